@@ -10,10 +10,13 @@ export function cliErrorOf(error: ClientError): CliError {
 
 const faultSteps: Readonly<Record<Exclude<ClientFault, 'refused'>, (error: ClientError) => string[]>> = {
   invalid_path: () => [],
-  unreachable: ({ networkCode }) =>
-    /CERT|SIGNATURE|ISSUER/.test(networkCode)
+  unreachable: ({ networkCode, url }) => {
+    if (networkCode === 'TIMEOUT') return ['To wait longer, add --timeout <seconds>'];
+    if (networkCode === 'EPROTO') return [`If it uses http: --url ${url.replace(/^https:/, 'http:')}`];
+    return /CERT|SIGNATURE|ISSUER/.test(networkCode)
       ? ['If it has a private certificate authority, name its file: NODE_EXTRA_CA_CERTS=/path/to/ca.pem']
-      : ['Is the server running? Set another address with --url or KEYFRAME_URL'],
+      : ['Is the server running? Set another address with --url or KEYFRAME_URL'];
+  },
   answer_lost: () => ['The change may have been made: check before you run the command again'],
   redirected: () => ['Set the address that it redirects to with --url'],
   not_keyframe: () => ['Is this the address of a Keyframe server, without /api/v1? Set it with --url or KEYFRAME_URL'],
@@ -69,7 +72,10 @@ const steps: ReadonlyMap<string, (url: string) => string[]> = new Map(
     version_current: () => [
       'Give the secret another value first: keyframe rotate <key>, or keyframe set <key>=<value>',
     ],
-    version_destroyed: () => ['See which versions still have a value: keyframe versions <key>'],
+    version_destroyed: () => [
+      'See which versions still have a value: keyframe versions <key>',
+      'To read the others of a revision: keyframe pull --revision <revision> --skip-destroyed',
+    ],
     version_mismatch: () => ['Another user has changed it: check the change, and run the command again'],
   }),
 );

@@ -115,6 +115,15 @@ export const commandTable: readonly CommandSection[] = [
           { name: 'create', load: async () => (await import('./commands/user/create.ts')).userCreateCommand },
           { name: 'disable', load: async () => (await import('./commands/user/disable.ts')).userDisableCommand },
           { name: 'enable', load: async () => (await import('./commands/user/enable.ts')).userEnableCommand },
+          {
+            name: 'grant-admin',
+            load: async () => (await import('./commands/user/grant-admin.ts')).userGrantAdminCommand,
+          },
+          {
+            name: 'revoke-admin',
+            load: async () => (await import('./commands/user/revoke-admin.ts')).userRevokeAdminCommand,
+          },
+          { name: 'token', load: async () => (await import('./commands/user/token.ts')).userTokenCommand },
         ],
       },
     ],
@@ -142,6 +151,7 @@ export const commandTable: readonly CommandSection[] = [
       { name: 'project', summary: 'Manage the projects of an organization', commands: tenantCommands('project') },
       { name: 'env', summary: 'Manage the environments of a project', commands: tenantCommands('env') },
       { name: 'completion', load: async () => (await import('./commands/program/completion.ts')).completionCommand },
+      { name: 'version', load: async () => (await import('./commands/program/version.ts')).versionCommand },
       { name: 'help', load: async () => (await import('./commands/program/help.ts')).helpCommand },
     ],
   },

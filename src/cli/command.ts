@@ -17,6 +17,8 @@ export interface CommandContext {
   readonly isConfirmed: boolean;
   /** The client for the configured server and token. Throws CliError 3 if there is no token. */
   readonly api: () => ApiClient;
+  /** A client for another server or token. */
+  readonly client: (connection: { readonly url: string; readonly token: string }) => ApiClient;
   /** The slugs of flags and .keyframe.json. Throws CliError 2, which names what is missing. */
   readonly scope: (flags: ScopeFlags) => Scope;
   readonly project: (flags: ProjectFlags) => Pick<Scope, 'organization' | 'project'>;
@@ -58,6 +60,8 @@ export interface CommandDefinition<Arguments extends ArgumentSet = ArgumentSet, 
   readonly arguments?: Arguments;
   readonly options?: Options;
   readonly examples: readonly Example[];
+  /** It prints a new token, so `--output token` prints that alone. */
+  readonly createsToken?: boolean;
   /** Everything after the first argument belongs to it, including options (`run`). */
   readonly passThrough?: boolean;
   /** Throws CliError or ClientError; any other error is reported as a bug. */

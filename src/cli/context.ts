@@ -21,20 +21,24 @@ export interface ContextOptions {
 export function createContext({ streams, environment, flags, ...rest }: ContextOptions): CommandContext {
   const io = new Io({ streams, hasColor: flags.isColored && environment.hasColor, isJson: flags.output === 'json' });
   const configuration = new Configuration({ environment, flags, warn: (line) => io.warn(line) });
-  const { isConfirmed } = flags;
+  const { isConfirmed, timeout } = flags;
+  const client: CommandContext['client'] = ({ url, token }) =>
+    new ApiClient({
+      url,
+      token,
+      // Opening a pipe takes time.
+      whileWaiting: () => void streams.stdout,
+      onSlow: () => io.note(`Waiting for ${url} …`),
+      timeoutMs: timeout === undefined ? undefined : timeout * 1000,
+    });
   return {
     io,
     environment,
     configuration,
     printer: new Printer({ io, format: flags.output ?? 'table' }),
     isConfirmed,
-    api: () =>
-      new ApiClient({
-        url: configuration.url,
-        token: configuration.token,
-        // Opening a pipe takes time.
-        whileWaiting: () => void streams.stdout,
-      }),
+    client,
+    api: () => client({ url: configuration.url, token: configuration.token }),
     scope: (scopeFlags) => scopeFrom(scopeFlags, configuration, 'environment'),
     project: (projectFlags) => scopeFrom(projectFlags, configuration, 'project'),
     organization: (organizationFlags) => scopeFrom(organizationFlags, configuration, 'organization').organization,

@@ -1,5 +1,5 @@
 import type { Option } from './options.ts';
-import { choice, completing, flag, text } from './options.ts';
+import { choice, completing, flag, integer, text } from './options.ts';
 import { outputFormats } from './terminal/printer.ts';
 
 /** The options of every command. They can precede or follow the name of the command. */
@@ -14,7 +14,11 @@ export const globalOptions = {
     '--insecure-http',
     'Allow sending the token unencrypted over http to another machine (or KEYFRAME_INSECURE_HTTP=1)',
   ),
-  output: choice('--output <format>', 'Output format (default: table)', outputFormats),
+  timeout: integer('--timeout <seconds>', 'Longest silence of the server (default: 10 for reads, 60 for writes)', {
+    min: 1,
+    max: 3600,
+  }),
+  output: choice('--output <format>', 'Output format (default: table); token prints only a new token', outputFormats),
   isUncolored: flag('--no-color', 'Disable colors (or NO_COLOR)'),
   isConfirmed: flag('-y, --yes', 'Answer yes to confirmations'),
 };
@@ -25,6 +29,7 @@ export interface GlobalValues {
   readonly tokenFile?: string;
   readonly profile?: string;
   readonly output?: (typeof outputFormats)[number];
+  readonly timeout?: number;
   readonly allowsInsecureHttp: boolean;
   readonly isColored: boolean;
   readonly isConfirmed: boolean;

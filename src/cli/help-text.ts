@@ -1,10 +1,30 @@
 import type { CommandDefinition } from './command.ts';
 import { exitCodeMeanings } from './exit-codes.ts';
+import { globalOptionList } from './global-options.ts';
+import { outputFormats } from './terminal/printer.ts';
 
-/** The text below the help of a command: its examples. */
+const outputForm = `--output <${outputFormats.join('|')}>`;
+
+const forms = globalOptionList.map(({ flags }) => flags.replace(', ', '/').replace('--output <format>', outputForm));
+
+/** The options of every command, on lines of an ordinary terminal. */
+export const globalOptionHelp = wrapped(`Global options (keyframe --help): ${forms.join(', ')}`, 80);
+
+/** The text below the help of a command: the options of every command, and its examples. */
 export function commandHelp({ examples }: CommandDefinition): string {
   const lines = examples.map(({ line, note }) => `  # ${note}\n  keyframe ${line}`);
-  return `\nExamples:\n${lines.join('\n')}`;
+  return `\n${globalOptionHelp}\n\nExamples:\n${lines.join('\n')}`;
+}
+
+/** Breaks a list at its commas. */
+function wrapped(text: string, width: number): string {
+  const lines = [''];
+  for (const part of text.split(/(?<=, )/)) {
+    const line = (lines.at(-1) ?? '') + part;
+    if (line.trimEnd().length <= width) lines[lines.length - 1] = line;
+    else lines.push(`  ${part}`);
+  }
+  return lines.map((line) => line.trimEnd()).join('\n');
 }
 
 const exitCodeLines = Object.entries(exitCodeMeanings).map(([code, meaning]) => `  ${code.padStart(3)}  ${meaning}`);

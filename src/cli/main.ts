@@ -71,4 +71,6 @@ function asksForJson(args: readonly string[]): boolean {
   return own.some((word, index) => word === '--output=json' || (word === '--output' && own[index + 1] === 'json'));
 }
 
-void main(process.argv.slice(2));
+const given = process.argv.slice(2);
+// Programs have either letter for their version.
+void main(given[0] === '-v' ? ['--version'] : given);

@@ -30,6 +30,8 @@ export interface Option<T> {
   /** May be given several times. */
   readonly isRepeated?: boolean;
   readonly completes?: CompletionKind;
+  /** The field of the API that it sets, if that has another name than the option in its definition. */
+  readonly field?: string;
   /** Parses the text. Throws a usage error, whose message continues after the option's name. */
   parse?(text: string): T;
 }
@@ -103,6 +105,17 @@ export function integer(
     throw usageError(`must be ${allowed}`);
   };
   return { flags, description, parse, ...rest };
+}
+
+/** The number of a version as tables show it: `3` or `v3`. */
+export function versionNumber(description: string, rest: { readonly isRequired: true }): Option<number>;
+export function versionNumber(description: string): Option<number | undefined>;
+export function versionNumber(
+  description: string,
+  rest: { readonly isRequired?: true } = {},
+): Option<number | undefined> {
+  const plain = integer('--version <n>', description, { min: 1, max: 2 ** 31 - 1 });
+  return { ...plain, ...rest, completes: 'version', parse: (given) => plain.parse?.(given.replace(/^v/, '')) };
 }
 
 /** One of a few words. */

@@ -7,8 +7,9 @@ import { commandTable } from './command-table.ts';
 import { commanderOption, optionValue } from './commander-options.ts';
 import { createContext } from './context.ts';
 import type { Environment } from './settings/environment.ts';
+import { withFlagNames } from './flag-names.ts';
 import { type GlobalValues, globalOptionList, globalOptions } from './global-options.ts';
-import { commandHelp, programHelp } from './help-text.ts';
+import { commandHelp, globalOptionHelp, programHelp } from './help-text.ts';
 import type { Streams } from './terminal/io.ts';
 import type { OutputFormat } from './terminal/printer.ts';
 import { summaries } from './generated/summaries.ts';
@@ -37,7 +38,7 @@ export function createProgram(options: ProgramOptions): Command {
     .version(version, '-V, --version', 'Print the version')
     .helpCommand(false)
     .addHelpText('after', programHelp);
-  addGlobalOptions(program);
+  for (const option of globalOptionList) program.addOption(commanderOption(option).helpGroup('Global options:'));
   output(program, options.streams);
   const sections = options.table ?? commandTable;
   const named = sections.flatMap(({ entries }) => entries).find(({ name }) => name === options.firstWord);
@@ -73,6 +74,7 @@ function add(parent: Command, entry: CommandEntry | CommandGroup, options: Progr
     loaders.delete(command);
     if (!('commands' in entry)) return fill(command, await entry.load(), options);
     addGlobalOptions(command.helpCommand(false));
+    command.addHelpText('after', `\n${globalOptionHelp}`);
     for (const child of entry.commands) add(command, child, options);
   });
   return command;
@@ -132,8 +134,9 @@ async function showHelp(program: Command, words: readonly string[]): Promise<voi
   command.outputHelp();
 }
 
+/** The help of a command names them on one line: the help of the program describes them. */
 function addGlobalOptions(command: Command): void {
-  for (const option of globalOptionList) command.addOption(commanderOption(option).helpGroup('Global options:'));
+  for (const option of globalOptionList) command.addOption(commanderOption(option).hideHelp());
 }
 
 function output(program: Command, streams: Streams): void {
@@ -164,9 +167,9 @@ function fill(command: Command, definition: CommandDefinition, options: ProgramO
       args: Object.fromEntries(names.map((name, index) => [name, command.processedArgs[index] as unknown])),
       options: Object.fromEntries(Object.entries(own).map(([name, option]) => [name, optionValue(command, option)])),
     };
-    const context = contextOf(command, options);
+    const context = contextOf(command, definition, options);
     await definition.run(context, input).catch(async (error: unknown) => {
-      if (!(error instanceof ClientError) || !error.isNotFound) throw error;
+      if (!(error instanceof ClientError) || !error.isNotFound) throw withFlagNames(error, definition);
       // Loaded only if something is missing.
       const { explainNotFound } = await import('./not-found.ts');
       throw await explainNotFound(error, context.api);
@@ -174,12 +177,15 @@ function fill(command: Command, definition: CommandDefinition, options: ProgramO
   });
 }
 
-function contextOf(command: Command, options: ProgramOptions): CommandContext {
+function contextOf(command: Command, { createsToken }: CommandDefinition, options: ProgramOptions): CommandContext {
   const { environment, streams, endWith } = options;
   const help = async (words: readonly string[]): Promise<void> =>
     await showHelp(createProgram({ ...options, firstWord: words[0] }), words);
   const flags = globalValues(command);
   options.noteOutput?.(flags.output);
+  if (flags.output === 'token' && createsToken !== true) {
+    throw usageError('--output token is for commands that create a token', 'For example: keyframe token create');
+  }
   return createContext({ streams, environment, flags, endWith, help });
 }
 
@@ -197,6 +203,7 @@ function globalValues(command: Command): GlobalValues {
     url: nearest('url'),
     tokenFile: nearest('tokenFile'),
     profile: nearest('profile'),
+    timeout: nearest('timeout'),
     output: nearest('output'),
   };
   return {

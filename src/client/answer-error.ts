@@ -46,6 +46,7 @@ const networkFaults: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'nothing listens there',
   ECONNRESET: 'the connection broke',
   EPIPE: 'the connection broke',
+  EPROTO: 'it does not use https',
   ENOTFOUND: 'the host does not exist',
   EAI_AGAIN: 'the name of the host cannot be resolved at the moment',
   ETIMEDOUT: 'it does not answer',

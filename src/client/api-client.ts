@@ -25,11 +25,17 @@ export interface ApiClientOptions {
   readonly token: string;
   /** Called when a request was sent: prepares what is needed after the answer while the server works. */
   readonly whileWaiting?: () => void;
+  /** Called once for a request that has no answer after 3 seconds. */
+  readonly onSlow?: () => void;
+  /** How long the server may be silent; by default 10 seconds for a read, and 60 for a write, which may be long. */
+  readonly timeoutMs?: number | undefined;
   /** Requests are not retried, and after this time all of them fail. */
   readonly deadlineMs?: number;
 }
 
-const silenceMs = 60_000;
+const readTimeoutMs = 10_000;
+const writeTimeoutMs = 60_000;
+const slowMs = 3_000;
 // All values of an environment are at most 16 MiB, and JSON can need six times their length.
 const maxAnswerBytes = 128 * 1024 * 1024;
 // A server that is being replaced returns these statuses, or drops the connection, for a moment.
@@ -46,9 +52,20 @@ export class ApiClient {
   readonly url: string;
   readonly #token: string;
   readonly #whileWaiting: () => void;
+  readonly #onSlow: () => void;
+  readonly #timeoutMs: number | undefined;
   readonly #deadline: AbortSignal | undefined;
 
-  constructor({ url, token, whileWaiting = () => undefined, deadlineMs }: ApiClientOptions) {
+  constructor({
+    url,
+    token,
+    whileWaiting = () => undefined,
+    onSlow = () => undefined,
+    timeoutMs,
+    deadlineMs,
+  }: ApiClientOptions) {
+    this.#onSlow = onSlow;
+    this.#timeoutMs = timeoutMs;
     this.url = url;
     this.#token = token;
     this.#whileWaiting = whileWaiting;
@@ -107,9 +124,14 @@ export class ApiClient {
     throw networkError(this.url, error, { isWrite: method !== 'GET' });
   }
 
+  #timeoutOf(method: HttpMethod): number {
+    return this.#timeoutMs ?? (method === 'GET' ? readTimeoutMs : writeTimeoutMs);
+  }
+
   #silence(method: HttpMethod): ClientError {
-    const message = `the server has not answered for ${silenceMs / 1000} seconds`;
-    return new ClientError(message, { fault: method === 'GET' ? 'unreachable' : 'answer_lost', url: this.url });
+    const message = `${this.url} has not answered for ${this.#timeoutOf(method) / 1000} seconds`;
+    const fault = method === 'GET' ? 'unreachable' : 'answer_lost';
+    return new ClientError(message, { fault, url: this.url, networkCode: 'TIMEOUT' });
   }
 
   #attempt(method: HttpMethod, path: string, { body, headers }: ApiRequest): Promise<RawAnswer> {
@@ -126,7 +148,7 @@ export class ApiClient {
         ...headers,
         authorization: `Bearer ${this.#token}`,
       },
-      timeout: silenceMs,
+      timeout: this.#timeoutOf(method),
       ...(this.#deadline === undefined ? {} : { signal: this.#deadline }),
     };
     return new Promise((resolve, reject) => {
@@ -136,6 +158,9 @@ export class ApiClient {
         : process.getBuiltinModule('node:http').request(url, options);
       // The request is handed to the system in this turn, before setImmediate.
       request.once('finish', () => void setImmediate(this.#whileWaiting));
+      const slow = setTimeout(this.#onSlow, slowMs);
+      request.once('close', () => clearTimeout(slow));
+      request.once('response', () => clearTimeout(slow));
       request.once('response', (response) => void readAnswer(request, response).then(resolve, reject));
       request.once('timeout', () => void request.destroy(this.#silence(method)));
       request.once('error', reject);

@@ -43,6 +43,9 @@ export const summaries: Readonly<Record<string, string>> = {
   'user create': 'Create a user; their first token is shown once',
   'user disable': 'Disable a user',
   'user enable': 'Enable a disabled user',
+  'user grant-admin': 'Make a user an administrator of the server',
+  'user revoke-admin': 'Make an administrator of the server an ordinary user',
+  'user token': 'Create a personal token for another user; it is shown once',
   init: 'Set the default environment for this directory',
   trust: 'Trust the .keyframe.json of this directory in its current state',
   'org list': 'List organizations',
@@ -63,5 +66,6 @@ export const summaries: Readonly<Record<string, string>> = {
   'env rename': 'Change the display name of an environment; the slug is immutable',
   'env delete': 'Delete an environment and everything in it',
   completion: 'Print the completion script for a shell',
+  version: 'Print the version of this command',
   help: 'Show the help of a command',
 };

@@ -43,6 +43,9 @@ export const commandShapes: Readonly<Record<string, readonly ShapeName[]>> = {
   'user create': ['new-user'],
   'user disable': ['user'],
   'user enable': ['user'],
+  'user grant-admin': ['user'],
+  'user revoke-admin': ['user'],
+  'user token': ['new-personal-token'],
   init: ['folder'],
   trust: ['folder'],
   'org list': ['organization-list'],
@@ -63,5 +66,6 @@ export const commandShapes: Readonly<Record<string, readonly ShapeName[]>> = {
   'env rename': ['environment'],
   'env delete': ['deletion'],
   completion: [],
+  version: ['version'],
   help: [],
 };

@@ -6,6 +6,7 @@ import { type FolderFile, type FoundFolderFile, findFolderFile } from './folder-
 import { TrustedFolders } from './trusted-folders.ts';
 import { storedToken } from './sign-ins.ts';
 import { type UserFile, readUserFile } from './user-file.ts';
+import { fileFault } from './file-fault.ts';
 
 /** The address of a local server: without settings a token never leaves the machine. */
 const defaultUrl = 'http://127.0.0.1:8700';
@@ -278,7 +279,6 @@ function readTokenFile(path: string, source: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw usageError(`${source} names a file that cannot be read (${String(code)})`);
+    throw usageError(`${source} names a file that cannot be read: ${fileFault(error)}`);
   }
 }

@@ -3,7 +3,7 @@ import { shownText } from './shown-text.ts';
 /** The three standard streams, as far as the command uses them. */
 export interface Streams {
   readonly stdin: AsyncIterable<unknown> & { readonly isTTY?: boolean };
-  readonly stdout: { readonly isTTY?: boolean; write(text: string): unknown };
+  readonly stdout: { readonly isTTY?: boolean; readonly columns?: number; write(text: string): unknown };
   readonly stderr: { readonly isTTY?: boolean; write(text: string): unknown };
 }
 
@@ -29,6 +29,12 @@ export class Io {
 
   get isOutputTerminal(): boolean {
     return this.#streams.stdout.isTTY === true;
+  }
+
+  /** The columns of the terminal; undefined for a pipe or file, and for a terminal that does not say. */
+  get outputWidth(): number | undefined {
+    const { isTTY, columns = 0 } = this.#streams.stdout;
+    return isTTY === true && columns > 0 ? columns : undefined;
   }
 
   get isInputTerminal(): boolean {

@@ -1,15 +1,19 @@
 import { shownText } from './shown-text.ts';
 import type { Io } from './io.ts';
+import { type TextTable, tableLines } from './table.ts';
+import { type Time, relativeTime } from './time.ts';
 
-export const outputFormats = ['table', 'json', 'yaml', 'name'] as const;
+export const outputFormats = ['table', 'json', 'yaml', 'name', 'token'] as const;
 export type OutputFormat = (typeof outputFormats)[number];
 
 /** A cell of a table; null and undefined are shown as «-». */
-export type Cell = string | number | boolean | null | undefined;
+export type Cell = string | number | boolean | Time | null | undefined;
 
 export interface Column<Row> {
   readonly title: string;
   cell(row: Row): Cell;
+  /** May be cut where a terminal is too narrow for the table: texts for people, and no id or value. */
+  readonly isCut?: boolean;
 }
 
 export interface ListView<Row> {
@@ -31,6 +35,8 @@ export interface ObjectView {
   readonly fields: readonly (readonly [title: string, cell: Cell])[];
   /** What `--output name` prints: one line for each name. */
   readonly name: string | readonly string[];
+  /** What `--output token` prints, of a command that creates a token. */
+  readonly token?: string;
 }
 
 /**
@@ -55,19 +61,22 @@ export class Printer {
     else if (this.#format !== 'table') await this.#document(value);
     else if (rows.length === 0) this.#io.note(whenEmpty);
     else
-      this.#table(
-        columns.map(({ title }) => title),
-        rows.map((row) => columns.map((column) => column.cell(row))),
-      );
+      this.#table({
+        titles: columns.map(({ title }) => title),
+        rows: rows.map((row) => columns.map((column) => this.#shownCell(column.cell(row)))),
+        cut: columns.map(({ isCut }) => isCut === true),
+      });
   }
 
-  async object({ value, fields, name }: ObjectView): Promise<void> {
+  async object({ value, fields, name, token }: ObjectView): Promise<void> {
+    if (this.#format === 'token' && token !== undefined) return this.#lines([token]);
     if (this.#format === 'name') return this.#lines([name].flat().map(shownText));
     if (this.#format !== 'table') return await this.#document(value);
     const width = Math.max(...fields.map(([title]) => title.length));
     this.#lines(
       fields.map(
-        ([title, cell]) => `${this.#io.bold(`${title}:`)}${' '.repeat(width - title.length + 1)}${shownCell(cell)}`,
+        ([title, cell]) =>
+          `${this.#io.bold(`${title}:`)}${' '.repeat(width - title.length + 1)}${this.#shownCell(cell)}`,
       ),
     );
   }
@@ -97,30 +106,21 @@ export class Printer {
     this.#io.write(this.#io.isOutputTerminal ? text.replaceAll(unsafeInQuotes, escaped) : text);
   }
 
-  #table(titles: readonly string[], rows: readonly (readonly Cell[])[]): void {
-    const cells = rows.map((row) => row.map(shownCell));
-    const widths = titles.map((title, column) => Math.max(title.length, ...cells.map((row) => widthOf(row[column]))));
-    const line = (row: readonly string[]): string =>
-      row
-        .map((cell, column) => cell + ' '.repeat((widths[column] ?? 0) - widthOf(cell)))
-        .join('  ')
-        .trimEnd();
-    this.#lines([this.#io.bold(line(titles)), ...cells.map(line)]);
+  #table(table: TextTable): void {
+    const [head = '', ...rows] = tableLines(table, this.#io.outputWidth);
+    this.#lines([this.#io.bold(head), ...rows]);
+  }
+
+  #shownCell(cell: Cell): string {
+    if (cell === null || cell === undefined || cell === '') return '-';
+    if (typeof cell !== 'object') return shownText(String(cell));
+    return shownText(this.#io.isOutputTerminal ? relativeTime(cell, new Date()) : cell.iso);
   }
 
   #lines(lines: readonly string[]): void {
     if (lines.length > 0) this.#io.write(`${lines.join('\n')}\n`);
   }
 }
-
-function shownCell(cell: Cell): string {
-  return cell === null || cell === undefined || cell === '' ? '-' : shownText(String(cell));
-}
-
-// What terminals show in two columns (East Asian wide and full width, and emoji), and what in none.
-const wide =
-  /[\u1100-\u115F\u2E80-\u303E\u3041-\uA4CF\uA960-\uA97C\uAC00-\uD7A3\uF900-\uFAFF\uFE30-\uFE6F\uFF00-\uFF60\uFFE0-\uFFE6\u{20000}-\u{3FFFD}\p{Emoji_Presentation}]/u;
-const combining = /\p{M}/u;
 
 // What JSON and YAML let stand as it is and a terminal may act on.
 const unsafeInQuotes = /[\u007F-\u009F\p{Cf}\p{Zl}\p{Zp}]/gu;
@@ -129,9 +129,4 @@ const unsafeInQuotes = /[\u007F-\u009F\p{Cf}\p{Zl}\p{Zp}]/gu;
 function escaped(char: string): string {
   const units = Array.from({ length: char.length }, (_, index) => char.charCodeAt(index));
   return units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('');
-}
-
-/** How many columns of a terminal a text takes. */
-function widthOf(text = ''): number {
-  return Array.from(text).reduce((sum, char) => sum + (wide.test(char) ? 2 : combining.test(char) ? 0 : 1), 0);
 }

@@ -114,7 +114,7 @@ COMP_WORDS=(${line}); COMP_CWORD=$(( \${#COMP_WORDS[@]} - 1 )); _keyframe; print
     expect(await completed("keyframe snapshot ''")).not.toContain('--help');
     expect(await completed('keyframe --ver')).toEqual(['--version']);
     expect(await completed("keyframe completion ''")).toEqual(['bash', 'zsh', 'fish']);
-    expect(await completed("keyframe -o list --output = ''")).toEqual(['table', 'json', 'yaml', 'name']);
+    expect(await completed("keyframe -o list --output = ''")).toEqual(['table', 'json', 'yaml', 'name', 'token']);
     expect(await completed("keyframe list -o ''")).toEqual(['']);
     expect(await completed('keyframe list -o snapshot --rev')).toEqual(['--revision', '--reveal']);
     expect(await completed('keyframe help snapshot re')).toEqual(['restore']);

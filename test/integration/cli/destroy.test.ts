@@ -18,7 +18,9 @@ afterAll(() => resources.disposeAsync());
 
 /** Writes the versions of a key, one after the other. */
 async function write(key: string, ...values: string[]): Promise<void> {
-  for (const value of values) await cli.output(['set', `${key}=${value}`, ...scope]);
+  for (const value of values) {
+    await cli.output(['set', `${key}=${value}`, '--force', ...scope]);
+  }
 }
 
 async function codeOfVersion(key: string, version: number): Promise<number | null> {
@@ -64,7 +66,7 @@ describe('destroy', () => {
     expect([current.code, current.stderr]).toEqual([6, expect.stringContaining('keyframe set <key>=<value>')]);
     const shared = await cli.run(destroy('SAME', 1, '--yes'));
     expect(shared.code).toBe(6);
-    expect(shared.stderr).toContain('these versions hold the value of version 1 as well: 2;');
+    expect(shared.stderr).toContain('these versions hold the value of version 1 as well: 2\n');
     expect(shared.stderr).toContain('add --same-value');
     expect((await cli.run(destroy('SAME', 1, '--same-value', '--this-version-only'))).code).toBe(2);
     await cli.output(destroy('SAME', 1, '--this-version-only', '--yes'));

@@ -64,6 +64,7 @@ export function comparableText(text: string): string {
   return text
     .replaceAll(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '<id>')
     .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, '<time>')
+    .replaceAll(/(?<=^| {2}|: )(?:now|\d+ (?:s|min) ago)(?= {2}|\r?$)/gm, '<time>')
     .replaceAll(/kf_(?:svc|pat)_\w+/g, '<token>')
     .replaceAll(/(?<=^Plan hash: )\S{43}$/gm, '<plan>')
     .replaceAll(/(?<=--cursor )\S+/g, '<cursor>')

@@ -126,6 +126,9 @@ describe('--output json', () => {
     await prints('user list');
     await prints('user disable', [email, '--yes']);
     await prints('user enable', [email]);
+    expect(await prints('user grant-admin', [email, '--yes'])).toMatchObject({ instanceAdmin: true });
+    expect(await prints('user revoke-admin', [email, '--yes'])).toMatchObject({ instanceAdmin: false });
+    await prints('user token', [email, '-n', 'recovery']);
     await prints('member set', [email, '--role', 'viewer']);
     await prints('member list');
     expect(await prints('member remove', [email, '--yes'])).toMatchObject({ kind: 'member', action: 'removed' });
@@ -160,6 +163,7 @@ describe('--output json', () => {
     await prints('login', ['--token', '-'], { input: token });
     await prints('login', ['--list'], { shape: 'sign-in-list' });
     await prints('whoami');
+    await prints('version');
     expect(await prints('token set', ['-'], { input: token })).toMatchObject({ isTokenStored: true });
     expect(await prints('logout')).toMatchObject({ isTokenStored: false });
     await prints('logout');

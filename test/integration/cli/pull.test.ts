@@ -212,7 +212,7 @@ describe('--file', () => {
     mkdirSync(folder.pathOf('dir.env'));
     execFileSync('sh', ['-c', 'mkfifo "$1"', 'sh', folder.pathOf('pipe.env')]);
     for (const [path, message] of [
-      ['none/.env', 'none/.env cannot be written (ENOENT)'],
+      ['none/.env', 'none/.env cannot be written: its folder does not exist'],
       ['dir.env', 'dir.env is not a file'],
       ['pipe.env', 'pipe.env is not a file'],
     ] as const) {

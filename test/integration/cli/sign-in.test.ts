@@ -197,7 +197,7 @@ describe('where settings come from', () => {
     expect(both.code).toBe(2);
     expect(both.stderr).toContain('keep one of them');
     const missing = await cli.run(['whoami'], { env: { ...env, KEYFRAME_TOKEN_FILE: '/nowhere' } });
-    expect(missing.stderr).toContain('KEYFRAME_TOKEN_FILE names a file that cannot be read (ENOENT)');
+    expect(missing.stderr).toContain('KEYFRAME_TOKEN_FILE names a file that cannot be read: there is no such file');
   });
 
   test("a stored token is sent to its own server and to no other, whatever a folder's file says", async () => {

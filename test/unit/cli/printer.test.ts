@@ -13,11 +13,16 @@ async function listed(
   format: OutputFormat,
   rows: readonly Row[],
   isTTY = false,
+  width?: number,
 ): Promise<{ stdout: string; stderr: string }> {
   const written = { stdout: '', stderr: '' };
   const streams = {
     stdin: (async function* () {})(),
-    stdout: { isTTY, write: (text: string) => (written.stdout += text) },
+    stdout: {
+      isTTY,
+      ...(width === undefined ? {} : { columns: width }),
+      write: (text: string) => (written.stdout += text),
+    },
     stderr: { write: (text: string) => (written.stderr += text) },
   };
   const printer = new Printer({ io: new Io({ streams, hasColor: true }), format });
@@ -25,7 +30,7 @@ async function listed(
     value: { rows },
     rows,
     columns: [
-      { title: 'KEY', cell: ({ key }) => key },
+      { title: 'KEY', cell: ({ key }) => key, isCut: true },
       { title: 'SIZE', cell: ({ size }) => size },
     ],
     name: ({ key }) => key,
@@ -53,6 +58,15 @@ describe('a list', () => {
     ];
     const { stdout } = await listed('table', wide);
     expect(stdout).toBe('KEY   SIZE\n日本  1\ne\u0301     2\n🔑    3\n');
+  });
+
+  test('fits the width of a terminal, if the terminal says it, and is whole in a pipe', async () => {
+    const long = [{ key: 'a'.repeat(30), size: 1 }];
+    const whole = `${'a'.repeat(30)}  1`;
+    expect((await listed('table', long, true, 20)).stdout).toContain(`${'a'.repeat(13)}…  1`);
+    expect((await listed('table', long, true, 0)).stdout).toContain(whole);
+    expect((await listed('table', long, true)).stdout).toContain(whole);
+    expect((await listed('table', long, false, 20)).stdout).toContain(whole);
   });
 
   test('is its value as JSON and YAML, unaltered', async () => {

@@ -1,8 +1,12 @@
 import type { AuditEntryView } from '../../../wire/audit.ts';
 import { apiPath } from '../../../client/api-client.ts';
+import { auditActions } from '../../../wire/audit-actions.ts';
 import { defineCommand } from '../../command.ts';
 import { usageError } from '../../cli-error.ts';
 import { choice, flag, integer, organizationOption, text } from '../../options.ts';
+import { timeOption } from '../../time-option.ts';
+import { actorId } from './actor.ts';
+import { time } from '../../terminal/time.ts';
 
 /** `audit`: docs/interface.md 6. */
 export const auditCommand = defineCommand({
@@ -14,45 +18,48 @@ export const auditCommand = defineCommand({
     instance: flag('--instance', 'Entries of no organization, such as users and their tokens (for administrators)'),
     limit: integer('--limit <n>', 'Maximum number of entries', { min: 1, max: 1000, default: 100 }),
     action: text('--action <action>', 'Only this action, such as secret.list, or prefix, such as secret.'),
-    actor: text('--actor <uuid>', 'Only this user or token'),
+    actor: text('--actor <actor>', 'Only this user (e-mail address or id) or service token (name or id)'),
     actorType: choice('--actor-type <type>', 'Only this type of actor', [
       'user',
       'service_token',
       'resource',
       'system',
     ]),
-    since: text('--since <time>', 'Only since this time, such as 2027-01-31T12:00:00Z'),
+    since: timeOption('--since <time>', 'Only since this time: 2h, 7d, 2027-01-31 or 2027-01-31T12:00:00Z'),
     cursor: text('--cursor <cursor>', 'Continue after a page: nextCursor of --output json'),
   },
   examples: [
     { line: 'audit -o acme --limit 20', note: 'The last 20 entries' },
-    { line: 'audit -o acme --action snapshot. --since 2027-01-31T00:00:00Z', note: 'Snapshots and restores' },
+    { line: 'audit -o acme --action snapshot. --since 7d', note: 'Snapshots and restores of the last 7 days' },
+    { line: 'audit -o acme --actor ann@example.com --since 1h', note: 'What Ann did in the last hour' },
     { line: 'audit -o acme --actor-type service_token --output json', note: 'Actions of service tokens' },
     { line: 'audit --instance --action personal_token.', note: 'Who created and revoked personal tokens' },
   ],
   async run(context, { options }) {
-    const { limit, action, actor, actorType, since, cursor, instance, organization } = options;
+    const { limit, action, actorType, since, cursor, instance, organization } = options;
     if (instance && organization !== undefined) {
       throw usageError('--instance and -o cannot be combined: an entry belongs to the instance or to an organization');
     }
-    const path = instance ? '/audit' : apiPath`/audit/${context.organization({ organization })}`;
+    const owner = instance ? undefined : context.organization({ organization });
+    const path = owner === undefined ? '/audit' : apiPath`/audit/${owner}`;
+    const actor = options.actor === undefined ? undefined : await actorId(context.api(), options.actor, owner);
     const query = { limit, action, actor, actorType, since, cursor };
     const list = await context.api().get<{ entries: AuditEntryView[]; nextCursor: string | null }>(path, { query });
     await context.printer.list({
       value: list,
       rows: list.entries,
       columns: [
-        { title: 'AT', cell: ({ at }) => at },
-        { title: 'ACTOR', cell: actorText },
+        { title: 'AT', cell: ({ at }) => time(at) },
+        { title: 'ACTOR', cell: actorText, isCut: true },
         { title: 'ACTION', cell: ({ action: done }) => done },
         { title: 'OUTCOME', cell: ({ outcome }) => outcome },
-        { title: 'TARGET', cell: ({ target }) => targetText(target) },
+        { title: 'TARGET', cell: ({ target }) => targetText(target, { isWhole: instance }), isCut: true },
         { title: 'FROM', cell: ({ sourceAddress }) => sourceAddress },
         // A separate column: beside the actor it would label a user who creates a service token as one.
         { title: 'LABEL', cell: ({ label }) => label },
       ],
       name: ({ id }) => id,
-      whenEmpty: 'There are no such entries.',
+      whenEmpty: emptyText(action),
     });
     if (list.nextCursor !== null)
       context.io.note(`Older entries are not shown; continue with --cursor ${list.nextCursor}`);
@@ -71,11 +78,32 @@ function actorText({
   return createdBy.derived ? `${name} (token from ${createdBy.name})` : `${name} (token by ${createdBy.name})`;
 }
 
-function targetText(target: AuditEntryView['target']): string {
-  return Object.entries(target)
-    .filter(([, value]) => value !== null)
-    .map(([field, value]) => `${field}=${Array.isArray(value) ? namesText(value) : String(value)}`)
-    .join(' ');
+/**
+ * The target on one line: its place first, as `shop/production`, then the rest without ids beside which a name or number
+ * says the same. --output json has everything.
+ */
+function targetText(
+  { organization, project, environment, ...target }: AuditEntryView['target'],
+  { isWhole }: { isWhole: boolean },
+): string {
+  const slugs = [isWhole ? organization : undefined, project, environment];
+  const place = slugs.filter((slug) => typeof slug === 'string').join('/');
+  const rest = Object.entries(target)
+    .filter(([field, value]) => value !== null && !(field.endsWith('Id') && field.slice(0, -2) in target))
+    .map(([field, value]) => `${field}=${Array.isArray(value) ? namesText(value) : String(value)}`);
+  return [place, ...rest].filter((part) => part !== '').join(' ');
+}
+
+/** Why there is nothing: perhaps because no server has ever recorded the action. */
+function emptyText(action: string | undefined): string {
+  if (action === undefined || auditActions.some((known) => known === action || known.startsWith(action))) {
+    return 'There are no such entries.';
+  }
+  const [group = ''] = action.split('.');
+  const alike = auditActions.filter((known) => known.startsWith(`${group}.`));
+  const groups = new Set(auditActions.map((known) => known.replace(/\..*$/, '.')));
+  const shown = alike.length > 0 ? alike : [...groups];
+  return `There are no such entries. No action is called ${action}; there are: ${shown.join(', ')}`;
 }
 
 function namesText(names: readonly string[]): string {

@@ -2,6 +2,7 @@ import type { MemberView } from '../../../wire/members.ts';
 import { apiPath } from '../../../client/api-client.ts';
 import { defineCommand } from '../../command.ts';
 import { organizationOption } from '../../options.ts';
+import { time } from '../../terminal/time.ts';
 
 /** `member list`. */
 export const memberListCommand = defineCommand({
@@ -16,10 +17,10 @@ export const memberListCommand = defineCommand({
       rows: list.members,
       columns: [
         { title: 'EMAIL', cell: ({ email }) => email },
-        { title: 'NAME', cell: ({ displayName }) => displayName },
+        { title: 'NAME', cell: ({ displayName }) => displayName, isCut: true },
         { title: 'ROLE', cell: ({ role }) => role },
         { title: 'ID', cell: ({ userId }) => userId },
-        { title: 'SINCE', cell: ({ createdAt }) => createdAt },
+        { title: 'SINCE', cell: ({ createdAt }) => time(createdAt) },
       ],
       name: ({ email }) => email,
       whenEmpty: 'There are no members.',

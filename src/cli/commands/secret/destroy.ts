@@ -1,9 +1,11 @@
 import type { DestroyedVersionView } from '../../../wire/versions.ts';
 import { apiPath } from '../../../client/api-client.ts';
+import { ClientError } from '../../../client/client-error.ts';
 import { usageError } from '../../cli-error.ts';
 import { defineCommand } from '../../command.ts';
-import { completing, argument, flag, integer, scopeOptions } from '../../options.ts';
+import { completing, argument, flag, scopeOptions, versionNumber } from '../../options.ts';
 import { shownScope } from './secrets-api.ts';
+import { time } from '../../terminal/time.ts';
 
 /** `destroy <secret_key> --version <n>`: docs/interface.md 4.11. */
 export const destroyCommand = defineCommand({
@@ -12,14 +14,7 @@ export const destroyCommand = defineCommand({
     'For a leaked value: it can no longer be read, rolled back to or restored. This cannot be undone. The version stays in the history. The current version is refused: change the secret first. If other versions have the same value, choose --same-value or --this-version-only. Requires the role admin or owner. Database backups, Kubernetes Secrets and programs that have the value keep it.',
   arguments: { key: completing('key', argument('<secret_key>', 'Key of the secret')) },
   options: {
-    version: completing(
-      'version',
-      integer('--version <n>', 'Version to destroy', {
-        min: 1,
-        max: 2 ** 31 - 1,
-        isRequired: true,
-      }),
-    ),
+    version: versionNumber('Version to destroy', { isRequired: true }),
     isSameValue: flag('--same-value', 'Also destroy the same value in all other versions'),
     isThisAlone: flag('--this-version-only', 'Keep the same value in other versions'),
     ...scopeOptions,
@@ -40,14 +35,16 @@ export const destroyCommand = defineCommand({
     await context.confirm(`Destroy version ${version} of ${key}${others} in ${shownScope(scope)} permanently?`);
     const path = apiPath`/versions/${organization}/${project}/${environment}/${key}/${version}/destroy`;
     const body = isSameValue || isThisAlone ? { sameValue: isSameValue } : {};
-    const answer = await api.post<DestroyedVersionView>(path, body);
+    const answer = await api.post<DestroyedVersionView>(path, body).catch((error: unknown) => {
+      throw withFlags(error);
+    });
     await context.printer.object({
       value: { key, ...answer },
       fields: [
         ['Secret', key],
         ['Environment', shownScope(scope)],
         ['Version', `v${answer.version}`],
-        ['Destroyed', answer.destroyedAt],
+        ['Destroyed', time(answer.destroyedAt)],
         ['By', answer.destroyedByName],
         ['Together', answer.destroyedVersions.map((destroyed) => `v${destroyed}`).join(', ')],
       ],
@@ -55,3 +52,17 @@ export const destroyCommand = defineCommand({
     });
   },
 });
+
+// The server names the field of its API.
+const flagTexts = [
+  [' with "sameValue": true, or destroy the older one alone with false', ''],
+  ['; say with "sameValue" whether they are destroyed too (true) or keep it (false)', ''],
+] as const;
+
+/** The error in the words of the command, whose next steps name the flags. */
+function withFlags(error: unknown): unknown {
+  if (!(error instanceof ClientError) || error.problem === undefined) return error;
+  const { message, fault, url, status = 0, problem, headers } = error;
+  const shown = flagTexts.reduce((text, [from, to]) => text.replace(from, to), message);
+  return new ClientError(shown, { fault, url, status, problem, headers, cause: error });
+}

@@ -22,7 +22,10 @@ export const diffCommand = defineCommand({
   },
   options: {
     ...scopeOptions,
-    with: text('--with <org/project/env>', 'Compare with another environment'),
+    with: completing(
+      'environment',
+      text('--with <environment>', 'Compare with another environment: env, project/env or org/project/env'),
+    ),
     revision: text('--revision <revision>', 'Compare a past revision (number or id) with now'),
     format: choice('--format <format>', "Format of the file (default: by its name; env for '-')", readableFormats),
     exitCode: flag('--exit-code', 'Exit with 8 if there is a difference'),
@@ -30,7 +33,8 @@ export const diffCommand = defineCommand({
   },
   examples: [
     { line: 'diff .env', note: 'What a push of this file would change' },
-    { line: 'diff -e staging --with acme/shop/production', note: 'How production differs from staging' },
+    { line: 'diff -e staging --with production', note: 'How production differs from staging' },
+    { line: 'diff --with acme/shop2/production', note: 'How an environment of another project differs' },
     { line: 'diff --revision 41', note: 'What changed since revision 41' },
   ],
   async run(context, { args: { file }, options }) {
@@ -51,7 +55,7 @@ export const diffCommand = defineCommand({
 
 type Kind =
   | { readonly kind: 'file'; readonly file: string; readonly format: (typeof readableFormats)[number] | undefined }
-  | { readonly kind: 'environment'; readonly other: Scope }
+  | { readonly kind: 'environment'; readonly other: readonly string[] }
   | { readonly kind: 'revision'; readonly revision: string };
 
 interface Flags {
@@ -71,15 +75,19 @@ function kindOf(file: string | undefined, { with: other, revision, format }: Fla
   if (file !== undefined) return { kind: 'file', file, format };
   if (format !== undefined) throw usageError('--format is for a file, and none is given');
   if (revision !== undefined) return { kind: 'revision', revision };
-  return { kind: 'environment', other: scopeOf(other ?? '') };
+  return { kind: 'environment', other: slugsOf(other ?? '') };
 }
 
-function scopeOf(path: string): Scope {
-  const [organization = '', project = '', environment = '', ...more] = path.split('/');
-  if (organization === '' || project === '' || environment === '' || more.length > 0) {
-    throw usageError('--with must be organization/project/environment, such as acme/shop/production');
-  }
-  return { organization, project, environment };
+function slugsOf(path: string): readonly string[] {
+  const slugs = path.split('/');
+  if (slugs.length <= 3 && !slugs.includes('')) return slugs;
+  throw usageError('--with must be an environment, such as production, shop/production or acme/shop/production');
+}
+
+/** The other environment; slugs that are not given are those of the first. */
+function otherScope(slugs: readonly string[], { organization, project }: Scope): Scope {
+  const [environment = '', ownProject = project, ownOrganization = organization] = slugs.toReversed();
+  return { organization: ownOrganization, project: ownProject, environment };
 }
 
 interface Side {
@@ -93,7 +101,8 @@ async function sidesOf(context: CommandContext, kind: Kind, scope: Scope): Promi
     const list = await readSecrets(api, of, revision);
     return { title: `${shownScope(of)} (revision ${list.revision})`, secrets: tableOf(list) };
   };
-  if (kind.kind === 'environment') return { before: await read(scope), after: await read(kind.other) };
+  if (kind.kind === 'environment')
+    return { before: await read(scope), after: await read(otherScope(kind.other, scope)) };
   if (kind.kind === 'revision') return { before: await read(scope, kind.revision), after: await read(scope) };
   const { secrets, warnings } = await readSecretFile(context, kind.file, kind.format);
   for (const warning of warnings) context.io.warn(shownWarning(warning));

@@ -3,9 +3,10 @@ import type { VersionWithValueView } from '../../../wire/versions.ts';
 import { apiPath } from '../../../client/api-client.ts';
 import { usageError } from '../../cli-error.ts';
 import { type CommandContext, defineCommand } from '../../command.ts';
-import { completing, argument, integer, revealOption, scopeOptions, text } from '../../options.ts';
+import { completing, argument, revealOption, scopeOptions, text, versionNumber } from '../../options.ts';
 import { pastSecret } from './secrets-api.ts';
 import { terminalText } from '../../terminal/terminal-text.ts';
+import { time } from '../../terminal/time.ts';
 
 export const getCommand = defineCommand({
   summary: 'Print the value of one secret',
@@ -14,10 +15,7 @@ export const getCommand = defineCommand({
   arguments: { key: completing('key', argument('<key>', 'Key of the secret')) },
   options: {
     ...scopeOptions,
-    version: completing(
-      'version',
-      integer('--version <n>', 'Value of this version; also works for a deleted secret', { min: 1 }),
-    ),
+    version: versionNumber('Value of this version; also works for a deleted secret'),
     revision: text('--revision <revision>', 'Value at this revision (number or id)'),
     ...revealOption,
   },
@@ -55,7 +53,7 @@ async function print(context: CommandContext, found: SecretView, flags: { readon
     fields: [
       ['Key', found.key],
       ['Version', found.version],
-      ['Changed', found.updatedAt],
+      ['Changed', time(found.updatedAt)],
     ],
   });
   if (!isShown && printer.format !== 'name') io.note('The value is hidden on a terminal. To see it, add --reveal');

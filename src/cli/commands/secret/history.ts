@@ -2,6 +2,8 @@ import type { ChangeView } from '../../../wire/changes.ts';
 import { apiPath } from '../../../client/api-client.ts';
 import { defineCommand } from '../../command.ts';
 import { integer, scopeOptions, text } from '../../options.ts';
+import { time as shownTime } from '../../terminal/time.ts';
+import { pastTime } from '../../time-option.ts';
 
 /** `history`: the changes of an environment. */
 export const historyCommand = defineCommand({
@@ -10,30 +12,33 @@ export const historyCommand = defineCommand({
   options: {
     ...scopeOptions,
     limit: integer('--limit <n>', 'Maximum number of changes', { min: 1, max: 1000, default: 20 }),
-    since: text('--since <revision>', 'Only changes after this revision (number or id)'),
+    since: text(
+      '--since <revision>',
+      'Only changes after this revision (number or id) or time, such as 2h or 2027-01-31',
+    ),
   },
   examples: [
     { line: 'history', note: 'The last 20 changes' },
+    { line: 'history --since 1d', note: 'Changes of the last 24 hours' },
     { line: 'history --since 41 --output json', note: 'Changes after revision 41, for a program' },
   ],
   async run(context, { options }) {
     const { organization, project, environment } = context.scope(options);
     const { limit, since } = options;
-    const list = await context
-      .api()
-      .get<{ changes: ChangeView[]; nextCursor: string | null }>(
-        apiPath`/changes/${organization}/${project}/${environment}`,
-        { query: { limit, since } },
-      );
+    const time = since === undefined ? undefined : pastTime(since);
+    const page = await context.api().get<ChangePage>(apiPath`/changes/${organization}/${project}/${environment}`, {
+      query: { limit, since: time === undefined ? since : undefined },
+    });
+    const list = time === undefined ? page : changesSince(page, Date.parse(time));
     await context.printer.list({
       value: list,
       rows: list.changes,
       columns: [
         { title: 'REVISION', cell: ({ revision }) => revision },
-        { title: 'BY', cell: ({ changedByName }) => changedByName },
-        { title: 'AT', cell: ({ createdAt }) => createdAt },
-        { title: 'KEYS', cell: ({ keys }) => keysText(keys) },
-        { title: 'COMMENT', cell: ({ comment }) => comment },
+        { title: 'BY', cell: ({ changedByName }) => changedByName, isCut: true },
+        { title: 'AT', cell: ({ createdAt }) => shownTime(createdAt) },
+        { title: 'KEYS', cell: ({ keys }) => keysText(keys), isCut: true },
+        { title: 'COMMENT', cell: ({ comment }) => comment, isCut: true },
       ],
       name: ({ revisionId }) => revisionId,
       whenEmpty: since === undefined ? 'There are no changes yet.' : 'Nothing has changed since then.',
@@ -41,6 +46,17 @@ export const historyCommand = defineCommand({
     if (list.nextCursor !== null) context.io.note(`Older changes are not shown; --limit shows more than ${limit}.`);
   },
 });
+
+interface ChangePage {
+  readonly changes: readonly ChangeView[];
+  readonly nextCursor: string | null;
+}
+
+/** The newer part of a page; the server compares revisions alone. */
+function changesSince({ changes, nextCursor }: ChangePage, ms: number): ChangePage {
+  const later = changes.filter(({ createdAt }) => Date.parse(createdAt) >= ms);
+  return { changes: later, nextCursor: later.length < changes.length ? null : nextCursor };
+}
 
 const maxKeys = 5;
 

@@ -3,6 +3,7 @@ import { type CommandContext, defineCommand } from '../../command.ts';
 import { flag, scopeOptions, text } from '../../options.ts';
 import type { Column } from '../../terminal/printer.ts';
 import { secretsPath } from './secrets-api.ts';
+import { time } from '../../terminal/time.ts';
 
 type Secret = Omit<SecretListView['secrets'][number], 'value'> & { readonly value?: string };
 /** A list of secrets from the server, with or without values. */
@@ -35,10 +36,10 @@ export async function printSecretList({ printer }: CommandContext, list: SecretL
   const columns: Column<Secret>[] = [
     { title: 'KEY', cell: ({ key }) => key },
     { title: 'VERSION', cell: ({ version }) => version },
-    { title: 'UPDATED', cell: ({ updatedAt }) => updatedAt },
+    { title: 'UPDATED', cell: ({ updatedAt }) => time(updatedAt) },
   ];
   if (list.secrets.some(({ value }) => value !== undefined)) {
-    columns.push({ title: 'VALUE', cell: ({ value }) => value });
+    columns.push({ title: 'VALUE', cell: ({ value }) => (value === '' ? '""' : value) });
   }
   await printer.list({
     value: list,

@@ -3,12 +3,13 @@ import { resolve } from 'node:path';
 import { usageError } from '../../cli-error.ts';
 import { type CommandContext, defineCommand } from '../../command.ts';
 import type { SecretTable } from '../../formats/secret-table.ts';
-import { completing, choice, revealOption, scopeOptions, text } from '../../options.ts';
+import { completing, choice, flag, revealOption, scopeOptions, text } from '../../options.ts';
+import { fileFault } from '../../settings/file-fault.ts';
 import { writePrivateFile } from '../../settings/private-file.ts';
 import { printSecretList } from './list.ts';
 import { loaderOption, requireNoLoaderVariables } from './loader-refusal.ts';
 import { type WritableFormat, formatOfName, writableFormats, writeSecrets } from './secret-file.ts';
-import { counted, readSecrets, shownScope, tableOf } from './secrets-api.ts';
+import { counted, destroyedKeys, readSecrets, shownScope, tableOf } from './secrets-api.ts';
 import { terminalText } from '../../terminal/terminal-text.ts';
 
 export const pullCommand = defineCommand({
@@ -24,6 +25,7 @@ export const pullCommand = defineCommand({
     ),
     file: completing('file', text('--file <path>', 'Write to this file, which only its owner can read')),
     revision: text('--revision <revision>', 'State at this revision (number or id)'),
+    skipDestroyed: flag('--skip-destroyed', 'With --revision: leave out secrets whose value of then was destroyed'),
     name: text('--name <name>', "Name of the Secret for --format k8s-secret (default: the environment's slug)"),
     namespace: text('--namespace <namespace>', 'Namespace of the Secret for --format k8s-secret'),
     ...loaderOption,
@@ -40,7 +42,9 @@ export const pullCommand = defineCommand({
     const format = formatOf(options);
     requireFitting(context, options, format);
     const scope = context.scope(options);
-    const list = await readSecrets(context.api(), scope, revision);
+    const api = context.api();
+    const list = await readSecrets(api, scope, revision, options);
+    if (options.skipDestroyed) warnOfDestroyed(context, await destroyedKeys(api, scope, list));
     if (context.printer.format !== 'table') return await printAnswer(context, list, options);
     const names = { name: options.name ?? scope.environment, namespace: options.namespace };
     const secrets = tableOf(list);
@@ -71,7 +75,13 @@ async function warnOfShells({ io }: CommandContext, secrets: SecretTable): Promi
 }
 
 function formatOf({ format, file }: { format: WritableFormat | undefined; file: string | undefined }): WritableFormat {
-  return format ?? (file === undefined ? undefined : formatOfName(file)) ?? 'env';
+  if (format !== undefined || file === undefined) return format ?? 'env';
+  const found = formatOfName(file);
+  if (found !== undefined) return found;
+  throw usageError(
+    `the name of ${file} does not show its format`,
+    `Add --format, one of ${writableFormats.join(', ')}; names like .env, .json and .yaml need none`,
+  );
 }
 
 interface Flags {
@@ -80,20 +90,30 @@ interface Flags {
   readonly name: string | undefined;
   readonly namespace: string | undefined;
   readonly reveal: boolean;
+  readonly revision: string | undefined;
+  readonly skipDestroyed: boolean;
 }
 
 /** Refuses flags that would have no effect. */
 function requireFitting(
   { printer }: CommandContext,
-  { file, format: given, name, namespace }: Flags,
+  { file, format: given, name, namespace, revision, skipDestroyed }: Flags,
   format: string,
 ): void {
+  if (skipDestroyed && revision === undefined) {
+    throw usageError('--skip-destroyed is for --revision: no current value is destroyed');
+  }
   if (printer.format !== 'table' && (given !== undefined || file !== undefined)) {
     throw usageError("--output prints the server's answer, and does not go with --format or --file");
   }
   if (format !== 'k8s-secret' && (name !== undefined || namespace !== undefined)) {
     throw usageError('--name and --namespace belong to --format k8s-secret');
   }
+}
+
+function warnOfDestroyed({ io }: CommandContext, keys: readonly string[]): void {
+  if (keys.length === 0) return;
+  io.warn(`left out, because the values of that revision were destroyed: ${keys.join(', ')}`);
 }
 
 /** The server's answer in the form of --output; on a terminal without the values. */
@@ -123,9 +143,9 @@ async function writeInto(context: CommandContext, { file, written, secrets, plac
     }
     writePrivateFile(path, written);
   } catch (error) {
-    const { code, syscall } = error as NodeJS.ErrnoException;
-    if (syscall === undefined) throw error;
-    throw usageError(`${file} cannot be written (${String(code)})`);
+    if ((error as NodeJS.ErrnoException).syscall === undefined) throw error;
+    const fault = (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'its folder does not exist' : fileFault(error);
+    throw usageError(`${file} cannot be written: ${fault}`);
   }
   context.io.note(`Wrote ${counted(secrets.size, 'secret')} of ${place} to ${file} (mode 600)`);
 }

@@ -5,6 +5,7 @@ import { completing, argument, choice, commentOption, flag, scopeOptions } from 
 import type { PushOutput } from '../../output/shapes.ts';
 import type { Scope } from '../../settings/scope.ts';
 import { type Difference, differenceLines, differenceOf } from './difference.ts';
+import { expectedRevisionOption, requireRevision } from './expected-state.ts';
 import { type SecretFile, readSecretFile, readableFormats, shownFile, shownWarning } from './secret-file.ts';
 import { counted, patchSecrets, readSecrets, shownScope, tableOf } from './secrets-api.ts';
 
@@ -24,6 +25,7 @@ export const pushCommand = defineCommand({
     prune: flag('--prune', 'Delete the secrets that are not in the file'),
     isStrict: flag('--strict', 'Refuse a dotenv file with lines that other programs read differently'),
     isDryRun: flag('--dry-run', 'Show the plan only'),
+    ...expectedRevisionOption,
     ...commentOption,
   },
   examples: [
@@ -50,6 +52,7 @@ export const pushCommand = defineCommand({
       );
     }
     const plan = await makePlan(context, scope, { wanted, prune: options.prune });
+    requireRevision(scope, plan, options.expectedRevision);
     for (const warning of warnings) context.io.warn(shownWarning(warning));
     if (base64Keys.length > 0) context.io.warn(notText(base64Keys));
     if (options.isDryRun) return await printPlan(context, plan, warnings);

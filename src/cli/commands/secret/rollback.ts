@@ -1,7 +1,7 @@
 import type { RollbackView } from '../../../wire/versions.ts';
 import { apiPath } from '../../../client/api-client.ts';
 import { defineCommand } from '../../command.ts';
-import { completing, argument, commentOption, integer, scopeOptions } from '../../options.ts';
+import { completing, argument, commentOption, scopeOptions, versionNumber } from '../../options.ts';
 import { shownScope } from './secrets-api.ts';
 
 /** `rollback <secret_key> --version <n>`: docs/interface.md 4.7 and 4.9. */
@@ -10,10 +10,7 @@ export const rollbackCommand = defineCommand({
   description: 'The secret gets a new version with the value of the earlier one. The history is kept.',
   arguments: { key: completing('key', argument('<secret_key>', 'Key of the secret')) },
   options: {
-    version: completing(
-      'version',
-      integer('--version <n>', 'Version to roll back to', { min: 1, max: 2 ** 31 - 1, isRequired: true }),
-    ),
+    version: { ...versionNumber('Version to roll back to', { isRequired: true }), field: 'targetVersion' },
     ...scopeOptions,
     ...commentOption,
   },

@@ -1,9 +1,9 @@
 import { charsetNames, defaultGeneration, limits, validateSecretKey } from '../../../wire/secret-rules.ts';
-import { shownName } from '../../../wire/shown-name.ts';
 import { CliError, usageError } from '../../cli-error.ts';
 import { defineCommand } from '../../command.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import { completing, argument, choice, commentOption, flag, integer, scopeOptions } from '../../options.ts';
+import { expectedRevisionId, expectedRevisionOption, expectedVersionOption } from './expected-state.ts';
 import { findSecretKey, patchSecrets, scopeFlags, shownScope } from './secrets-api.ts';
 
 const { minGeneratedLength: min, maxGeneratedLength: max } = limits;
@@ -25,6 +25,8 @@ export const rotateCommand = defineCommand({
       default: defaultGeneration.charset,
     }),
     isCreated: flag('--create', 'Create the secret if it does not exist'),
+    ...expectedRevisionOption,
+    ...expectedVersionOption,
     ...commentOption,
   },
   examples: [
@@ -36,15 +38,17 @@ export const rotateCommand = defineCommand({
   ],
   async run(context, { args: { key }, options }) {
     const fault = validateSecretKey(key);
-    if (fault !== undefined) throw usageError(`the key ${shownName(key)} ${fault}`);
-    const { length, charset, isCreated, comment, ...flags } = options;
+    if (fault !== undefined) throw usageError(`the key ${JSON.stringify(key)} ${fault}`);
+    const { length, charset, isCreated, comment, expectedVersion, ...flags } = options;
     const scope = context.scope(flags);
     const api = context.api();
     const present = await findSecretKey(api, scope, key);
     if (present === undefined && !isCreated) throw absent(key, shownScope(scope));
     // If two users rotate at the same time, only one must succeed.
-    const generated = { length, charset, expectedVersion: present?.version ?? 0 };
-    const answer = await patchSecrets(api, scope, { generate: new Map([[key, generated]]), comment });
+    const generated = { length, charset, expectedVersion: expectedVersion ?? present?.version ?? 0 };
+    const expectedRevision = await expectedRevisionId(api, scope, options.expectedRevision);
+    const generate = new Map([[key, generated]]);
+    const answer = await patchSecrets(api, scope, { generate, comment, expectedRevision });
     const version = answer.set[0]?.version;
     await context.printer.object({
       value: answer,

@@ -6,6 +6,7 @@ import type { DotenvWarning } from '../../formats/dotenv.ts';
 import { FormatError } from '../../formats/format-error.ts';
 import type { ManifestNames } from '../../formats/k8s-secret.ts';
 import type { SecretTable } from '../../formats/secret-table.ts';
+import { fileFault } from '../../settings/file-fault.ts';
 import type { CommandContext } from '../../command.ts';
 
 /** Files of secrets: docs/cli-files.md. Each format is loaded when it is used. */
@@ -70,8 +71,7 @@ export function readBytes(path: string, shown: string): Buffer {
   try {
     return readFileSync(path);
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw usageError(`${shown} cannot be read: ${code === 'ENOENT' ? 'there is no such file' : String(code)}`);
+    throw usageError(`${shown} cannot be read: ${fileFault(error)}`);
   }
 }
 

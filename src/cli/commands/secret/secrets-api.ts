@@ -13,8 +13,23 @@ import type { Scope } from '../../settings/scope.ts';
 /** The requests that several commands make of docs/interface.md 4.5. */
 
 /** All secrets of an environment with their values, now or at a past revision. */
-export function readSecrets(api: ApiClient, scope: Scope, revision?: string): Promise<SecretListView> {
-  return api.get<SecretListView>(secretsPath(scope), { query: { revision } });
+export function readSecrets(
+  api: ApiClient,
+  scope: Scope,
+  revision?: string,
+  { skipDestroyed = false } = {},
+): Promise<SecretListView> {
+  return api.get<SecretListView>(secretsPath(scope), {
+    query: { revision, skipDestroyed: skipDestroyed ? true : undefined },
+  });
+}
+
+/** The keys that a list lacks, because their values at its revision were destroyed. */
+export async function destroyedKeys(api: ApiClient, scope: Scope, list: SecretListView): Promise<string[]> {
+  const query = { values: false, revision: list.revisionId };
+  const { secrets } = await api.get<SecretKeyListView>(secretsPath(scope), { query });
+  const present = new Set(list.secrets.map(({ key }) => key));
+  return secrets.map(({ key }) => key).filter((key) => !present.has(key));
 }
 
 /** The metadata of a secret; undefined if it does not exist. */
@@ -34,7 +49,7 @@ export interface SecretChanges {
   readonly generate?: ReadonlyMap<string, GeneratedValue>;
   readonly delete?: readonly string[];
   readonly comment?: string | undefined;
-  readonly expectedRevision?: string;
+  readonly expectedRevision?: string | undefined;
   readonly skipUnchanged?: boolean;
 }
 

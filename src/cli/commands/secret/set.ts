@@ -1,16 +1,20 @@
 import { resolve } from 'node:path';
 import { validateSecretKey, validateSecretValue } from '../../../wire/secret-rules.ts';
-import { shownName } from '../../../wire/shown-name.ts';
+import type { SecretPatchView, SecretWriteView } from '../../../wire/secrets.ts';
+import { type ApiClient, apiPath } from '../../../client/api-client.ts';
 import { usageError } from '../../cli-error.ts';
 import { type CommandContext, defineCommand } from '../../command.ts';
 import { completing, commentOption, flag, restArguments, scopeOptions } from '../../options.ts';
+import type { SecretTable } from '../../formats/secret-table.ts';
+import type { Scope } from '../../settings/scope.ts';
+import { expectedRevisionId, expectedRevisionOption, expectedVersionOption } from './expected-state.ts';
 import { decoded, readBytes, withFileName } from './secret-file.ts';
 import { counted, patchSecrets, shownScope } from './secrets-api.ts';
 
 export const setCommand = defineCommand({
   summary: 'Set secrets: KEY=VALUE, from standard input or from a file',
   description:
-    'Several secrets are set in one change, all or none, after you confirm. Other users of this machine can see a command line, and the shell stores it in its history. Pass confidential values with -, @ or the hidden prompt.',
+    'Several secrets are set in one change, all or none, after you confirm. A secret that has this value already gets no new version. Other users of this machine can see a command line, and the shell stores it in its history. Pass confidential values with -, @ or the hidden prompt.',
   arguments: {
     pairs: completing(
       'key',
@@ -24,6 +28,9 @@ export const setCommand = defineCommand({
     ...scopeOptions,
     stdin: flag('--stdin', 'Read the value of the one KEY without = from standard input'),
     literal: flag('--literal', 'Do not interpret values that are - or begin with @'),
+    isForced: flag('--force', 'Create a new version even if the value is the same (always with --expected-version)'),
+    ...expectedRevisionOption,
+    ...expectedVersionOption,
     trimNewline: flag('--trim-newline', 'Remove one newline at the end of a value from a file or standard input'),
     ...commentOption,
   },
@@ -35,6 +42,7 @@ export const setCommand = defineCommand({
   ],
   async run(context, { args, options }) {
     const requests = parsePairs(args.pairs, options);
+    requireFitting(requests, options);
     const scope = context.scope(options);
     const api = context.api();
     const values = new Map<string, string>();
@@ -46,7 +54,7 @@ export const setCommand = defineCommand({
       values.set(key, value);
     }
     if (values.size > 1) await context.confirm(`Set ${[...values.keys()].join(', ')} in ${shownScope(scope)}?`);
-    const answer = await patchSecrets(api, scope, { set: values, comment: options.comment });
+    const answer = await writeValues(api, scope, { values, ...options });
     await context.printer.list({
       value: answer,
       rows: answer.set,
@@ -55,11 +63,13 @@ export const setCommand = defineCommand({
         { title: 'VERSION', cell: ({ version }) => version },
       ],
       name: ({ key }) => key,
-      whenEmpty: '',
+      whenEmpty: 'Nothing has changed.',
     });
     if (context.printer.format === 'table') {
       const secrets = counted(answer.set.length, 'secret');
       context.io.note(`Wrote ${secrets} to ${shownScope(scope)} (revision ${answer.revision})`);
+      const same = answer.unchanged.join(', ');
+      if (same !== '') context.io.note(`Unchanged: ${same} (--force creates a new version)`);
     }
   },
 });
@@ -72,6 +82,40 @@ type Source =
 interface SetRequest {
   readonly key: string;
   readonly source: Source;
+}
+
+interface WriteOptions {
+  readonly isForced: boolean;
+  readonly comment: string | undefined;
+  readonly expectedRevision: string | undefined;
+  readonly expectedVersion: number | undefined;
+}
+
+function requireFitting(requests: readonly SetRequest[], options: WriteOptions): void {
+  const { expectedRevision, expectedVersion } = options;
+  if (expectedVersion === undefined) return;
+  if (requests.length > 1) throw usageError('--expected-version is for one KEY; use --expected-revision for several');
+  if (expectedRevision !== undefined) {
+    throw usageError('--expected-version and --expected-revision cannot be combined');
+  }
+}
+
+/** Writes all values in one change. The server compares a version only in a request for one key. */
+async function writeValues(
+  api: ApiClient,
+  scope: Scope,
+  { values, isForced, comment, expectedVersion, ...options }: WriteOptions & { readonly values: SecretTable },
+): Promise<SecretPatchView> {
+  const [first] = values;
+  if (first !== undefined && expectedVersion !== undefined) {
+    const [key, value] = first;
+    const { organization, project, environment } = scope;
+    const path = apiPath`/secrets/${organization}/${project}/${environment}/${key}`;
+    const { version, revision, revisionId } = await api.put<SecretWriteView>(path, { value, comment, expectedVersion });
+    return { set: [{ key, version }], deleted: [], unchanged: [], revision, revisionId };
+  }
+  const expectedRevision = await expectedRevisionId(api, scope, options.expectedRevision);
+  return await patchSecrets(api, scope, { set: values, comment, expectedRevision, skipUnchanged: !isForced });
 }
 
 /** Parses the arguments. An invalid one is reported by its position: it may be a value. */
@@ -95,7 +139,7 @@ function parsePair(pair: string, place: number, { stdin, literal }: { stdin: boo
   const key = sign === -1 ? pair : pair.slice(0, sign);
   const fault = validateSecretKey(key);
   if (fault !== undefined) {
-    const name = sign === -1 ? '' : ` ${shownName(key)}`;
+    const name = sign === -1 ? '' : ` ${quoted(key)}`;
     throw usageError(`argument ${place} is not KEY=VALUE: the key${name} ${fault}`);
   }
   if (sign === -1) return { key, source: { kind: stdin ? 'stdin' : 'question' } };
@@ -104,6 +148,13 @@ function parsePair(pair: string, place: number, { stdin, literal }: { stdin: boo
   if (!literal && value.startsWith('@')) return { key, source: { kind: 'file', path: value.slice(1) } };
   return { key, source: { kind: 'given', value } };
 }
+
+/** A key that is none, in quotes; not the end of a long one, which may be a value. */
+function quoted(key: string): string {
+  return key.length > maxQuoted ? `"${key.slice(0, maxQuoted)}…"` : `"${key}"`;
+}
+
+const maxQuoted = 40;
 
 async function valueFrom(context: CommandContext, { key, source }: SetRequest, isTrimmed: boolean): Promise<string> {
   if (source.kind === 'given') return source.value;

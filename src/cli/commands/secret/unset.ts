@@ -1,25 +1,37 @@
-import { usageError } from '../../cli-error.ts';
+import type { SecretKeyListView } from '../../../wire/secrets.ts';
+import type { ApiClient } from '../../../client/api-client.ts';
+import { CliError, usageError } from '../../cli-error.ts';
 import { defineCommand } from '../../command.ts';
-import { completing, commentOption, restArguments, scopeOptions } from '../../options.ts';
-import { counted, patchSecrets, shownScope } from './secrets-api.ts';
+import { exitCodes } from '../../exit-codes.ts';
+import { completing, commentOption, restArguments, scopeOptions, text } from '../../options.ts';
+import type { Scope } from '../../settings/scope.ts';
+import { expectedRevisionId, expectedRevisionOption, requireRevision } from './expected-state.ts';
+import { counted, patchSecrets, secretsPath, shownScope } from './secrets-api.ts';
 
 export const unsetCommand = defineCommand({
   summary: 'Delete secrets',
   description: 'Several secrets are deleted in one change: all or none. `keyframe versions` still shows their history.',
-  arguments: { keys: completing('key', restArguments('<key...>', 'Keys of the secrets')) },
-  options: { ...scopeOptions, ...commentOption },
+  arguments: { keys: completing('key', restArguments('[key...]', 'Keys of the secrets')) },
+  options: {
+    ...scopeOptions,
+    prefix: text('--prefix <text>', 'Delete all secrets whose keys have this prefix'),
+    ...expectedRevisionOption,
+    ...commentOption,
+  },
   examples: [
     { line: 'unset OLD_KEY', note: 'Delete one; asks for confirmation' },
     { line: 'unset OLD_KEY OLDER_KEY --yes', note: 'Delete two without confirmation' },
+    { line: 'unset --prefix OLD_', note: 'Delete all with a prefix; lists them and asks for confirmation' },
   ],
   async run(context, { args: { keys }, options }) {
     if (keys.some((key) => key.includes('=')))
       throw usageError('a key cannot contain =; to set a secret use keyframe set');
     const scope = context.scope(options);
     const api = context.api();
-    const unique = [...new Set(keys)];
-    await context.confirm(`Delete ${unique.join(', ')} from ${shownScope(scope)}?`);
-    const answer = await patchSecrets(api, scope, { delete: unique, comment: options.comment });
+    const wanted = await wantedKeys(api, scope, { keys, ...options });
+    await context.confirm(`Delete ${wanted.keys.join(', ')} from ${shownScope(scope)}?`);
+    const { expectedRevision } = wanted;
+    const answer = await patchSecrets(api, scope, { delete: wanted.keys, comment: options.comment, expectedRevision });
     await context.printer.lines(answer, answer.deleted);
     if (context.printer.format === 'table') {
       const secrets = counted(answer.deleted.length, 'secret');
@@ -27,3 +39,31 @@ export const unsetCommand = defineCommand({
     }
   },
 });
+
+interface Wanted {
+  readonly keys: readonly string[];
+  readonly expectedRevision: string | undefined;
+}
+
+/** The keys to delete. Those of a prefix hold for the revision at which they were listed, which the user confirms. */
+async function wantedKeys(
+  api: ApiClient,
+  scope: Scope,
+  options: Wanted & { readonly prefix: string | undefined },
+): Promise<Wanted> {
+  const { prefix, expectedRevision } = options;
+  if ((prefix === undefined) === (options.keys.length === 0)) {
+    throw usageError('name the keys to delete, or give --prefix', 'For example: keyframe unset OLD_KEY');
+  }
+  if (prefix === undefined) {
+    const keys = [...new Set(options.keys)];
+    return { keys, expectedRevision: await expectedRevisionId(api, scope, expectedRevision) };
+  }
+  const list = await api.get<SecretKeyListView>(secretsPath(scope), { query: { values: false, prefix } });
+  requireRevision(scope, list, expectedRevision);
+  const keys = list.secrets.map(({ key }) => key);
+  if (keys.length > 0) return { keys, expectedRevision: list.revisionId };
+  throw new CliError(exitCodes.notFound, `no secret of ${shownScope(scope)} has this prefix`, {
+    next: ['See what exists: keyframe list'],
+  });
+}

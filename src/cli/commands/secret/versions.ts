@@ -1,12 +1,12 @@
 import type { VersionListView, VersionView, VersionWithValueView } from '../../../wire/versions.ts';
 import { apiPath } from '../../../client/api-client.ts';
 import { type CommandContext, defineCommand } from '../../command.ts';
-import { completing, argument, integer, revealOption, scopeOptions } from '../../options.ts';
+import { completing, argument, integer, revealOption, scopeOptions, versionNumber } from '../../options.ts';
 import type { Column } from '../../terminal/printer.ts';
 import type { Scope } from '../../settings/scope.ts';
 import { pastSecret } from './secrets-api.ts';
+import { time } from '../../terminal/time.ts';
 
-const maxVersion = 2 ** 31 - 1;
 // The longest page that the server gives. Without a limit it gives the whole list.
 const maxPage = 1000;
 
@@ -18,10 +18,7 @@ export const versionsCommand = defineCommand({
   options: {
     ...scopeOptions,
     limit: integer('--limit <n>', 'Maximum number of versions', { min: 1, default: 20 }),
-    version: completing(
-      'version',
-      integer('--version <n>', 'Show only this version, with its value', { min: 1, max: maxVersion }),
-    ),
+    version: versionNumber('Show only this version, with its value'),
     ...revealOption,
   },
   examples: [
@@ -46,10 +43,10 @@ export const versionsCommand = defineCommand({
       columns: [
         { title: 'VERSION', cell: ({ version }) => `v${version}` },
         { title: 'CHANGE', cell: ({ changeType }) => changeType },
-        { title: 'BY', cell: ({ changedByName }) => changedByName },
-        { title: 'AT', cell: ({ createdAt }) => createdAt },
+        { title: 'BY', cell: ({ changedByName }) => changedByName, isCut: true },
+        { title: 'AT', cell: ({ createdAt }) => time(createdAt) },
         ...(versions.some(isDestroyed) ? [destroyedColumn] : []),
-        { title: 'COMMENT', cell: ({ comment }) => comment },
+        { title: 'COMMENT', cell: ({ comment }) => comment, isCut: true },
       ],
       name: ({ version }) => String(version),
       whenEmpty: 'It has no versions.',
@@ -60,7 +57,7 @@ export const versionsCommand = defineCommand({
   },
 });
 
-const destroyedColumn: Column<VersionView> = { title: 'DESTROYED', cell: ({ destroyedAt }) => destroyedAt };
+const destroyedColumn: Column<VersionView> = { title: 'DESTROYED', cell: ({ destroyedAt }) => time(destroyedAt) };
 
 function isDestroyed({ destroyedAt }: VersionView): boolean {
   // A server of an earlier release says nothing of it.
@@ -83,7 +80,7 @@ async function showVersion(
       ['Version', `v${answer.version}`],
       ['Change', answer.changeType],
       ['By', answer.changedByName],
-      ['At', answer.createdAt],
+      ['At', time(answer.createdAt)],
       ['Comment', answer.comment],
       ['Value', isShown ? value : '(hidden; --reveal shows it)'],
     ],

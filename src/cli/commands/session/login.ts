@@ -1,5 +1,4 @@
 import type { MeView } from '../../../wire/me.ts';
-import { ApiClient } from '../../../client/api-client.ts';
 import { foreignAnswer } from '../../../client/answer-error.ts';
 import { usageError } from '../../cli-error.ts';
 import { type CommandContext, defineCommand } from '../../command.ts';
@@ -39,7 +38,7 @@ export const loginCommand = defineCommand({
       );
     }
     const token = await givenToken(context, url, options.token);
-    const me = await new ApiClient({ url, token }).get<MeView>('/me');
+    const me = await context.client({ url, token }).get<MeView>('/me');
     // Another server can return 200 for anything.
     if (!['user', 'service_token'].includes(me.type)) throw foreignAnswer(url, 200);
     writeUserFile(environment.userFile, withToken(configuration.user, { profile: configuration.profile, url }, token));

@@ -1,9 +1,10 @@
 import type { MeView } from '../../../wire/me.ts';
 import type { ObjectView } from '../../terminal/printer.ts';
+import { time } from '../../terminal/time.ts';
 
 /** The identity and permissions of a token, as lines. */
 export function meFields(me: MeView): ObjectView['fields'] {
-  const expiry = ['Token expires', me.expiresAt ?? 'never'] as const;
+  const expiry = ['Token expires', time(me.expiresAt) ?? 'never'] as const;
   if (me.type === 'user') {
     const roles = me.organizations.map(({ slug, role }) => `${slug} (${role})`).join(', ');
     return [

@@ -2,6 +2,7 @@ import type { SnapshotListView } from '../../../wire/snapshots.ts';
 import { apiPath } from '../../../client/api-client.ts';
 import { defineCommand } from '../../command.ts';
 import { scopeOptions } from '../../options.ts';
+import { time } from '../../terminal/time.ts';
 
 /** `snapshot list`: docs/interface.md 4.2 and 4.9. */
 export const snapshotListCommand = defineCommand({
@@ -24,9 +25,9 @@ export const snapshotListCommand = defineCommand({
         { title: 'ID', cell: ({ id }) => id },
         { title: 'NAME', cell: ({ name }) => name },
         { title: 'SECRETS', cell: ({ secretCount }) => secretCount },
-        { title: 'BY', cell: ({ createdByName }) => createdByName },
-        { title: 'AT', cell: ({ createdAt }) => createdAt },
-        { title: 'DESCRIPTION', cell: ({ description }) => description },
+        { title: 'BY', cell: ({ createdByName }) => createdByName, isCut: true },
+        { title: 'AT', cell: ({ createdAt }) => time(createdAt) },
+        { title: 'DESCRIPTION', cell: ({ description }) => description, isCut: true },
       ],
       name: ({ id }) => id,
       whenEmpty: 'There are no snapshots yet. Create one: keyframe snapshot create',

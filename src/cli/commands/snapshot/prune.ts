@@ -5,6 +5,7 @@ import { type CommandContext, defineCommand } from '../../command.ts';
 import { flag, integer, scopeOptions, text } from '../../options.ts';
 import type { Scope } from '../../settings/scope.ts';
 import { counted } from '../secret/secrets-api.ts';
+import { time } from '../../terminal/time.ts';
 
 const kept = { min: 1, max: 10_000 };
 
@@ -94,7 +95,7 @@ async function print({ printer }: CommandContext, view: PruneView, isDryRun: boo
       { title: 'WHAT', cell: ({ action }) => action },
       { title: 'ID', cell: ({ id }) => id },
       { title: 'NAME', cell: ({ name }) => name },
-      { title: 'AT', cell: ({ createdAt }) => createdAt },
+      { title: 'AT', cell: ({ createdAt }) => time(createdAt) },
       { title: 'WHY', cell: ({ why }) => why },
     ],
     name: ({ id }) => id,

@@ -4,6 +4,7 @@ import { type CommandContext, defineCommand } from '../../command.ts';
 import { usageError } from '../../cli-error.ts';
 import { commentOption, flag, scopeOptions, text } from '../../options.ts';
 import { differenceLines } from '../secret/difference.ts';
+import { expectedRevisionId, expectedRevisionOption } from '../secret/expected-state.ts';
 import { counted, scopeFlags, shownScope } from '../secret/secrets-api.ts';
 import { type PlacedSnapshot, findSnapshot, snapshotArgument, snapshotTitle } from './snapshot-view.ts';
 
@@ -25,6 +26,7 @@ export const snapshotRestoreCommand = defineCommand({
       'Apply exactly this plan (planHash of --plan --output json), without confirmation',
     ),
     ...scopeOptions,
+    ...expectedRevisionOption,
     ...commentOption,
   },
   examples: [
@@ -48,7 +50,16 @@ export const snapshotRestoreCommand = defineCommand({
     const snapshot = await findSnapshot(context, given, options);
     const skipUnchanged = !isUnchangedRewritten;
     // What is undefined is not sent. With a hash, a dry run reports whether that plan is still current.
-    const body = { snapshotId: snapshot.id, prune, backup, skipUnchanged, comment, planHash: givenHash };
+    const expectedRevision = await expectedRevisionId(context.api(), snapshot, options.expectedRevision);
+    const body = {
+      snapshotId: snapshot.id,
+      prune,
+      backup,
+      skipUnchanged,
+      comment,
+      planHash: givenHash,
+      expectedRevision,
+    };
     if (isPlan || isDryRun) {
       return await printPlan(context, snapshot, await restore(context, snapshot, { ...body, dryRun: true }));
     }

@@ -7,6 +7,7 @@ import { exitCodes } from '../../exit-codes.ts';
 import { argument, completing } from '../../options.ts';
 import type { Scope, ScopeFlags } from '../../settings/scope.ts';
 import type { ObjectView } from '../../terminal/printer.ts';
+import { time } from '../../terminal/time.ts';
 import { isId, thingOf } from '../named-thing.ts';
 import { scopeFlags, shownScope } from '../secret/secrets-api.ts';
 
@@ -26,7 +27,7 @@ export function snapshotFields(snapshot: SnapshotView): ObjectView['fields'] {
     ['Name', snapshot.name],
     ['Description', snapshot.description],
     ['Created by', snapshot.createdByName],
-    ['Created at', snapshot.createdAt],
+    ['Created at', time(snapshot.createdAt)],
     ['Secrets', snapshot.secretCount],
     ['Revision', snapshot.revision],
   ];

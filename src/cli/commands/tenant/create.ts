@@ -1,3 +1,7 @@
+import { type ApiClient, apiPath } from '../../../client/api-client.ts';
+import { ClientError } from '../../../client/client-error.ts';
+import { CliError } from '../../cli-error.ts';
+import { exitCodes } from '../../exit-codes.ts';
 import { type CommandDefinition, defineCommand } from '../../command.ts';
 import { argument, text } from '../../options.ts';
 import { type Tenant, type TenantKind, printTenant, tenantKinds } from './tenant-kinds.ts';
@@ -14,7 +18,32 @@ export function tenantCreateCommand(name: TenantKind): CommandDefinition {
     async run(context, { args: { slug }, options }) {
       const { displayName, ...place } = options;
       const body = { slug, ...(displayName === undefined ? {} : { displayName }) };
-      await printTenant(context, await context.api().post<Tenant>(path(context, place), body));
+      const api = context.api();
+      const parent = path(context, place);
+      const created = await api.post<Tenant>(parent, body).catch(async (error: unknown) => {
+        const isTaken = error instanceof ClientError && error.status === 409;
+        throw isTaken && (await exists(api, parent + apiPath`/${slug}`)) ? present(error, { name, word, slug }) : error;
+      });
+      await printTenant(context, created);
     },
   });
+}
+
+/** Whether the caller sees what has the slug. If not, only the server may say more. */
+async function exists(api: ApiClient, path: string): Promise<boolean> {
+  return await api.get<Tenant>(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+interface Present {
+  readonly name: TenantKind;
+  readonly word: string;
+  readonly slug: string;
+}
+
+function present(cause: ClientError, { name, word, slug }: Present): CliError {
+  const next = [`See it: keyframe ${name} show ${slug}`];
+  return new CliError(exitCodes.conflict, `the ${word} ${slug} exists already`, { cause, next });
 }

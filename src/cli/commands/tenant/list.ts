@@ -1,6 +1,7 @@
 import { type CommandDefinition, defineCommand } from '../../command.ts';
 import type { Column } from '../../terminal/printer.ts';
 import { type Tenant, type TenantKind, tenantKinds } from './tenant-kinds.ts';
+import { time } from '../../terminal/time.ts';
 
 /** `org list`, `project list`, `env list`. */
 export function tenantListCommand(name: TenantKind): CommandDefinition {
@@ -13,9 +14,9 @@ export function tenantListCommand(name: TenantKind): CommandDefinition {
       const list = await context.api().get<Record<typeof plural, Tenant[]>>(path(context, options));
       const columns: Column<Tenant>[] = [
         { title: 'SLUG', cell: ({ slug }) => slug },
-        { title: 'NAME', cell: ({ displayName }) => displayName },
+        { title: 'NAME', cell: ({ displayName }) => displayName, isCut: true },
         { title: 'ID', cell: ({ id }) => id },
-        { title: 'CREATED', cell: ({ createdAt }) => createdAt },
+        { title: 'CREATED', cell: ({ createdAt }) => time(createdAt) },
       ];
       await context.printer.list<Tenant>({
         value: list,

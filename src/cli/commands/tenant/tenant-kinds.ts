@@ -4,6 +4,7 @@ import type { CommandContext } from '../../command.ts';
 import { type CompletionKind, organizationOption, projectOptions } from '../../options.ts';
 import type { ProjectFlags } from '../../settings/scope.ts';
 import type { ObjectView } from '../../terminal/printer.ts';
+import { time } from '../../terminal/time.ts';
 
 /** What the commands of `org`, `project` and `env` do not have in common. */
 
@@ -75,7 +76,7 @@ export async function printTenant({ printer }: CommandContext, tenant: Tenant): 
     ['Slug', tenant.slug],
     ['Name', tenant.displayName],
     ['Id', tenant.id],
-    ['Created', tenant.createdAt],
+    ['Created', time(tenant.createdAt)],
     ...(tenant.revision === undefined ? [] : [['Revision', tenant.revision] as const]),
     ...(tenant.impersonationForbidden === true ? [['Impersonation', 'forbidden'] as const] : []),
   ];

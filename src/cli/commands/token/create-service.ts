@@ -3,15 +3,29 @@ import type { EnvironmentView, ProjectView } from '../../../wire/tenancy.ts';
 import { apiPath } from '../../../client/api-client.ts';
 import { usageError } from '../../cli-error.ts';
 import { type CommandContext, defineCommand } from '../../command.ts';
-import { completing, choice, integer, organizationOption, requiredText, text } from '../../options.ts';
+import { completing, choice, type Option, organizationOption, requiredText, text } from '../../options.ts';
 import { findScope, isWhole } from '../../settings/scope.ts';
+import { expiryOf, lifetimeOption } from './lifetime.ts';
 import { printNewServiceToken } from './service-token-view.ts';
+
+const permissions = ['read', 'read_write'] as const;
+
+/** In other commands -p is the project. */
+const permission: Option<(typeof permissions)[number]> = {
+  ...choice('-p, --permission <permission>', 'Permission of the token', permissions, { isRequired: true }),
+  parse: (given) => {
+    const found = permissions.find((word) => word === given);
+    if (found !== undefined) return found;
+    throw usageError('must be read or read_write; -p is the permission here', 'To name the project, use --project');
+  },
+};
 
 /** `token create-service`: docs/interface.md 4.4 and 4.9. */
 export const tokenCreateServiceCommand = defineCommand({
   summary: 'Create a service token; it is shown once',
   description:
     'For CI, Kubernetes and other automation. The token belongs to the organization and is shown only once. It expires no later than the personal token that creates it. The project and environment default to those of .keyframe.json.',
+  createsToken: true,
   options: {
     ...organizationOption,
     name: requiredText('-n, --name <name>', 'Name'),
@@ -21,13 +35,12 @@ export const tokenCreateServiceCommand = defineCommand({
     projectId: text('--project-id <uuid>', 'Project of scope project'),
     environmentId: text('--environment-id <uuid>', 'Environment of scope environment'),
     project: completing('project', text('--project <slug>', 'Project by slug, instead of --project-id or with --env')),
-    environment: completing('environment', text('--env <slug>', 'Environment by slug, instead of --environment-id')),
-    permission: choice('-p, --permission <permission>', 'Permission of the token', ['read', 'read_write'], {
-      isRequired: true,
-    }),
-    expiresInDays: integer('--expires-in <days>', 'Days until it expires (default: with your token, or never)', {
-      min: 1,
-    }),
+    environment: completing(
+      'environment',
+      text('-e, --env <slug>', 'Environment by slug, instead of --environment-id'),
+    ),
+    permission,
+    lifetime: lifetimeOption('with your token, or never'),
   },
   examples: [
     {
@@ -43,12 +56,12 @@ export const tokenCreateServiceCommand = defineCommand({
       note: 'For one environment, with JSON output',
     },
     {
-      line: "token create-service -n web -s environment -p read --output yaml | sed -n 's/^token: //p' > token.txt",
-      note: 'For the environment of this directory; write only the token to a file',
+      line: 'token create-service -n web -s environment -p read --expires-in 12h --output token > token.txt',
+      note: 'For the environment of this directory and half a day; write only the token to a file',
     },
   ],
   async run(context, { options }) {
-    const { scope, name, permission, expiresInDays } = options;
+    const { scope, name, lifetime } = options;
     const organization = context.organization(options);
     // The folder file is not needed if flags name everything, so an untrusted one must not fail the command.
     const hasIds = options.projectId !== undefined || options.environmentId !== undefined;
@@ -58,9 +71,10 @@ export const tokenCreateServiceCommand = defineCommand({
       ...findScope(options, folder),
       organization,
     });
-    const body = { name, scope, permission, ...ids, ...(expiresInDays === undefined ? {} : { expiresInDays }) };
-    const path = apiPath`/service-tokens/${organization}`;
-    await printNewServiceToken(context, await context.api().post<CreatedServiceTokenView>(path, body));
+    const api = context.api();
+    const body = { name, scope, permission: options.permission, ...ids, ...(await expiryOf(api, lifetime)) };
+    const created = await api.post<CreatedServiceTokenView>(apiPath`/service-tokens/${organization}`, body);
+    await printNewServiceToken(context, organization, created);
   },
 });
 

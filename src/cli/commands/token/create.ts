@@ -1,34 +1,27 @@
-import type { PersonalTokenView } from '../../../wire/personal-tokens.ts';
 import { defineCommand } from '../../command.ts';
-import { integer, requiredText } from '../../options.ts';
-import { noteShownOnce } from './shown-once.ts';
+import { requiredText } from '../../options.ts';
+import { expiryOf, lifetimeOption } from './lifetime.ts';
+import { type NewPersonalToken, printNewPersonalToken } from './personal-token-view.ts';
 
 /** `token create`. */
 export const tokenCreateCommand = defineCommand({
   summary: 'Create a personal token for yourself; it is shown once',
   description: 'It has your permissions, and expires no later than the token that creates it.',
+  createsToken: true,
   options: {
     name: requiredText('-n, --name <name>', 'Name'),
-    expiresInDays: integer('--expires-in <days>', 'Days until it expires (default: with the current token)', {
-      min: 1,
-    }),
+    lifetime: lifetimeOption('with the current token'),
   },
-  examples: [{ line: 'token create -n laptop --expires-in 90', note: 'A token for another machine' }],
-  async run({ api, io, printer }, { options: { name, expiresInDays } }) {
-    const created = await api().post<PersonalTokenView & { readonly token: string }>('/personal-tokens', {
+  examples: [
+    { line: 'token create -n laptop --expires-in 90', note: 'A token for another machine' },
+    { line: 'token create -n demo --expires-in 1h --output token > token.txt', note: 'Write only the token to a file' },
+  ],
+  async run({ api, io, printer }, { options: { name, lifetime } }) {
+    const client = api();
+    const created = await client.post<NewPersonalToken>('/personal-tokens', {
       name,
-      ...(expiresInDays === undefined ? {} : { expiresInDays }),
+      ...(await expiryOf(client, lifetime)),
     });
-    await printer.object({
-      value: created,
-      fields: [
-        ['Id', created.id],
-        ['Name', created.name],
-        ['Expires', created.expiresAt ?? 'never'],
-        ['Token', created.token],
-      ],
-      name: created.id,
-    });
-    noteShownOnce({ io, printer });
+    await printNewPersonalToken({ io, printer }, created);
   },
 });

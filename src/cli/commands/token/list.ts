@@ -1,5 +1,6 @@
 import type { PersonalTokenView } from '../../../wire/personal-tokens.ts';
 import { defineCommand } from '../../command.ts';
+import { time } from '../../terminal/time.ts';
 import { tokenState } from './token-state.ts';
 
 /** Empty for a token that the user created; an older server returns no creator. */
@@ -21,10 +22,10 @@ export const tokenListCommand = defineCommand({
       rows: list.personalTokens,
       columns: [
         { title: 'ID', cell: ({ id }) => id },
-        { title: 'NAME', cell: ({ name }) => name },
+        { title: 'NAME', cell: ({ name }) => name, isCut: true },
         { title: 'STATE', cell: (token) => tokenState(token, now) },
-        { title: 'EXPIRES', cell: ({ expiresAt }) => expiresAt ?? 'never' },
-        { title: 'LAST USED', cell: ({ lastUsedAt }) => lastUsedAt },
+        { title: 'EXPIRES', cell: ({ expiresAt }) => time(expiresAt) ?? 'never' },
+        { title: 'LAST USED', cell: ({ lastUsedAt }) => time(lastUsedAt) },
         { title: 'CREATED BY', cell: creatorText },
       ],
       name: ({ id }) => id,

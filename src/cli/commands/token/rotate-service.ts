@@ -9,6 +9,7 @@ import { printNewServiceToken } from './service-token-view.ts';
 
 const overlap: Option<number> = {
   flags: '--overlap <duration>',
+  field: 'overlapSeconds',
   description: 'How long the old value stays valid, such as 1h30m or 900 (seconds); 0 revokes it immediately',
   isRequired: true,
   parse: (text) => {
@@ -23,6 +24,7 @@ export const tokenRotateServiceCommand = defineCommand({
   summary: 'Give a service token a new value; it is shown once',
   description:
     'The token keeps its id, scope and permission. The new value is shown only once. The old value ends after the overlap; this cannot be undone.',
+  createsToken: true,
   options: {
     ...organizationOption,
     ...serviceTokenIdOption,
@@ -43,6 +45,6 @@ export const tokenRotateServiceCommand = defineCommand({
     );
     const path = apiPath`/service-tokens/${organization}/${token.id}/rotate`;
     const body = { overlapSeconds: options.overlap };
-    await printNewServiceToken(context, await context.api().post<CreatedServiceTokenView>(path, body));
+    await printNewServiceToken(context, organization, await context.api().post<CreatedServiceTokenView>(path, body));
   },
 });

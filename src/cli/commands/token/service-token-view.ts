@@ -1,27 +1,72 @@
+import type { EnvironmentView, ProjectView } from '../../../wire/tenancy.ts';
 import type { CreatedServiceTokenView, ServiceTokenView } from '../../../wire/service-tokens.ts';
+import { type ApiClient, apiPath } from '../../../client/api-client.ts';
+import { ClientError } from '../../../client/client-error.ts';
 import type { CommandContext } from '../../command.ts';
+import { time } from '../../terminal/time.ts';
 import { noteShownOnce } from './shown-once.ts';
 
 /** Prints a service token with its value, which no later answer holds. */
-export async function printNewServiceToken(context: CommandContext, created: CreatedServiceTokenView): Promise<void> {
+export async function printNewServiceToken(
+  context: CommandContext,
+  organization: string,
+  created: CreatedServiceTokenView,
+): Promise<void> {
   const { token, id, name, permission, expiresAt } = created;
   await context.printer.object({
     value: created,
     fields: [
       ['Id', id],
       ['Name', name],
-      ['Scope', scopeText(created)],
+      ['Scope', scopeText(created, await placesOf(context, organization, [created]))],
       ['Permission', permission],
-      ['Expires', expiresAt ?? 'never'],
+      ['Expires', time(expiresAt) ?? 'never'],
       ['Token', token],
     ],
     name: id,
+    token,
   });
   noteShownOnce(context);
 }
 
-/** The scope, with the id it is limited to. */
-export function scopeText({ scope, projectId, environmentId }: ServiceTokenView): string {
+/** The slugs of projects and environments by their ids: `shop`, `shop/production`. */
+export type Places = ReadonlyMap<string, string>;
+
+/** The places that tokens are limited to, for a table; those that the caller may not list are left out. */
+export async function placesOf(
+  { api, printer }: CommandContext,
+  organization: string,
+  tokens: readonly ServiceTokenView[],
+): Promise<Places> {
+  const limited = tokens.filter(({ projectId }) => projectId !== null);
+  if (printer.format !== 'table' || limited.length === 0) return new Map();
+  const within = new Set(
+    limited.flatMap(({ projectId, environmentId }) => (environmentId === null ? [] : [projectId])),
+  );
+  try {
+    const { projects } = await api().get<{ projects: ProjectView[] }>(apiPath`/projects/${organization}`);
+    const environments = await Promise.all(
+      projects.filter(({ id }) => within.has(id)).map(({ slug }) => environmentsOf(api(), organization, slug)),
+    );
+    return new Map([...projects.map(({ id, slug }) => [id, slug] as const), ...environments.flat()]);
+  } catch (error) {
+    if (error instanceof ClientError && !error.isOutage) return new Map();
+    throw error;
+  }
+}
+
+async function environmentsOf(
+  api: ApiClient,
+  organization: string,
+  project: string,
+): Promise<(readonly [id: string, path: string])[]> {
+  const path = apiPath`/environments/${organization}/${project}`;
+  const { environments } = await api.get<{ environments: EnvironmentView[] }>(path);
+  return environments.map(({ id, slug }) => [id, `${project}/${slug}`] as const);
+}
+
+/** The scope with the place that it is limited to; its id if it is deleted or not visible. */
+export function scopeText({ scope, projectId, environmentId }: ServiceTokenView, places: Places): string {
   const id = environmentId ?? projectId;
-  return id === null ? scope : `${scope} ${id}`;
+  return id === null ? scope : `${scope} ${places.get(id) ?? id}`;
 }

@@ -8,6 +8,7 @@ import { userFields } from './user-view.ts';
 export const userCreateCommand = defineCommand({
   summary: 'Create a user; their first token is shown once',
   description: 'The user is not a member of any organization yet: add them with keyframe member set.',
+  createsToken: true,
   arguments: { email: argument('<email>', 'E-mail address') },
   options: {
     displayName: text('-n, --name <name>', 'Display name'),
@@ -21,7 +22,7 @@ export const userCreateCommand = defineCommand({
       ...(instanceAdmin ? { instanceAdmin } : {}),
     });
     const fields = [...userFields(created), ['Token', created.token] as const];
-    await printer.object({ value: created, fields, name: created.email });
+    await printer.object({ value: created, fields, name: created.email, token: created.token });
     noteShownOnce({ io, printer });
   },
 });

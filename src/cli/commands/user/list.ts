@@ -1,5 +1,6 @@
 import type { UserView } from '../../../wire/users.ts';
 import { defineCommand } from '../../command.ts';
+import { time } from '../../terminal/time.ts';
 
 /** `user list`, for administrators of the server. */
 export const userListCommand = defineCommand({
@@ -12,10 +13,10 @@ export const userListCommand = defineCommand({
       rows: list.users,
       columns: [
         { title: 'EMAIL', cell: ({ email }) => email },
-        { title: 'NAME', cell: ({ displayName }) => displayName },
+        { title: 'NAME', cell: ({ displayName }) => displayName, isCut: true },
         { title: 'ID', cell: ({ id }) => id },
         { title: 'ADMINISTRATOR', cell: ({ instanceAdmin }) => (instanceAdmin ? 'yes' : 'no') },
-        { title: 'DISABLED', cell: ({ disabledAt }) => disabledAt ?? 'no' },
+        { title: 'DISABLED', cell: ({ disabledAt }) => time(disabledAt) ?? 'no' },
       ],
       name: ({ email }) => email,
       whenEmpty: 'There are no users.',

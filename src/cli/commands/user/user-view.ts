@@ -1,8 +1,10 @@
 import type { UserView } from '../../../wire/users.ts';
 import { type ApiClient, apiPath } from '../../../client/api-client.ts';
 import { CliError } from '../../cli-error.ts';
+import type { CommandContext } from '../../command.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import type { ObjectView } from '../../terminal/printer.ts';
+import { time } from '../../terminal/time.ts';
 
 /** The lines of a user. */
 export function userFields({ email, displayName, id, instanceAdmin, disabledAt }: UserView): ObjectView['fields'] {
@@ -11,8 +13,20 @@ export function userFields({ email, displayName, id, instanceAdmin, disabledAt }
     ['Name', displayName],
     ['Id', id],
     ['Administrator', instanceAdmin ? 'yes' : 'no'],
-    ['Disabled', disabledAt ?? 'no'],
+    ['Disabled', time(disabledAt) ?? 'no'],
   ];
+}
+
+/** Grants or revokes the administration of the server, after a confirmation, and prints the user. */
+export async function setInstanceAdmin(context: CommandContext, user: string, instanceAdmin: boolean): Promise<void> {
+  const api = context.api();
+  const { id, email } = await findUser(api, user);
+  const question = instanceAdmin
+    ? `Make ${email} an administrator of the whole server?`
+    : `Revoke the administration of the server from ${email}?`;
+  await context.confirm(question);
+  const changed = await api.patch<UserView>(apiPath`/users/${id}`, { instanceAdmin });
+  await context.printer.object({ value: changed, fields: userFields(changed), name: changed.email });
 }
 
 /** A user by id or e-mail address. The address is looked up in the list, because the server finds users by id. */

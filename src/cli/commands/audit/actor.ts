@@ -1,0 +1,43 @@
+import type { MemberView } from '../../../wire/members.ts';
+import type { ServiceTokenListView } from '../../../wire/service-tokens.ts';
+import type { UserView } from '../../../wire/users.ts';
+import { type ApiClient, apiPath } from '../../../client/api-client.ts';
+import { CliError } from '../../cli-error.ts';
+import { exitCodes } from '../../exit-codes.ts';
+
+const uuidPattern = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** The id of a user by e-mail address, or of a service token by name, in an organization or on the whole server. */
+export async function actorId(api: ApiClient, actor: string, organization: string | undefined): Promise<string> {
+  if (uuidPattern.test(actor)) return actor;
+  const ids = actor.includes('@')
+    ? await userIds(api, actor.toLowerCase(), organization)
+    : await tokenIds(api, actor, organization);
+  const [id, ...others] = ids;
+  if (id !== undefined && others.length === 0) return id;
+  const place = organization === undefined ? 'of the server' : `of ${organization}`;
+  const kind = actor.includes('@') ? 'user' : 'service token';
+  if (id === undefined) {
+    throw new CliError(exitCodes.notFound, `there is no ${kind} ${actor} ${place}`, {
+      next: ['For a former member or token, give the id: keyframe audit --output json shows actor.id'],
+    });
+  }
+  throw new CliError(exitCodes.conflict, `several service tokens ${place} are called ${actor}; give the id of one`, {
+    next: ids.map((one) => `--actor ${one}`),
+  });
+}
+
+async function userIds(api: ApiClient, email: string, organization: string | undefined): Promise<string[]> {
+  if (organization === undefined) {
+    const { users } = await api.get<{ users: UserView[] }>('/users');
+    return users.filter((user) => user.email.toLowerCase() === email).map(({ id }) => id);
+  }
+  const { members } = await api.get<{ members: MemberView[] }>(apiPath`/members/${organization}`);
+  return members.filter((member) => member.email.toLowerCase() === email).map(({ userId }) => userId);
+}
+
+async function tokenIds(api: ApiClient, name: string, organization: string | undefined): Promise<string[]> {
+  if (organization === undefined) return [];
+  const { serviceTokens } = await api.get<ServiceTokenListView>(apiPath`/service-tokens/${organization}`);
+  return serviceTokens.filter((token) => token.name === name).map(({ id }) => id);
+}

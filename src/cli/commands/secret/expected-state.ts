@@ -1,0 +1,53 @@
+import type { EnvironmentView } from '../../../wire/tenancy.ts';
+import { type ApiClient, apiPath } from '../../../client/api-client.ts';
+import { CliError } from '../../cli-error.ts';
+import { exitCodes } from '../../exit-codes.ts';
+import { integer, text } from '../../options.ts';
+import type { Scope } from '../../settings/scope.ts';
+import { shownScope } from './secrets-api.ts';
+
+/** Writes that are refused if another change came first. */
+
+export const expectedRevisionOption = {
+  expectedRevision: text(
+    '--expected-revision <revision>',
+    'Change nothing unless this is the current revision (number or id)',
+  ),
+};
+
+export const expectedVersionOption = {
+  expectedVersion: integer(
+    '--expected-version <n>',
+    'Change nothing unless this is the current version of the one KEY; 0 if it must not exist',
+    { min: 0, max: 2 ** 31 - 1 },
+  ),
+};
+
+/** The state that a change is based on. */
+export interface Revision {
+  readonly revision: number;
+  readonly revisionId: string;
+}
+
+/**
+ * The id of the revision that a user expects, for a request: the server compares it in the change. A number is compared
+ * here first, because only ids are unique. Throws CliError conflict.
+ */
+export async function expectedRevisionId(
+  api: ApiClient,
+  scope: Scope,
+  expected: string | undefined,
+): Promise<string | undefined> {
+  if (expected === undefined || !/^[0-9]{1,15}$/.test(expected)) return expected;
+  const { organization, project, environment } = scope;
+  const current = await api.get<EnvironmentView>(apiPath`/environments/${organization}/${project}/${environment}`);
+  requireRevision(scope, current, expected);
+  return current.revisionId;
+}
+
+/** Throws CliError conflict if the current revision is not the expected one. */
+export function requireRevision(scope: Scope, current: Revision, expected: string | undefined): void {
+  if (expected === undefined || [String(current.revision), current.revisionId].includes(expected.toLowerCase())) return;
+  const message = `${shownScope(scope)} is at revision ${current.revision}, not at the expected one; nothing was changed`;
+  throw new CliError(exitCodes.conflict, message, { next: ['See what has changed: keyframe history'] });
+}

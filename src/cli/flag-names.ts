@@ -1,0 +1,41 @@
+import { ClientError } from '../client/client-error.ts';
+import type { CommandDefinition } from './command.ts';
+
+/**
+ * An error of the server with the names that the user knows: `--id must be a UUID` for the field `id`. The field of an
+ * option or argument is the name in its definition, or its `field`. Other errors stay as they are.
+ */
+export function withFlagNames(error: unknown, definition: Pick<CommandDefinition, 'arguments' | 'options'>): unknown {
+  if (!(error instanceof ClientError) || error.problem?.errors === undefined) return error;
+  const { errors } = error.problem;
+  if (errors.length === 0) return error;
+  const names = namesOf(definition);
+  const shown = errors.map(({ field, message }) => `${names.get(field) ?? shownField(field)} ${message}`);
+  const { fault, url, networkCode, status, problem, headers } = error;
+  return new ClientError(shown.join('; '), {
+    fault,
+    url,
+    networkCode,
+    ...(status === undefined ? {} : { status }),
+    problem,
+    headers,
+    cause: error,
+  });
+}
+
+function namesOf({
+  arguments: args = {},
+  options = {},
+}: Pick<CommandDefinition, 'arguments' | 'options'>): ReadonlyMap<string, string> {
+  const flags = Object.entries(options).map(([name, { field = name, flags: forms }]) => {
+    const long = /--[a-z][a-z-]*/.exec(forms)?.[0] ?? forms;
+    return [field, long] as const;
+  });
+  const words = Object.entries(args).map(([name, { form }]) => [name, form.replaceAll('...', '')] as const);
+  return new Map([...words, ...flags]);
+}
+
+/** A field of a body that has no option of its own: `set.API_KEY` is the secret API_KEY. */
+function shownField(field: string): string {
+  return field.replace(/^(?:set|generate|delete)\./, '');
+}

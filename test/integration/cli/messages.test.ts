@@ -1,0 +1,161 @@
+import { mkdirSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { type CliFolder, CliSite } from '../../support/cli/cli-site.ts';
+
+let site: CliSite;
+let folder: CliFolder;
+
+beforeAll(async () => {
+  site = await CliSite.start();
+  folder = await site.newFolder();
+  await folder.patch({ set: { A: 'one', B: '' } });
+  await folder.patch({ set: { A: 'two' } });
+});
+afterAll(() => site.close());
+
+/** What is written to standard error by a command that fails. */
+async function fault(args: readonly string[], code = 2): Promise<string> {
+  const end = await folder.run(args);
+  expect(end.code).toBe(code);
+  return end.stderr;
+}
+
+describe('an error names what the user has typed', () => {
+  test.each([
+    { args: ['history', '--since', 'x y'], text: '--since must be' },
+    { args: ['get', 'A', '--revision', 'x y'], text: '--revision must be' },
+    { args: ['audit', '--action', 'x y'], text: '--action must be' },
+    { args: ['set', 'A=1', '--comment', 'a\nb'], text: '--comment must not contain' },
+    { args: ['project', 'create', 'A_B'], text: '<slug> must be' },
+  ])('$text', async ({ args, text }) => {
+    const shown = await fault(args);
+    expect(shown).toContain(`error: ${text}`);
+    expect(shown).not.toContain('x y');
+  });
+
+  test('and not the fields of the API where a value is in other versions', async () => {
+    await folder.patch({ set: { LEAKED: 'x' } });
+    await folder.patch({ set: { LEAKED: 'y' } });
+    await folder.output(['rollback', 'LEAKED', '--version', '1', '--yes']);
+    await folder.patch({ set: { LEAKED: 'z' } });
+    const shown = await fault(['destroy', 'LEAKED', '--version', '1', '--yes'], 6);
+    expect(shown).toContain('--same-value');
+    expect(shown).toContain('--this-version-only');
+    expect(shown).not.toContain('sameValue');
+    await folder.output(['rollback', 'LEAKED', '--version', '1', '--yes']);
+    expect(await fault(['destroy', 'LEAKED', '--version', '1', '--yes', '--same-value'], 6)).not.toContain('sameValue');
+  });
+
+  test('such as a key with a space, in quotes, and nothing of its value', async () => {
+    const shown = await fault(['set', 'A B=hunter2']);
+    expect(shown).toContain('the key "A B" must be');
+    expect(shown).not.toContain('hunter2');
+    expect(await fault(['set', `${'x y'.repeat(100)}=1`])).toContain(`"${'x y'.repeat(13)}x…"`);
+    expect(await fault(['rotate', 'A B'])).toContain('the key "A B"');
+  });
+
+  test('such as a project after -p, which is the permission of a service token', async () => {
+    const shown = await fault(['token', 'create-service', '-n', 'x', '-s', 'project', '-p', 'shop']);
+    expect(shown).toContain('-p is the permission here');
+    expect(shown).toContain('use --project');
+    expect(shown).not.toContain('shop');
+  });
+
+  test('such as a folder in place of a file', async () => {
+    mkdirSync(folder.pathOf('folder'));
+    expect(await fault(['set', 'A=@folder'])).toContain('the file for A cannot be read: it is a directory');
+    expect(await fault(['push', 'folder', '--format', 'env'])).toContain('it is a directory');
+    expect(await fault(['pull', '--file', 'nowhere/.env'])).toContain('its folder does not exist');
+  });
+
+  test('such as the first place that does not exist', async () => {
+    const { organization, project } = folder.scope;
+    const init = async (o: string, p: string, e: string): Promise<string> =>
+      await fault(['init', '-o', o, '-p', p, '-e', e], 5);
+    expect(await init('nothing', project, 'x')).toContain('error: organization nothing does not exist');
+    const shown = await init(organization, 'nothing', 'x');
+    expect(shown).toContain(`error: project ${organization}/nothing does not exist`);
+    expect(shown).toContain(`keyframe project list -o ${organization}`);
+    expect(await init(organization, project, 'x')).toContain(
+      `error: environment ${organization}/${project}/x does not`,
+    );
+  });
+
+  test('such as a slug that the user can see, and nothing about one that the user cannot see', async () => {
+    const { organization, project } = folder.scope;
+    expect(await fault(['org', 'create', organization], 6)).toContain(
+      `the organization ${organization} exists already`,
+    );
+    expect(await fault(['project', 'create', project], 6)).toContain(`the project ${project} exists already`);
+    await folder.output(['org', 'create', 'gone']);
+    await folder.output(['org', 'delete', 'gone', '--yes']);
+    expect(await fault(['org', 'create', 'gone'], 6)).toContain('is taken, maybe by a deleted organization');
+  });
+
+  test('such as a file whose name shows no format', async () => {
+    expect(await fault(['pull', '--file', 'a.toml'])).toContain('the name of a.toml does not show its format');
+  });
+});
+
+describe('versions', () => {
+  test.each(['get', 'versions'])('%s takes them as tables print them', async (command) => {
+    const past = await folder.json([command, 'A', '--version', 'v1']);
+    expect(past).toMatchObject({ key: 'A', version: 1, value: 'one' });
+    expect(await fault([command, 'A', '--version', 'vv1'])).toContain('--version must be a whole number');
+  });
+
+  test('of the command itself are shown by -v, -V, --version and version', async () => {
+    const version = await folder.output(['--version']);
+    expect(version).toMatch(/^\d+\.\d+\.\d+/);
+    for (const words of [['-v'], ['-V'], ['version']]) expect(await folder.output(words)).toBe(version);
+  });
+});
+
+describe('history --since', () => {
+  test('takes a time, and shows the changes after it', async () => {
+    const all = await folder.output(['history', '--output', 'name']);
+    expect(await folder.output(['history', '--since', '1h', '--output', 'name'])).toBe(all);
+    expect(await folder.output(['history', '--since', '2020-01-31', '--output', 'name'])).toBe(all);
+    expect(await folder.output(['history', '--since', '0s', '--output', 'name'])).toBe('');
+  });
+});
+
+describe('tables', () => {
+  test('show times relative to now on a terminal, as ISO 8601 otherwise, and an empty value as quotes', async () => {
+    const { shown } = await folder.onTerminal(['list', '--reveal']);
+    expect(shown).toMatch(/^A +2 +(?:now|\d+ (?:s|min) ago) +two\r$/m);
+    expect(shown).toMatch(/^B +1 +(?:now|\d+ (?:s|min) ago) +""\r$/m);
+    expect(await folder.output(['list'])).toMatch(/^A +2 +\d{4}-\d{2}-\d{2}T[\d:.]+Z$/m);
+  });
+});
+
+describe('diff --with', () => {
+  test('takes the slugs that are not given from the first environment', async () => {
+    const other = await site.newFolder();
+    await other.patch({ set: { C: '1' } });
+    const { project, environment } = other.scope;
+    for (const place of [environment, `${project}/${environment}`, other.place]) {
+      const { stdout, stderr } = await folder.run(['diff', '-e', folder.scope.environment, '--with', place]);
+      expect(stdout).toContain('+ C\n');
+      expect(stderr).toContain(`+++ ${other.place} (revision 1)`);
+    }
+    for (const place of ['', '/x', 'a/b/c/d']) await fault(['diff', '--with', place]);
+  });
+});
+
+describe('pull --skip-destroyed', () => {
+  test('reads a past revision without the values that were destroyed since, and names them', async () => {
+    await folder.patch({ set: { LOST: 'x', KEPT: 'y' } });
+    const { revision } = await folder.list();
+    await folder.patch({ set: { LOST: 'z' } });
+    await folder.output(['destroy', 'LOST', '--version', '1', '--yes']);
+    const pull = ['pull', '--revision', String(revision)];
+    expect(await fault(pull, 5)).toContain('--skip-destroyed');
+    const { code, stdout, stderr } = await folder.run([...pull, '--skip-destroyed']);
+    expect(code).toBe(0);
+    expect(stdout).toContain('KEPT=y\n');
+    expect(stdout).not.toContain('LOST');
+    expect(stderr).toContain('the values of that revision were destroyed: LOST');
+    expect(await fault(['pull', '--skip-destroyed'])).toContain('is for --revision');
+  });
+});
