@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import type { KubeHttp, KubeObject } from '../../tools/devcluster/cluster/kube-http.ts';
 import type { SecretSnapshot } from '../../src/controller/generated/secret-snapshot.ts';
-import type { ArgoHealth } from '../support/cluster/argo-health.ts';
+import type { ToolHealth } from '../support/cluster/tool-health.ts';
 import { waitFor } from '../support/fixtures/wait-for.ts';
 
 export interface ArgoSyncOptions {
   readonly kube: KubeHttp;
-  readonly health: ArgoHealth;
+  readonly health: ToolHealth;
   /** The manifest of a SecretSnapshot that is a hook of the phase PreSync. */
   readonly hookFile: string;
   readonly commit: string;
@@ -66,7 +66,7 @@ export class ArgoSync {
 
   /** What has become of the hook, by the health of its object as it is now. */
   async state(): Promise<HookState> {
-    const { status, message } = await this.#options.health.of(await this.hook());
+    const { status, message } = (await this.#options.health.of(await this.hook())).argo;
     return { phase: phases[status] ?? 'Failed', message };
   }
 

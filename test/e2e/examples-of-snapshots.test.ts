@@ -5,7 +5,7 @@ import { writeKubeconfigFor } from '../../tools/devcluster/cluster/kubeconfig.ts
 import type { SecretSnapshot } from '../../src/controller/generated/secret-snapshot.ts';
 import type { SnapshotRestore } from '../../src/controller/generated/snapshot-restore.ts';
 import type { SnapshotSchedule } from '../../src/controller/generated/snapshot-schedule.ts';
-import { ArgoHealth } from '../support/cluster/argo-health.ts';
+import { ToolHealth } from '../support/cluster/tool-health.ts';
 import { ArgoSync } from './argo-sync.ts';
 import { buildPatienceMs } from '../support/cluster/cluster-cache.ts';
 import { exampleThemes, examplesFolder } from '../support/fixtures/example-page.ts';
@@ -14,11 +14,11 @@ import { waitFor } from '../support/fixtures/wait-for.ts';
 
 const resources = new AsyncDisposableStack();
 let site: ExampleSite;
-let health: ArgoHealth;
+let health: ToolHealth;
 
 beforeAll(async () => {
   site = await ExampleSite.start(resources);
-  health = await ArgoHealth.open(resources);
+  health = await ToolHealth.open();
 }, 60_000 + buildPatienceMs);
 
 afterAll(() => resources.disposeAsync());

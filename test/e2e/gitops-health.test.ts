@@ -1,24 +1,23 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { type ReadyClaim, conditionClaims, mergeConditions } from '../../src/controller/frame/conditions.ts';
-import { ArgoHealth, type Health, documentedCustomizations } from '../support/cluster/argo-health.ts';
+import { errorCatalogue } from '../../src/domain/errors/catalogue.ts';
 import { adminClient, createNamespace, discardNamespace } from '../support/cluster/cluster.ts';
+import { type Health, ToolHealth, type Verdicts, documentedCustomizations } from '../support/cluster/tool-health.ts';
 import { fencedBlocks, readPage } from '../support/fixtures/documentation.ts';
+import { type GoldenState, goldenStates, resourceIn } from '../support/fixtures/golden-states.ts';
 import { waitFor } from '../support/fixtures/wait-for.ts';
 
 /**
- * The health checks of docs/gitops.md on conditions as the controller makes them: that for Argo CD in the Lua that Argo CD has
- * built in, those for Flux in the CEL of an API server.
+ * What Flux and Argo CD say of conditions as the controller makes them: kstatus and Argo CD's health checks are the tools' own
+ * code, with the settings of docs/gitops.md. The expressions for Flux are judged by the CEL of an API server.
  */
 
-const resources = new AsyncDisposableStack();
-let argo: ArgoHealth;
+let tools: ToolHealth;
 
 beforeAll(async () => {
-  argo = await ArgoHealth.open(resources);
+  tools = await ToolHealth.open();
 });
-
-afterAll(() => resources.disposeAsync());
 
 interface State {
   readonly claim?: ReadyClaim;
@@ -42,7 +41,7 @@ function resource({ claim, generation = 1, spec = {}, deletionTimestamp }: State
 }
 
 const done: ReadyClaim = { progress: 'done', reason: 'Synced', message: 'Secret web holds revision 7.' };
-const waiting: ReadyClaim = { progress: 'reconciling', reason: 'AccessDenied', message: 'No AccessGrant allows it.' };
+const waiting: ReadyClaim = { progress: 'waiting', reason: 'AccessDenied', message: 'No AccessGrant allows it.' };
 const stalled: ReadyClaim = { progress: 'stalled', reason: 'KeyConflict', message: 'Exclude one of the keys.' };
 const suspended: ReadyClaim = { progress: 'suspended', reason: 'Suspended', message: 'spec.suspend is true.' };
 const waits = { status: 'Progressing', message: 'Waiting for the controller' };
@@ -64,16 +63,77 @@ describe('the health check of docs/gitops.md for Argo CD', () => {
     [
       'one that is being deleted',
       { claim: done, deletionTimestamp: '2027-01-31T12:00:00Z' },
-      { status: 'Progressing', message: 'Being deleted' },
+      { status: 'Progressing', message: 'Pending deletion' },
     ],
   ];
 
   test.each(cases)('%s', async (_, state, health) => {
-    expect(await argo.of(resource(state))).toEqual(health);
+    expect((await tools.of(resource(state))).argo).toEqual(health);
   });
 
   test('is one for all our kinds', () => {
-    expect(Object.keys(documentedCustomizations())).toEqual(['keyframe.dev/*']);
+    expect(Object.keys(parse(documentedCustomizations()) as object)).toEqual(['keyframe.dev/*']);
+  });
+});
+
+interface Judged {
+  readonly state: GoldenState;
+  readonly verdicts: Verdicts;
+}
+
+/** Every state that a kind can be in, as the tools judge it after this time. */
+async function judgedAfter(elapsedMs: number): Promise<readonly Judged[]> {
+  const states = goldenStates();
+  const verdicts = await tools.ofAll(states.map((state) => resourceIn(state, elapsedMs)));
+  expect(verdicts).toHaveLength(states.length);
+  return verdicts.map((of, index) => ({ state: states[index] as GoldenState, verdicts: of }));
+}
+
+/** Of which states the tools say something else than expected: kind, reason and the two verdicts. */
+function deviations(judged: readonly Judged[], expected: (state: GoldenState) => readonly string[]): string[] {
+  return judged.flatMap(({ state, verdicts: { kstatus, argo } }) => {
+    const said = [kstatus.status, argo.status].join(' ');
+    return expected(state).includes(said) ? [] : [`${state.kind} ${state.claim.reason}: ${said}`];
+  });
+}
+
+const good = 'Current Healthy';
+const inProgress = 'InProgress Progressing';
+const broken = 'Failed Degraded';
+const off = 'Failed Suspended';
+
+describe('kstatus and Argo CD, of each kind with each reason', () => {
+  test('say at first whether it is good, under way or a fault that only a person can fix', async () => {
+    const judged = await judgedAfter(0);
+    expect(judged.length).toBeGreaterThan(400);
+    const expected: Readonly<Record<ReadyClaim['progress'], string>> = {
+      done: good,
+      waiting: inProgress,
+      reconciling: inProgress,
+      stalled: broken,
+      suspended: off,
+    };
+    expect(deviations(judged, ({ claim }) => [expected[claim.progress]])).toEqual([]);
+    // By the catalogue: what waits for others or is retried is under way, and everything else is a fault.
+    const byCatalogue = judged.filter(({ state }) => state.code !== undefined);
+    const effects = { stall: broken, block: broken, wait: inProgress, retry: inProgress };
+    const effectOf = ({ code }: GoldenState): string => effects[errorCatalogue[code ?? 'internal'].effect];
+    expect(deviations(byCatalogue, (state) => [effectOf(state)])).toEqual([]);
+  });
+
+  test('have nothing in progress a day later, and repeat what the controller says', async () => {
+    const judged = await judgedAfter(86_400_000);
+    expect(deviations(judged, ({ claim: { progress } }) => (progress === 'done' ? [good] : [broken, off]))).toEqual([]);
+    const silent = judged.filter(({ state: { claim }, verdicts: { argo, kstatus } }) => {
+      const said = claim.progress === 'suspended' || claim.progress === 'done' ? [] : [argo.message, kstatus.message];
+      return said.some((message) => message !== claim.message);
+    });
+    expect(silent.map(({ state }) => `${state.kind} ${state.claim.reason}`)).toEqual([]);
+  });
+
+  test('take what is being deleted for neither good nor failed', async () => {
+    const { kstatus, argo } = await tools.of(resource({ claim: stalled, deletionTimestamp: '2027-01-31T12:00:00Z' }));
+    expect([kstatus.status, argo.status]).toEqual(['Terminating', 'Progressing']);
   });
 });
 
@@ -159,7 +219,7 @@ describe('the health checks of docs/gitops.md for Flux', () => {
 
   test.each([
     ['current', ['ready'], waiting],
-    ['failed', ['stalled'], done],
+    ['failed', ['stalled', 'suspended'], done],
   ] as const)('«%s» holds of what is %j alone', async (name, held, refused) => {
     const namespace = await createNamespace();
     await makeSyncs(namespace);

@@ -132,7 +132,7 @@ describe('a SecretEnvironment', () => {
     const before = await environments.waitForReason(name, 'Available');
     await stack.admin.call('DELETE', apiPathOf(environmentRef));
     const deleted = await environments.waitForReason(name, 'EnvironmentDeleted');
-    expect(conditionsOf(deleted)).toEqual(['Ready False', 'Reconciling True', 'Stalled False']);
+    expect(conditionsOf(deleted)).toEqual(['Ready False', 'Reconciling False', 'Stalled True']);
     expect(readyOf(deleted)?.message).toContain('purge');
     await stack.admin.call('POST', `${apiPathOf(environmentRef)}/purge`);
     const after = await environments.waitForReason(name, 'Available');

@@ -194,7 +194,8 @@ describe('what a schedule cannot be about', () => {
     const again = await site.grant();
     resources.defer(() => site.withdraw(again));
     const missing = await site.schedules.waitForReason('hourly', 'NotFound');
-    expect(conditionsOf(missing)).toEqual(['Ready False', 'Reconciling True', 'Stalled False']);
+    // It has lacked one thing or another for an hour.
+    expect(conditionsOf(missing)).toEqual(['Ready False', 'Reconciling False', 'Stalled True']);
     await site.expectOnlyChildren('hourly', names, { reason: 'NotFound' });
   });
 });

@@ -67,7 +67,7 @@ describe('spec.template', () => {
       'The template of URL refers to keys that the Secret does not get from the environment: PORT, HOST.',
     );
     expect(await site.secret()).toBeUndefined();
-    expect(await site.condition('Stalled')).toMatchObject({ status: 'False' });
+    expect(await site.condition('Stalled')).toMatchObject({ status: 'True' });
     await site.environment.change({ PORT: '1', HOST: 'h' });
     const whole = { ...login, PORT: '1', HOST: 'h', URL: 'app:1@aA==' };
     const before = await site.waitUntilSynced(whole);

@@ -7,9 +7,10 @@ import { markdownTable } from './markdown-table.ts';
 export const errorDocsFile = new URL('../../docs/errors.md', import.meta.url);
 
 const effects: Readonly<Record<ErrorEffect, string>> = {
-  stall: 'stops until the resource changes',
-  wait: 'waits for an event, or the next resync',
-  retry: 'retries with exponential backoff',
+  stall: 'is Stalled until the resource changes',
+  block: 'is Stalled until someone fixes the cause',
+  wait: 'waits for an event; Stalled after 30 s',
+  retry: 'retries with exponential backoff; Stalled after 5 minutes',
 };
 
 /** The page docs/errors.md. */
@@ -44,7 +45,8 @@ Programs must use \`code\`; \`detail\` is for people and may change. \`instance\
 header \`X-Request-Id\` and in the server's log. \`errors\` lists invalid fields, at most 20. No error repeats a value
 of the request. 401 comes with \`WWW-Authenticate\`, 405 with \`Allow\`, 429 and 503 with \`Retry-After\`.
 
-On a custom resource, the same error sets the reason of the condition Ready=False.
+On a custom resource, the same error sets the reason of the condition Ready=False. The last column says when Stalled becomes true. A
+Stalled resource recovers without help as soon as the cause is gone.
 
 ${markdownTable([head, ...rows])}
 `;

@@ -17,9 +17,11 @@ export interface SideClaim {
 export type Progress =
   /** The resource is in its desired state. */
   | 'done'
-  /** The controller waits for a change of the resource. */
+  /** Only a person can change it, or it was in progress for too long. The controller still continues with an event. */
   | 'stalled'
-  /** The controller continues, with an event or after a delay. */
+  /** Something that others supply is missing. Stalled after 30 s; for a new resource, only then an Event. */
+  | 'waiting'
+  /** The controller continues, with an event or after a delay. Stalled after 5 minutes. */
   | 'reconciling'
   /** spec.suspend is true. */
   | 'suspended';
@@ -30,13 +32,13 @@ export interface ReadyClaim {
   readonly reason: string;
   /** Why, and what to do about it. It contains names, never values. */
   readonly message: string;
-  /** Whether only the status reports this, without an Event. */
-  readonly isQuiet?: boolean;
+  /** Changes while the work advances. The time until it counts as Stalled then starts again. */
+  readonly advance?: string;
 }
 
 /**
- * The three conditions of every reconciling kind, as kstatus defines them. Reconciling and Stalled are true only while the
- * resource is not in its desired state.
+ * The three conditions of every reconciling kind, as kstatus defines them. If the resource is not in its desired state, one of
+ * Reconciling and Stalled is true. Without one of them, tools would wait for it for ever.
  */
 export function conditionClaims({ progress, reason, message }: ReadyClaim): readonly ConditionClaim[] {
   const flag = (type: string, holds: boolean): ConditionClaim =>
@@ -45,14 +47,15 @@ export function conditionClaims({ progress, reason, message }: ReadyClaim): read
       : { type, status: 'False', reason: calmReasons[progress], message: '' };
   return [
     { type: 'Ready', status: progress === 'done' ? 'True' : 'False', reason, message },
-    flag('Reconciling', progress === 'reconciling'),
-    flag('Stalled', progress === 'stalled'),
+    flag('Reconciling', progress === 'waiting' || progress === 'reconciling'),
+    flag('Stalled', progress === 'stalled' || progress === 'suspended'),
   ];
 }
 
 const calmReasons: Readonly<Record<Progress, string>> = {
   done: 'UpToDate',
   stalled: 'WaitsForChange',
+  waiting: 'InProgress',
   reconciling: 'InProgress',
   suspended: 'Suspended',
 };

@@ -19,10 +19,11 @@ export function isInternal(error: unknown): boolean {
   return toDomainError(error).code === 'internal';
 }
 
-/** The condition Ready for an error. */
-export function failureClaim(error: DomainError): ReadyClaim {
-  const { reason, effect } = error.description;
-  return { progress: progressOf[effect], reason, message: sentence(error.detail) };
+/** The condition Ready for an error. An error with a time after which it is retried ends without others. */
+export function failureClaim({ description, detail, retryAfterSeconds }: DomainError): ReadyClaim {
+  const { reason, effect } = description;
+  const progress = retryAfterSeconds === undefined ? progressOf[effect] : 'reconciling';
+  return { progress, reason, message: sentence(detail) };
 }
 
 /** When to reconcile again after an error. */
@@ -40,7 +41,8 @@ export function retryAfter(error: unknown): Next {
 
 const progressOf: Readonly<Record<ErrorEffect, Progress>> = {
   stall: 'stalled',
-  wait: 'reconciling',
+  block: 'stalled',
+  wait: 'waiting',
   retry: 'reconciling',
 };
 

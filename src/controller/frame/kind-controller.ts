@@ -351,8 +351,7 @@ export class KindController<T extends Resource, O extends ReportedOutcome = Outc
   }
 
   #log(key: string, { progress, reason, message }: ReadyClaim, reasonBefore: string | undefined): void {
-    const level =
-      reason === reasonBefore ? 'debug' : progress === 'reconciling' || progress === 'stalled' ? 'warn' : 'info';
+    const level = reason === reasonBefore ? 'debug' : progress === 'done' || progress === 'suspended' ? 'info' : 'warn';
     this.#context.logger[level]({ kind: this.#rules.kind.kind, key, reason }, message);
   }
 }

@@ -40,6 +40,8 @@ export interface KindRules<T extends Resource, O extends ReportedOutcome = Outco
   readonly failed: (error: unknown, context: ReconcileContext<T>) => O;
   /** The whole status after an outcome; `known` is the one that the controller reported last. */
   readonly statusAfter: (resource: T, known: StatusOf<T> | undefined, outcome: O, nowMs: number) => StatusOf<T>;
+  /** Whether the first success records no Event. The status reports it. */
+  readonly isFirstSuccessQuiet?: boolean;
   /** A condition besides Ready whose changes of reason also cause an Event. */
   readonly sideClaim?: (resource: T, outcome: O) => SideClaim | undefined;
   /** For a kind whose resources need a cleanup when they are deleted. */

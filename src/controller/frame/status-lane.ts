@@ -6,17 +6,18 @@ import { patchStatus } from '../../kube/client/custom-resources.ts';
 import { type EventDeps, type ObjectEvent, recordEvent } from '../../kube/client/events.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { type Logger, errorFields } from '../../observability/logger.ts';
-import type { ReadyClaim, SideClaim } from './conditions.ts';
+import type { Progress, ReadyClaim, SideClaim } from './conditions.ts';
 import { retryAfter } from './failure.ts';
 import type { KindRules } from './kind-rules.ts';
 import { eventNotRecorded, statusNotWritten } from './messages.ts';
 import type { NamespaceShares } from './namespace-shares.ts';
 import type { ReportedOutcome } from './outcome.ts';
+import { Patience } from './patience.ts';
 import type { Resource, StatusOf } from './resource.ts';
 import { type Next, WorkQueue } from './work-queue.ts';
 
 export interface StatusLaneDeps<T extends Resource, O extends ReportedOutcome> {
-  readonly rules: Pick<KindRules<T, O>, 'kind' | 'action' | 'statusAfter' | 'sideClaim'>;
+  readonly rules: Pick<KindRules<T, O>, 'kind' | 'action' | 'statusAfter' | 'sideClaim' | 'isFirstSuccessQuiet'>;
   readonly client: Pick<KubeClient, 'request'>;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -42,7 +43,14 @@ interface Report<O> {
 /** The conditions that Events report. */
 interface Claims {
   readonly claim: ReadyClaim;
+  /** The progress of the claim before its time ran out. */
+  readonly progress: Progress;
   readonly side: SideClaim | undefined;
+}
+
+/** The reason of Ready that the last Event reported; undefined if there was none. */
+interface Announced {
+  readonly reason: string | undefined;
 }
 
 // Patches mostly wait for the API server.
@@ -67,6 +75,10 @@ export class StatusLane<T extends Resource, O extends ReportedOutcome> {
   readonly #unreported = new Set<string>();
   /** The keys whose patch failed. */
   readonly #failed = new Set<string>();
+  /** Since when resources are in progress. */
+  readonly #patience = new Patience();
+  /** What Events have reported of resources that wait. */
+  readonly #announced = new Map<string, Announced>();
   /** The patches in progress. */
   readonly #writing = new Map<string, Promise<unknown>>();
   /** Cancels the timer of the hold; undefined if patches are not held back. */
@@ -100,7 +112,9 @@ export class StatusLane<T extends Resource, O extends ReportedOutcome> {
     const report = this.#reports.get(key);
     if (report === undefined || !this.#unreported.has(key) || !isAbout(report, resource)) return resource;
     const { rules, clock } = this.#deps;
-    return { ...resource, status: rules.statusAfter(resource, this.#known.get(key), report.outcome, clock.now()) };
+    const now = clock.now();
+    const outcome = { ...report.outcome, ...this.#patience.timed(key, report.outcome.claim, now) };
+    return { ...resource, status: rules.statusAfter(resource, this.#known.get(key), outcome, now) };
   }
 
   /** Whether the newest outcome of a resource is in its status. */
@@ -114,7 +128,9 @@ export class StatusLane<T extends Resource, O extends ReportedOutcome> {
   }
 
   /** Reports an outcome of a resource in this version. */
-  report(key: string, { metadata: { uid, generation } }: T, outcome: O): void {
+  report(key: string, resource: T, outcome: O): void {
+    const { uid, generation } = resource.metadata;
+    this.#patience.observe(key, resource, outcome.claim, this.#deps.clock.now());
     this.#reports.set(key, { uid, generation, outcome });
     this.#unreported.add(key);
     // The reconcile that reports is itself still in progress.
@@ -147,6 +163,8 @@ export class StatusLane<T extends Resource, O extends ReportedOutcome> {
     this.#known.delete(key);
     this.#unreported.delete(key);
     this.#failed.delete(key);
+    this.#patience.forget(key);
+    this.#announced.delete(key);
   }
 
   start(): void {
@@ -160,6 +178,8 @@ export class StatusLane<T extends Resource, O extends ReportedOutcome> {
     this.#known.clear();
     this.#unreported.clear();
     this.#failed.clear();
+    this.#patience.clear();
+    this.#announced.clear();
   }
 
   async drain(limitMs: number): Promise<void> {
@@ -173,36 +193,46 @@ export class StatusLane<T extends Resource, O extends ReportedOutcome> {
   }
 
   async #process(key: string): Promise<Next> {
-    const report = this.#reports.get(key);
-    const resource = this.#deps.find(key);
-    if (report === undefined || resource === undefined) return { kind: 'done' };
-    // An outcome of an older spec is not reported: the reconcile of the newer spec is due.
-    if (!isAbout(report, resource)) return { kind: 'done' };
-    const { rules, clock } = this.#deps;
+    const due = this.#due(key);
+    if (due === undefined) return { kind: 'done' };
+    const { report, resource } = due;
     const { outcome } = report;
+    const { rules, clock } = this.#deps;
     const known = this.#known.get(key);
-    const status = rules.statusAfter(resource, known, outcome, clock.now());
+    const now = clock.now();
+    const { claim, leftMs } = this.#patience.timed(key, outcome.claim, now);
+    const status = rules.statusAfter(resource, known, { ...outcome, claim }, now);
     const side = rules.sideClaim?.(resource, outcome);
-    const writing = this.#patch(key, resource, status);
-    this.#writing.set(
-      key,
-      writing.catch(() => undefined),
-    );
-    try {
-      await writing;
-    } catch (error) {
-      return this.#patchFailed(key, error, report);
-    } finally {
-      this.#writing.delete(key);
-    }
+    const failure = await this.#write(key, this.#patch(key, resource, status));
+    if (failure !== undefined) return this.#patchFailed(key, failure.error, report);
     this.#failed.delete(key);
     const newest = this.#reports.get(key);
     // The resource was deleted during the patch, and perhaps created again.
     if (newest?.uid !== report.uid) return { kind: 'done' };
     if (newest === report) this.#unreported.delete(key);
     this.#known.set(key, status);
-    this.#recordEvents(resource, known ?? resource.status, { claim: outcome.claim, side });
-    return { kind: 'done' };
+    this.#recordEvents(key, resource, known ?? resource.status, { claim, progress: outcome.claim.progress, side });
+    return leftMs === undefined ? { kind: 'done' } : { kind: 'after', delayMs: leftMs };
+  }
+
+  /** An outcome to report. One of an older spec is not reported: the reconcile of the newer spec is due. */
+  #due(key: string): { readonly report: Report<O>; readonly resource: T } | undefined {
+    const report = this.#reports.get(key);
+    const resource = this.#deps.find(key);
+    if (report === undefined || resource === undefined || !isAbout(report, resource)) return undefined;
+    return { report, resource };
+  }
+
+  /** Waits for a patch in progress. Returns its error, if it failed. */
+  async #write(key: string, patch: Promise<void>): Promise<{ readonly error: unknown } | undefined> {
+    const settled = patch.then(
+      () => undefined,
+      (error: unknown) => ({ error }),
+    );
+    this.#writing.set(key, settled);
+    const failure = await settled;
+    this.#writing.delete(key);
+    return failure;
   }
 
   async #patch(key: string, resource: T, status: StatusOf<T>): Promise<void> {
@@ -226,12 +256,43 @@ export class StatusLane<T extends Resource, O extends ReportedOutcome> {
     return retryAfter(error);
   }
 
-  #recordEvents(resource: T, before: StatusOf<T> | undefined, { claim, side }: Claims): void {
+  #recordEvents(key: string, resource: T, before: StatusOf<T> | undefined, { claim, progress, side }: Claims): void {
     const { action } = this.#deps.rules;
-    if (needsEvent(before, claim)) this.#recordEvent(resource, readyEvent(claim, action));
+    const isDue =
+      claim.progress === 'waiting'
+        ? this.#announceWait(key, before, claim)
+        : this.#announceRest(key, before, { claim, progress });
+    if (isDue) this.#recordEvent(resource, readyEvent(claim, action));
     if (side !== undefined && reasonOf(before, side.claim.type) !== side.claim.reason) {
       this.#recordEvent(resource, sideEvent(side));
     }
+  }
+
+  /** Whether a claim that waits for others needs an Event. What a new resource waits for may come within seconds. */
+  #announceWait(key: string, before: StatusOf<T> | undefined, { reason }: ReadyClaim): boolean {
+    const present = reasonOf(before, 'Ready');
+    const known = this.#announced.get(key);
+    const announced = known === undefined ? present : known.reason;
+    const isDue = announced !== undefined && announced !== reason;
+    // Another leader may have reported this reason without an Event.
+    if (known !== undefined || present !== reason) this.#announced.set(key, { reason: isDue ? reason : announced });
+    return isDue;
+  }
+
+  /** Whether any other claim needs an Event: if the reason is new, or if the resource is newly stalled. */
+  #announceRest(
+    key: string,
+    before: StatusOf<T> | undefined,
+    { claim, progress }: Pick<Claims, 'claim' | 'progress'>,
+  ): boolean {
+    const known = this.#announced.get(key);
+    this.#announced.delete(key);
+    const announced = known === undefined ? reasonOf(before, 'Ready') : known.reason;
+    const isFirstSuccess = claim.progress === 'done' && announced === undefined;
+    if (isFirstSuccess && this.#deps.rules.isFirstSuccessQuiet === true) return false;
+    // An outage that lasts is not reported twice.
+    const isNewlyStalled = claim.progress === 'stalled' && progress !== 'reconciling' && !isStalled(before);
+    return announced !== claim.reason || (isNewlyStalled && known === undefined);
   }
 
   // Best effort, and nothing waits for it: the status says the same.
@@ -274,10 +335,8 @@ export function reasonOf(status: Resource['status'], conditionType: string): str
   return status?.conditions?.find(({ type }) => type === conditionType)?.reason;
 }
 
-/** Whether a condition needs an Event: if its reason changed, or if the resource is newly stalled. */
-function needsEvent(before: Resource['status'], { progress, reason, isQuiet = false }: ReadyClaim): boolean {
-  const isStalled = before?.conditions?.some(({ type, status }) => type === 'Stalled' && status === 'True') === true;
-  return !isQuiet && (reasonOf(before, 'Ready') !== reason || (progress === 'stalled' && !isStalled));
+function isStalled(status: Resource['status']): boolean {
+  return status?.conditions?.some(({ type, status: now }) => type === 'Stalled' && now === 'True') === true;
 }
 
 function readyEvent({ progress, reason, message }: ReadyClaim, action: string): Omit<ObjectEvent, 'at'> {

@@ -1,5 +1,13 @@
-/** What the controller does after the error: stop until the resource changes, wait for an event, or retry with backoff. */
-export type ErrorEffect = 'stall' | 'wait' | 'retry';
+/** What the controller does after the error. Each event about what it read causes another reconcile. */
+export type ErrorEffect =
+  /** Only a change of the resource helps. */
+  | 'stall'
+  /** Only a person can fix it, in the resource or elsewhere. */
+  | 'block'
+  /** Something is missing that others may be about to supply. */
+  | 'wait'
+  /** Retried with backoff. */
+  | 'retry';
 
 /** One entry of the error catalogue. */
 export interface ErrorDescription {

@@ -8,7 +8,7 @@ export default async function startEndToEnd(): Promise<void> {
   await startTestServer();
   await startSharedCluster();
   // Not first in the test that needs them: a build would slow down the test file beside it.
-  await ensureBinaries(['kubectl', 'helm', 'glua'], { env: process.env, output: process.stderr });
+  await ensureBinaries(['kubectl', 'helm', 'health'], { env: process.env, output: process.stderr });
   requireSource(process.env['KEYFRAME_TEST_CLUSTER_SOURCE']);
 }
 

@@ -39,9 +39,14 @@ describe('kstatus', () => {
       { Ready: 'False', Reconciling: 'False', Stalled: 'True' },
     ],
     [
-      'not ready and at rest, where it is suspended',
+      'failed, where it is suspended, because only a change of the resource ends that',
       { ...failed, progress: 'suspended' as const },
-      { Ready: 'False', Reconciling: 'False', Stalled: 'False' },
+      { Ready: 'False', Reconciling: 'False', Stalled: 'True' },
+    ],
+    [
+      'in progress, where others supply what is missing',
+      { ...failed, progress: 'waiting' as const },
+      { Ready: 'False', Reconciling: 'True', Stalled: 'False' },
     ],
   ])('reads the conditions as %s', (_, claim, expected) => expect(statuses(claim)).toEqual(expected));
 });

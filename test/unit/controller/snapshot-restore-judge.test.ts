@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import type { Progress } from '../../../src/controller/frame/conditions.ts';
 import { DomainError } from '../../../src/domain/errors/domain-error.ts';
 import type { ErrorCode } from '../../../src/domain/errors/catalogue.ts';
 import {
@@ -126,16 +127,16 @@ describe('the status of a SnapshotRestore', () => {
 });
 
 describe('what hinders a SnapshotRestore', () => {
-  test.each<[ErrorCode, string]>([
-    ['forbidden', 'AccessDenied'],
-    ['not_found', 'NotFound'],
-    ['snapshot_not_found', 'SnapshotNotFound'],
-    ['snapshot_not_ready', 'SnapshotNotReady'],
-    ['snapshot_gone', 'SnapshotGone'],
-    ['quota_exceeded', 'QuotaExceeded'],
-  ])('takes its plan away while it waits (%s)', (code, reason) => {
+  test.each<[ErrorCode, string, Progress]>([
+    ['forbidden', 'AccessDenied', 'waiting'],
+    ['not_found', 'NotFound', 'waiting'],
+    ['snapshot_not_found', 'SnapshotNotFound', 'waiting'],
+    ['snapshot_not_ready', 'SnapshotNotReady', 'waiting'],
+    ['snapshot_gone', 'SnapshotGone', 'stalled'],
+    ['quota_exceeded', 'QuotaExceeded', 'stalled'],
+  ])('takes its plan away until the cause is gone (%s)', (code, reason, progress) => {
     const outcome = judgeFailure(new DomainError(code, 'why'));
-    expect(outcome.claim).toEqual({ progress: 'reconciling', reason, message: 'Why.' });
+    expect(outcome.claim).toEqual({ progress, reason, message: 'Why.' });
     expect(outcome.fields).toEqual({ plan: undefined, planHash: undefined });
     expect(brief(outcome)).toEqual([`Planned False ${reason}`, `Complete False ${reason}`, `Failed False ${reason}`]);
   });

@@ -156,7 +156,7 @@ describe('the status', () => {
 
   test('reports a time that was missed', () => {
     const outcome = settledOutcome(spec, { ...settled, due: { state: 'missed', dueMs: at('10T02:00') } });
-    expect(outcome.claim).toMatchObject({ progress: 'reconciling', reason: 'Missed' });
+    expect(outcome.claim).toMatchObject({ progress: 'stalled', reason: 'Missed' });
     expect(outcome.claim.message).toBe(
       messages.missed({ due: '2026-11-10T02:00:00Z', deadlineSeconds: 60, next: '2026-11-11T02:00:00Z' }),
     );

@@ -145,6 +145,8 @@ describe('a token Secret', () => {
     tokens.set('password', new AuthenticationRefusal('malformed', 'the token is malformed'));
     harness.putSync({ spec: { tokenSecretRef: { name: 'foreign', key: 'password' } } });
     await harness.start();
+    // The Event comes when the time for what a new SecretSync lacks is over.
+    await harness.clock.advance(31_000);
     const shown = (): unknown => {
       const events = harness.cluster.events.splice(0).map(({ reason, note, type }) => ({ reason, note, type }));
       return { ready: { ...harness.ready(), lastTransitionTime: '' }, events };

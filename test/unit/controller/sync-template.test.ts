@@ -72,9 +72,9 @@ test('a key that is missing leaves all as it is until the environment has it', a
   expect(harness.ready()?.message).toContain('PASSWORD');
   const condition = (type: string): string | undefined =>
     harness.status().conditions?.find((each) => each.type === type)?.status;
-  expect([condition('Reconciling'), condition('Stalled')]).toEqual(['True', 'False']);
+  expect([condition('Reconciling'), condition('Stalled')]).toEqual(['False', 'True']);
   expect(harness.values()).toEqual(before);
-  // While it waits, a comparison costs nothing.
+  // While it is stalled, a comparison costs nothing.
   harness.services.ready();
   expect(await harness.calls()).toEqual([]);
   harness.services.change(prod, { USER: 'other', PASSWORD: 'new', HOST: 'h' });

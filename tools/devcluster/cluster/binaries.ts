@@ -17,7 +17,7 @@ export const nodeBinaries = [
 ] as const;
 
 export type BinaryName =
-  (typeof controlPlaneBinaries)[number] | (typeof nodeBinaries)[number] | 'kubectl' | 'helm' | 'glua';
+  (typeof controlPlaneBinaries)[number] | (typeof nodeBinaries)[number] | 'kubectl' | 'helm' | 'health';
 
 /** How one binary is compiled from its published Go module. */
 export interface BinaryRecipe {
@@ -37,7 +37,6 @@ const here = fileURLToPath(new URL('.', import.meta.url));
 const kubernetesFolder = join(here, 'kubernetes');
 const helmFolder = join(here, 'helm');
 const containerdFolder = join(here, 'containerd');
-const luaFolder = join(here, 'lua');
 
 /** The version that kubernetes/go.mod pins, such as v1.36.3. Throws ClusterError if it names none. */
 export function kubernetesVersion(): string {
@@ -78,7 +77,7 @@ const typicalMinutes: Readonly<Record<BinaryName, number>> = {
   'kube-controller-manager': 2,
   kubectl: 1,
   helm: 5,
-  glua: 0.1,
+  health: 3,
   'kube-scheduler': 1,
   kubelet: 1,
   'kube-proxy': 0.5,
@@ -105,13 +104,12 @@ function sourceOf(name: BinaryName): Pick<BinaryRecipe, 'moduleFolder' | 'goPack
         goPackage: 'helm.sh/helm/v4/cmd/helm',
         ldflags: `-s -w -X helm.sh/helm/v4/internal/version.version=${helmVersion()}`,
       };
-    case 'glua':
-      return { moduleFolder: luaFolder, goPackage: 'github.com/yuin/gopher-lua/cmd/glua', ldflags: '-s -w' };
     case 'containerd':
     case 'containerd-shim-runc-v2':
     case 'ctr':
       return containerdSource(name);
     case 'coredns':
+    case 'health':
     case 'pause':
       return { moduleFolder: join(here, name), goPackage: '.', ldflags: '-s -w' };
     default:

@@ -1,5 +1,5 @@
 import { accessGrantKind } from '../../../kube/client/keyframe-kinds.ts';
-import type { AccessGrant } from '../../generated/access-grant.ts';
+import type { AccessGrant, AccessGrantSpec } from '../../generated/access-grant.ts';
 import { KindController } from '../../frame/kind-controller.ts';
 import type { Outcome } from '../../frame/outcome.ts';
 import { standardOutcomes } from '../../frame/standard-outcomes.ts';
@@ -31,7 +31,7 @@ export function registerAccessGrant(context: KindContext): AccessGrantController
       action: 'Grant',
       needs: () => [context.namespaces.watch],
       ...standardOutcomes<AccessGrant>(),
-      reconcile: ({ resource }) => Promise.resolve(outcomeOf(resource, grants)),
+      reconcile: ({ resource }) => Promise.resolve(grantOutcome(resource.spec, grants.countFor(resource.spec))),
       onSeen: (grant) => grants.grantSeen(grant),
       onGone: ({ metadata }) => grants.grantGone(metadata.name),
     },
@@ -41,12 +41,12 @@ export function registerAccessGrant(context: KindContext): AccessGrantController
   return { kind, grants };
 }
 
-function outcomeOf({ spec }: AccessGrant, grants: GrantIndex): Outcome<AccessGrant> {
-  const namespaceCount = grants.countFor(spec);
+/** The outcome for an AccessGrant that applies to so many namespaces. Pure. */
+export function grantOutcome(spec: Pick<AccessGrantSpec, 'namespaces'>, namespaceCount: number): Outcome<AccessGrant> {
   const fields = { namespaceCount };
   if (namespaceCount > 0) {
     return { claim: { progress: 'done', reason: 'Granted', message: granted(namespaceCount) }, fields };
   }
   const message = spec.namespaces === undefined ? noneMatches : noneExists;
-  return { claim: { progress: 'reconciling', reason: 'NoNamespaces', message }, fields };
+  return { claim: { progress: 'waiting', reason: 'NoNamespaces', message }, fields };
 }

@@ -52,11 +52,15 @@ function workClaim({ metadata: { name }, spec }: ClusterSecretSync, findings: Fi
   const { selected, lost, owned, writes } = plan;
   if (removal.verdict === 'blocked') {
     const facts = { name, lost, owned, selected: selected.length, limit: spec.maxRemovedNamespaces };
-    return goingOn('RemovalBlocked', messages.removalBlocked({ ...facts, digest: removal.digest }));
+    return {
+      progress: 'stalled',
+      reason: 'RemovalBlocked',
+      message: messages.removalBlocked({ ...facts, digest: removal.digest }),
+    };
   }
-  if (lost.length > 0) return goingOn('Removing', messages.removing(lost.length));
+  if (lost.length > 0) return working('Removing', messages.removing(lost.length));
   if (writes.length === 0) return undefined;
-  return goingOn('Generating', messages.generating(writes.length, selected.length));
+  return working('Generating', messages.generating(writes.length, selected.length));
 }
 
 /** The state of the selected namespaces. */
@@ -64,21 +68,29 @@ function stateClaim({ metadata: { name }, spec }: ClusterSecretSync, { plan }: F
   const { ready, blocked, failing } = plan;
   const selected = plan.selected.length;
   if (selected === 0) {
-    return goingOn('NoNamespaces', spec.namespaces === undefined ? messages.noneMatches : messages.noneExists);
+    const message = spec.namespaces === undefined ? messages.noneMatches : messages.noneExists;
+    return { progress: 'waiting', reason: 'NoNamespaces', message };
   }
   if (blocked[0] !== undefined) {
     const conflicts = blocked.filter(({ reason }) => reason === 'Conflict').map(({ namespace }) => namespace);
     const refused = blocked.filter(({ reason }) => reason !== 'Conflict').map(({ namespace }) => namespace);
-    return goingOn(blocked[0].reason, messages.blocked({ name, selected, conflicts, refused }));
+    const message = messages.blocked({ name, selected, conflicts, refused });
+    // Only a person can end a conflict. What the API server refused is retried.
+    return { progress: conflicts.length > 0 ? 'stalled' : 'reconciling', reason: blocked[0].reason, message };
   }
   if (failing.length > 0) {
     const namespaces = failing.map(({ namespace }) => namespace);
-    return goingOn('NotReady', messages.notReady({ name, selected, failing: namespaces }));
+    return {
+      progress: 'waiting',
+      reason: 'NotReady',
+      message: messages.notReady({ name, selected, failing: namespaces }),
+    };
   }
-  if (ready < selected) return goingOn('Syncing', messages.syncing(ready, selected));
+  if (ready < selected) return working('Syncing', messages.syncing(ready, selected));
   return { progress: 'done', reason: 'Synced', message: messages.synced(selected) };
 }
 
-function goingOn(reason: string, message: string): ReadyClaim {
-  return { progress: 'reconciling', reason, message };
+/** Work whose message counts what is done. */
+function working(reason: string, message: string): ReadyClaim {
+  return { progress: 'reconciling', reason, message, advance: message };
 }

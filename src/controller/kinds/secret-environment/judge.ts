@@ -34,9 +34,9 @@ export function judgeConflict(
   const next = { kind: 'retry', minDelayMs: purgeCheckMs } as const;
   if (made === 'gone') {
     const message = environmentDeleted(placeOf(environmentRef));
-    return { claim: { progress: 'reconciling', reason: 'EnvironmentDeleted', message }, next };
+    return { claim: { progress: 'stalled', reason: 'EnvironmentDeleted', message }, next };
   }
-  return { claim: { progress: 'reconciling', reason: 'SlugTaken', message: slugTaken(detail) }, next };
+  return { claim: { progress: 'stalled', reason: 'SlugTaken', message: slugTaken(detail) }, next };
 }
 
 function placeOf({ organization, project, name }: SecretEnvironmentSpec['environmentRef']): string {

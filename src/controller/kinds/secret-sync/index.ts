@@ -147,6 +147,7 @@ class SecretSyncController implements ManagedKind {
       plural: 'SecretSyncs',
       isNamespaced: true,
       action: 'Sync',
+      isFirstSuccessQuiet: true,
       needs: (sync) => this.#needsOf(sync),
       requestAnnotations: [allowDeletionAnnotation, retryAnnotation],
       // The garbage collector deletes its Secret, or the Secret stays.

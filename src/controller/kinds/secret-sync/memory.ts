@@ -15,7 +15,6 @@ export class SyncMemories {
       needed: undefined,
       rolledBack: undefined,
       unsettledSince: undefined,
-      refusedSince: undefined,
       isTargetFollowed: false,
     };
     this.#memories.set(key, fresh);

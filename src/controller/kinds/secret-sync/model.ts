@@ -194,8 +194,6 @@ export interface SyncMemory extends TargetMemory {
   rolledBack: RolledBack | undefined;
   /** Since when the error with a token is about to end or to be explained; milliseconds since the epoch. */
   unsettledSince: number | undefined;
-  /** Since when the SecretSync may not read what it asks for; milliseconds since the epoch. */
-  refusedSince: number | undefined;
   /** Whether the target is watched by its name, because the watch of all targets does not show it. */
   isTargetFollowed: boolean;
 }

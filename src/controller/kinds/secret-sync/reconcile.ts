@@ -26,7 +26,6 @@ import { isMerge, targetKeyOf, targetOf } from './spec/resource.ts';
 import { sourcesOf } from './spec/source.ts';
 import { heldData, syncedClaim } from './synced.ts';
 import { act } from './target/act.ts';
-import { refusalReport } from './refusal.ts';
 import { sourceTokens } from './tokens/token-place.ts';
 
 export interface ReconcilerDeps extends GatherDeps {
@@ -78,7 +77,7 @@ export class SecretSyncReconciler {
     seen.expect('target', targetKeyOf(resource), memory.target);
     memory.isTargetFollowed = isMerge(resource);
     const result = await this.#observeBounded(context);
-    return 'isDeferred' in result ? result : this.#learnt(resource, this.#patient(context, result));
+    return 'isDeferred' in result ? result : this.#learnt(resource, result);
   }
 
   /** The outcome of a suspended SecretSync; nothing is read. */
@@ -97,17 +96,11 @@ export class SecretSyncReconciler {
 
   /** The outcome of an error. */
   failed(error: unknown, reconciled: ReconcileContext<SecretSync>): SyncOutcome {
-    const context = this.#contextOf(reconciled);
-    return this.#learnt(context.resource, this.#patient(context, failedResult(error, undefined)));
+    return this.#learnt(reconciled.resource, failedResult(error, undefined));
   }
 
   #contextOf(reconciled: ReconcileContext<SecretSync>): SyncContext {
     return { ...reconciled, memory: this.#deps.memories.ensure(reconciled.key) };
-  }
-
-  /** Reports a denial that may end by itself as in progress at first. */
-  #patient(context: SyncContext, result: Result): Result {
-    return { ...result, ...refusalReport(context, result, this.#deps.clock.now()) };
   }
 
   /** Passes what the Secret holds to the workloads. */

@@ -1,3 +1,4 @@
+import type { ErrorEffect } from '../../../domain/errors/description.ts';
 import { DomainError } from '../../../domain/errors/domain-error.ts';
 import type { SnapshotRestore } from '../../generated/snapshot-restore.ts';
 import { fieldsMissing, nothingApproved, unplannedRefused } from './messages.ts';
@@ -6,6 +7,9 @@ import { fieldsMissing, nothingApproved, unplannedRefused } from './messages.ts'
  * Restores without a plan. No hash says what was approved, so the spec itself must name everything. Such a restore never
  * waits, because what it waits for could change.
  */
+
+// Errors that can end without a change of the resource, and without a retry.
+const endsWithoutResource: ReadonlySet<ErrorEffect> = new Set(['block', 'wait']);
 
 /** Whether a resource restores without a plan. */
 export function isUnplanned({ spec }: SnapshotRestore): boolean {
@@ -25,7 +29,7 @@ export async function withoutWaiting<T>(resource: SnapshotRestore, restore: () =
   try {
     return await restore();
   } catch (error) {
-    if (!(error instanceof DomainError) || error.description.effect !== 'wait') throw error;
+    if (!(error instanceof DomainError) || !endsWithoutResource.has(error.description.effect)) throw error;
     throw unplannedRefused(error.detail, error);
   }
 }

@@ -128,12 +128,12 @@ export function settledOutcome(spec: SnapshotScheduleSpec, settled: Settled): Ou
   if (due.state === 'missed') {
     const deadlineSeconds = spec.startingDeadlineSeconds ?? 0;
     const message = messages.missed({ due: kubeTime(due.dueMs), deadlineSeconds, next: nextText });
-    return { claim: { progress: 'reconciling', reason: 'Missed', message }, fields, ...next };
+    return { claim: { progress: 'stalled', reason: 'Missed', message }, fields, ...next };
   }
   const failure = failureOf(latestRun(moment.runs, moment.nowMs), latestChild);
   if (failure !== undefined) {
     const message = messages.snapshotFailed({ ...failure, next: nextText });
-    return { claim: { progress: 'reconciling', reason: 'SnapshotFailed', message }, fields, ...next };
+    return { claim: { progress: 'waiting', reason: 'SnapshotFailed', message }, fields, ...next };
   }
   const message = messages.scheduled(nextText);
   return { claim: { progress: 'done', reason: 'Scheduled', message }, fields, ...next };
