@@ -43,7 +43,8 @@ interface Refused {
 
 /** DomainError not_found for what is hidden, forbidden for what is denied, saying what it needs. */
 export function refusal(principal: TenantPrincipal, action: Action, { place, decision, role }: Refused): DomainError {
-  if (decision === 'hidden') return new DomainError('not_found', `${place} does not exist, or is not visible to you`);
+  if (decision === 'hidden')
+    return new DomainError('not_found', `${place} does not exist, or is not visible with this access`);
   const needed = rules[action].serviceToken;
   if (principal.type === 'user') {
     const whoMay = rules[action].roles.includes('admin') ? 'an owner or admin' : 'an owner';

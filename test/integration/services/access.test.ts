@@ -160,7 +160,7 @@ describe('a refusal', () => {
     expect(refusals).toEqual(
       Array.from({ length: 3 }, () => ({
         code: 'not_found',
-        detail: 'environment …/web/prod does not exist, or is not visible to you',
+        detail: 'environment …/web/prod does not exist, or is not visible with this access',
       })),
     );
   });

@@ -25,7 +25,7 @@ describe('a snapshot that is looked for by its id alone', () => {
       for (const wanted of [id, absent]) {
         await expect(as(caller).find(wanted)).rejects.toMatchObject({
           code: 'not_found',
-          detail: `snapshot ${wanted} does not exist, or is not visible to you`,
+          detail: `snapshot ${wanted} does not exist, or is not visible with this access`,
         });
       }
     }

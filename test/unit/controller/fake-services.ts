@@ -89,7 +89,7 @@ export class FakeServices implements Services {
       await this.#run('duringLookup');
       await this.onStep?.('after look-up');
       if (found === undefined || !isInScope(caller, found.id))
-        throw new DomainError('not_found', `environment ${path} does not exist, or is not visible to you`);
+        throw new DomainError('not_found', `environment ${path} does not exist, or is not visible with this access`);
       const { id: environmentId, revision } = found;
       const revisionId = `${environmentId}-r${revision}`;
       return { caller, action, environmentId, revision, revisionId } as unknown as EnvironmentAccess<typeof action>;

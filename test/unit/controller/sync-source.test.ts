@@ -223,7 +223,7 @@ describe('an environment', () => {
     await harness.synced({ spec: { environmentRef: { organization: 'acme', project: 'web', name: 'later' } } });
     expect(harness.ready()).toMatchObject({
       reason: 'NotFound',
-      message: 'Environment acme/web/later does not exist, or is not visible to you.',
+      message: 'Environment acme/web/later does not exist, or is not visible with this access.',
     });
     harness.services.create('acme/web/later', 'later', { L: '1' });
     harness.services.notify({ kind: 'environment', environmentId: 'later', revisionId: 'later-r1', appeared: true });

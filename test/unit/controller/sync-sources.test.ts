@@ -184,7 +184,7 @@ describe('while one source cannot be read', () => {
       },
       reported: {
         reason: 'NotFound',
-        message: 'Source own: environment acme/web/own does not exist, or is not visible to you.',
+        message: 'Source own: environment acme/web/own does not exist, or is not visible with this access.',
       },
       mend: () => {
         harness.makeEnvironment('own', again);
