@@ -74,10 +74,11 @@ describe('a SecretSync that says as little as it may', () => {
       'Ready 0',
       'Reason 0',
       'Secret 0',
+      'Source 0',
       'Revision 0',
       'Converged 0',
+      'Synced 0',
       'Age 0',
-      'Environment 1',
       'Message 1',
     ]);
   });

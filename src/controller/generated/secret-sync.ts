@@ -342,6 +342,14 @@ export interface SecretSyncStatus {
    */
   observedGeneration?: number;
   /**
+   * The name of the Secret that is written, whether it exists or not.
+   */
+  secretName?: string;
+  /**
+   * The environment as organization/project/name, or the number of sources.
+   */
+  source?: string;
+  /**
    * The UUID of the environment.
    */
   environmentId?: string;

@@ -24,6 +24,8 @@ describe('a new SecretSync', () => {
     const { uid, resourceVersion } = harness.target()?.metadata ?? {};
     expect(harness.status()).toEqual({
       observedGeneration: 1,
+      secretName: 'app',
+      source: 'acme/web/prod',
       environmentId: 'env',
       wantedRevision: 1,
       wantedRevisionId: 'env-r1',

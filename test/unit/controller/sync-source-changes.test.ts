@@ -52,6 +52,8 @@ describe('the record of the Secret', () => {
       'lastSyncTime',
       'observedGeneration',
       'secretCount',
+      'secretName',
+      'source',
       'sources',
       'target',
     ]);

@@ -72,6 +72,21 @@ describe('a status that was edited by hand', () => {
   });
 });
 
+describe('the columns of kubectl', () => {
+  test('have the Secret and the source also if nothing was ever synced', async () => {
+    await harness.start();
+    harness.putSync({ name: 'plain' });
+    const environmentRef = { organization: 'acme', project: 'web', name: 'prod' };
+    const sources = ['one', 'two', 'three'].map((name) => ({ name, environmentRef }));
+    harness.putSync({ name: 'united', spec: { sources }, target: { name: 'web' } });
+    await harness.calls();
+    const statusOf = (name: string): unknown => harness.cluster.get(`${syncs}/${name}`)?.['status'];
+    expect(statusOf('plain')).toMatchObject({ secretName: 'plain', source: 'acme/web/prod' });
+    expect(statusOf('united')).toMatchObject({ secretName: 'web', source: '3 sources' });
+    expect(statusOf('plain')).not.toHaveProperty('target');
+  });
+});
+
 describe('metadata of the SecretSync', () => {
   test('that changed alone causes no reconcile', async () => {
     await harness.synced();

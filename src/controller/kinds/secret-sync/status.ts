@@ -9,6 +9,7 @@ import {
 } from '../../frame/conditions.ts';
 import type { SecretSync, SecretSyncStatus } from '../../generated/secret-sync.ts';
 import type { SourceState, SyncOutcome, SyncedTarget } from './model.ts';
+import { targetOf } from './spec/resource.ts';
 import { type RolloutOutcome, revisionIdOf, syncedRevisionIdOf } from '../rollout/model.ts';
 
 /** The outcome of a reconcile, with the state of the workloads since. */
@@ -36,12 +37,20 @@ export function nextStatus(
   return {
     ...(sources === undefined ? present : sourceFields(present, sources, synced)),
     observedGeneration: generation,
+    secretName: targetOf(sync).name,
+    source: sourceText(sync),
     ...(synced === undefined ? {} : syncedFields([present, known ?? {}], synced, now)),
     ...(workloads === undefined ? {} : { workloads: [...workloads] }),
     ...(converged === undefined ? {} : { converged }),
     ...(rolledBack === undefined ? {} : { rolledBack }),
     conditions: mergeConditions(claims, context),
   };
+}
+
+/** What is read, for the column SOURCE; the definition requires one of the two fields. */
+function sourceText({ spec: { environmentRef, sources = [] } }: SecretSync): string {
+  if (environmentRef === undefined) return sources.length === 1 ? '1 source' : `${sources.length} sources`;
+  return `${environmentRef.organization}/${environmentRef.project}/${environmentRef.name}`;
 }
 
 /** The fields of a status that stay unless the outcome reports them. */
