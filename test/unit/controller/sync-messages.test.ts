@@ -64,6 +64,11 @@ const samples: Samples<typeof messages> = {
       names: ['A', 'B'],
     }),
   ],
+  includesNothing: [
+    messages.includesNothing('spec.keys.include', ['NOPE']),
+    messages.includesNothing('spec.sources[shared].keys.include', ['NOPE', 'DB_*']),
+  ],
+  bracesAreText: [messages.bracesAreText(['URL'])],
   rolledBack: [
     messages.rolledBack(sync, { ...rolledBack, cause: 'Deployment web, container main: CrashLoopBackOff' }),
     messages.rolledBack(united, {

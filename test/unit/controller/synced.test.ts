@@ -29,6 +29,34 @@ describe('what is reported of a Secret in step', () => {
   });
 });
 
+describe('what a spec probably does not mean', () => {
+  test('is a name or a glob that no key of the environment has', () => {
+    const keys = { include: ['A', 'NOPE', 'DB_*', '*B'] };
+    const { progress, message } = syncedClaim(secretSync({ spec: { keys } }), { ...wanted, names: ['A', 'B'] });
+    expect([progress, message]).toEqual([
+      'done',
+      'Secret app holds revision 7 with 2 keys. spec.keys.include names keys that the environment does not have: NOPE, DB_*.',
+    ]);
+    const sources = [sourceOf('shared'), sourceOf('own', { keys: { include: ['NOPE'] } })];
+    expect(syncedClaim(secretSync({ spec: { sources } }), united).message).toContain(
+      'spec.sources[own].keys.include names keys that the environment does not have: NOPE.',
+    );
+  });
+
+  test('is a reference in the form of other tools', () => {
+    const template = { data: { URL: 'http://{{ .HOST }}', OK: '$(A)' } };
+    expect(syncedClaim(secretSync({ spec: { template } }), wanted).message).toMatch(
+      / In spec\.template\.data, "\{\{" is text, not a reference \(URL\)\. Refer to a key with \$\(KEY\)\.$/,
+    );
+  });
+
+  test('is not to leave out a key, or to choose none', () => {
+    for (const keys of [{ exclude: ['NOPE'] }, { include: [] }, {}]) {
+      expect(syncedClaim(secretSync({ spec: { keys } }), wanted).message).toMatch(/with 2 keys\.$/);
+    }
+  });
+});
+
 describe('what workloads are restarted for', () => {
   test('has the revision of the one environment', () => {
     expect(heldData({ ...united, sources: [prod] })).toEqual({

@@ -48,6 +48,16 @@ export function synced(sync: SecretSync, { sources, names }: Pick<WantedFacts, '
   return `Secret ${name} holds ${keys}: ${each.join(', ')}.`;
 }
 
+/** A hint: the globs of this field match no key. */
+export function includesNothing(field: string, globs: readonly string[]): string {
+  return `${field} names keys that the environment does not have: ${shortList(globs)}.`;
+}
+
+/** A hint about templates, by their names: references of other tools are no references here. */
+export function bracesAreText(templates: readonly string[]): string {
+  return `In spec.template.data, "{{" is text, not a reference (${shortList(templates)}). Refer to a key with $(KEY).`;
+}
+
 export function rolledBack(sync: SecretSync, { sources, held, cause }: RolledBack): string {
   const { name, namespace = '' } = sync.metadata;
   const why = cause === undefined ? '' : ` (${cause})`;

@@ -2,15 +2,30 @@ import type { ReadyClaim } from '../../frame/conditions.ts';
 import type { SecretSync } from '../../generated/secret-sync.ts';
 import { dataMark } from '../rollout/restart-mark.ts';
 import * as messages from './messages.ts';
+import { globTest } from './data/glob.ts';
 import type { SourceFacts, SourceRevision, WantedFacts } from './model.ts';
+import { fieldOf, sourcesOf } from './spec/source.ts';
 import { revisionIdOf, type HeldData } from '../rollout/model.ts';
 
 /** The claim of the condition Ready for a Secret in the right state. */
 export function syncedClaim(sync: SecretSync, wanted: WantedFacts): ReadyClaim {
   const { rolledBack } = wanted;
   return rolledBack === undefined
-    ? { progress: 'done', reason: 'Synced', message: messages.synced(sync, wanted) }
+    ? { progress: 'done', reason: 'Synced', message: [messages.synced(sync, wanted), ...hints(sync, wanted)].join(' ') }
     : { progress: 'stalled', reason: 'RolledBack', message: messages.rolledBack(sync, rolledBack) };
+}
+
+/** What is valid in the spec and probably not meant. */
+function hints(sync: SecretSync, { sources }: WantedFacts): readonly string[] {
+  const unmatched = sourcesOf(sync).flatMap((source) => {
+    const { keys = [] } = sources.find(({ name }) => name === source.name) ?? {};
+    const globs = (source.keys?.include ?? []).filter((glob) => !keys.some(globTest([glob])));
+    return globs.length === 0 ? [] : [messages.includesNothing(fieldOf(source, 'keys.include'), globs)];
+  });
+  const foreign = Object.entries(sync.spec.template?.data ?? {}).flatMap(([name, text]) =>
+    text.includes('{{') ? [name] : [],
+  );
+  return [...unmatched, ...(foreign.length === 0 ? [] : [messages.bracesAreText(foreign)])];
 }
 
 /** The data that workloads are restarted for. Data of several sources has no single revision. */
