@@ -33,6 +33,13 @@ async function makeSite({ isGranted = true } = {}): Promise<ScheduleSite> {
   return site;
 }
 
+/** The texts of the Events with this reason. */
+async function eventNotes({ namespace }: ScheduleSite, reason: string): Promise<string[]> {
+  const path = `/apis/events.k8s.io/v1/namespaces/${namespace}/events`;
+  const { items } = await stack.kube.json<{ items: { reason: string; note: string }[] }>({ path });
+  return items.flatMap((event) => (event.reason === reason ? [event.note] : []));
+}
+
 /** Lets an hour pass, and has a schedule looked at; answers the beginning of the hour that is now. */
 async function passHours(site: ScheduleSite, name: string, hours = 1): Promise<number> {
   clock.move(hours * hourMs);
@@ -69,6 +76,10 @@ describe('a SnapshotSchedule', () => {
     });
     expect(child?.metadata.ownerReferences).toBeUndefined();
     expect((await site.listed()).map(({ name }) => name)).toEqual(names.toReversed());
+    await waitFor('an Event for each SecretSnapshot', async () => {
+      const notes = await eventNotes(site, 'SnapshotCreated');
+      return names.every((name) => notes.includes(`Created SecretSnapshot ${name}.`));
+    });
   });
 
   test('comes by its own timer', async () => {

@@ -51,7 +51,7 @@ export interface SecretSnapshotSpec {
     snapshotId?: string;
   };
   /**
-   * The name of the snapshot, on one line.
+   * The name of the snapshot, on one line. Default: the name of the resource.
    */
   name?: string;
   /**

@@ -22,6 +22,11 @@ const samples: Samples<typeof messages> = {
   ],
   templateRefused: [messages.templateRefused(undefined)],
   nameTaken: [messages.nameTaken(name)],
+  created: [messages.created(name)],
+  prunedEvent: [
+    messages.prunedEvent([name]),
+    messages.prunedEvent(Array.from({ length: 7 }, (_, index) => `nightly-${index}`)),
+  ],
   pruned: [messages.pruned],
 };
 

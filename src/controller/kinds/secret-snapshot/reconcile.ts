@@ -1,4 +1,5 @@
 import { DomainError } from '../../../domain/errors/domain-error.ts';
+import { limits } from '../../../domain/limits.ts';
 import type { ResourceCaller } from '../../../domain/principal.ts';
 import type { ResourceAccess } from '../../../services/managed/access.ts';
 import type { ResourceSnapshots, SnapshotOrGone } from '../../../services/managed/snapshots.ts';
@@ -70,9 +71,9 @@ export class SnapshotReconciler {
     return (await this.find(context)) ?? (await this.#obtain(this.#callerOf(context), context.resource));
   }
 
-  async #obtain(caller: ResourceCaller, { spec }: SecretSnapshot): Promise<SnapshotOrGone> {
+  async #obtain(caller: ResourceCaller, { metadata, spec }: SecretSnapshot): Promise<SnapshotOrGone> {
     const { resourceAccess, resourceSnapshots } = this.#deps.services;
-    const { source, name, description } = spec;
+    const { source, description, name = defaultName(metadata.name) } = spec;
     if (source.snapshotId !== undefined) {
       return await resourceSnapshots.adopt(await resourceAccess.mayAdopt(caller, source.snapshotId), source.snapshotId);
     }
@@ -105,6 +106,11 @@ export class SnapshotReconciler {
   #callerOf(context: Pick<SnapshotContext, 'resource' | 'requestId' | 'seen'>): ResourceCaller {
     return callerOf(this.#deps, 'SecretSnapshot', context);
   }
+}
+
+/** The name of a snapshot whose resource sets none: that of the resource, unless it is too long for a snapshot. */
+function defaultName(name: string): string | undefined {
+  return name.length <= limits.nameLength ? name : undefined;
 }
 
 /** Whether a resource adopts an existing snapshot. */

@@ -2,16 +2,14 @@ import { NamedWatches } from '../../../kube/informer/named-watches.ts';
 import { type KubeObject, objectKey } from '../../../kube/client/objects.ts';
 import type { ReflectorGroup } from '../../../kube/informer/reflector-group.ts';
 import { SecretsClient, secretsPath } from '../../../kube/client/secrets.ts';
-import { recordEvent } from '../../../kube/client/events.ts';
 import { serviceTokenKind } from '../../../kube/client/keyframe-kinds.ts';
-import { errorFields } from '../../../observability/logger.ts';
 import type { ServiceToken } from '../../generated/service-token.ts';
 import type { GrantIndex } from '../access-grant/grant-index.ts';
 import { objectVersion } from '../../frame/dependencies.ts';
+import { announce } from '../../frame/announce.ts';
 import { KindController } from '../../frame/kind-controller.ts';
 import { watchLabelledSecrets } from '../../frame/labelled-secrets.ts';
 import type { KindContext, ManagedKind } from '../../frame/managed-kind.ts';
-import { eventNotRecorded } from '../../frame/messages.ts';
 import { standardOutcomes } from '../../frame/standard-outcomes.ts';
 import { type Next, WorkQueue } from '../../frame/work-queue.ts';
 import type { NamedWatch } from '../../frame/named-watch.ts';
@@ -218,14 +216,11 @@ class ServiceTokenKind implements ManagedKind, ServiceTokens {
     return new WorkQueue({ clock, logger, workers: 1, process });
   }
 
-  // Best effort, and nothing waits for it: the condition says the same.
+  // The condition reports the same.
   #warn(resource: ServiceToken, note: string): void {
     const { kube: client, clock, logger, instance } = this.#context;
-    const deps = { client, controller: 'keyframe.dev/servicetoken', instance };
-    const event = { type: 'Warning', reason: 'Expiring', action: 'Issue', note, at: clock.now() } as const;
-    recordEvent(deps, serviceTokenKind, resource, event).catch((error: unknown) => {
-      logger.debug({ key: objectKey(resource.metadata), ...errorFields(error) }, eventNotRecorded);
-    });
+    const event = { type: 'Warning', reason: 'Expiring', action: 'Issue', note } as const;
+    announce({ client, clock, logger, instance }, serviceTokenKind, resource, event);
   }
 
   #seen(resource: ServiceToken): void {

@@ -56,6 +56,19 @@ export function nameTaken(name: string): DomainError {
   );
 }
 
+// Events about actions; a name is that of a SecretSnapshot.
+
+export function created(name: string): string {
+  return `Created SecretSnapshot ${name}.`;
+}
+
+const maxNamed = 5;
+
+export function prunedEvent(names: readonly string[]): string {
+  const more = names.length > maxNamed ? [`${names.length - maxNamed} more`] : [];
+  return `Deleted SecretSnapshots that spec.retention does not keep: ${[...names.slice(0, maxNamed), ...more].join(', ')}.`;
+}
+
 // Log lines.
 
 export const pruned = 'a schedule pruned a SecretSnapshot';

@@ -5,9 +5,10 @@ import type { EnvironmentPlaceAccess, ResourceAccess } from '../../../services/m
 import type { ResourceSchedules, ScheduledChild, ScheduleRun } from '../../../services/managed/schedules.ts';
 import { isApiStatus } from '../../../kube/client/api-error.ts';
 import { createResource, deleteResource, findResource } from '../../../kube/client/custom-resources.ts';
-import { secretSnapshotKind } from '../../../kube/client/keyframe-kinds.ts';
+import { secretSnapshotKind, snapshotScheduleKind } from '../../../kube/client/keyframe-kinds.ts';
 import { type KubeObject, objectKey } from '../../../kube/client/objects.ts';
 import { CronError, type CronSchedule, parseCron } from '../../../lib/cron-schedule.ts';
+import { announce } from '../../frame/announce.ts';
 import { kubeTime } from '../../frame/conditions.ts';
 import type { SecretSnapshot } from '../../generated/secret-snapshot.ts';
 import type { SnapshotSchedule, SnapshotScheduleSpec } from '../../generated/snapshot-schedule.ts';
@@ -26,7 +27,7 @@ import {
   nextTime,
   settledOutcome,
 } from './judge.ts';
-import { invalidTimes, nameTaken, pruned, templateRefused } from './messages.ts';
+import { created, invalidTimes, nameTaken, pruned, prunedEvent, templateRefused } from './messages.ts';
 import type { SnapshotReferences } from '../secret-snapshot/references.ts';
 import type { Fingerprint } from '../../frame/fingerprint.ts';
 
@@ -36,7 +37,7 @@ export interface ScheduleServices {
 }
 
 export interface ScheduleReconcilerDeps extends CallerDeps {
-  readonly context: Pick<KindContext, 'kube' | 'clock' | 'logger'>;
+  readonly context: Pick<KindContext, 'kube' | 'clock' | 'logger' | 'instance'>;
   readonly services: ScheduleServices;
   readonly fingerprint: Fingerprint;
   readonly snapshots: Pick<SnapshotLookup, 'find' | 'keys'>;
@@ -148,7 +149,9 @@ export class ScheduleReconciler {
   async #makeChild(schedule: SnapshotSchedule, name: string, proof: string): Promise<string | undefined> {
     const { kube } = this.#deps.context;
     try {
-      return (await createResource(kube, secretSnapshotKind, newChild(schedule, name, proof))).uid;
+      const { uid } = await createResource(kube, secretSnapshotKind, newChild(schedule, name, proof));
+      this.#announce(schedule, 'SnapshotCreated', created(name));
+      return uid;
     } catch (error) {
       if (isApiStatus(error, 422)) throw templateRefused(error);
       if (!isApiStatus(error, 409)) throw error;
@@ -187,7 +190,11 @@ export class ScheduleReconciler {
     const children = this.#childrenOf(schedule, runs);
     const { isSynced } = this.#deps.references;
     const pruning = isSynced ? judgePruning(schedule, moment, children) : { now: [], next: [] };
-    for (const child of pruning.now.slice(0, maxDeletions)) await this.#prune(child);
+    const deleted: string[] = [];
+    for (const child of pruning.now.slice(0, maxDeletions)) {
+      if (await this.#prune(child)) deleted.push(child.run.name);
+    }
+    if (deleted.length > 0) this.#announce(schedule, 'SnapshotsPruned', prunedEvent(deleted));
     const latest = latestRun(runs, moment.nowMs);
     const outcome = settledOutcome(schedule.spec, {
       moment,
@@ -209,17 +216,28 @@ export class ScheduleReconciler {
     });
   }
 
-  /** Deletes a SecretSnapshot if it has not changed. Its deletion policy decides about its snapshot. */
-  async #prune({ child: { metadata } }: PresentChild): Promise<void> {
+  /**
+   * Deletes a SecretSnapshot if it has not changed, and returns whether it did. Its deletion policy decides about its
+   * snapshot.
+   */
+  async #prune({ child: { metadata } }: PresentChild): Promise<boolean> {
     const { kube, logger } = this.#deps.context;
     const { namespace, name, uid, resourceVersion } = metadata;
     try {
       await deleteResource(kube, secretSnapshotKind, { resource: { namespace, name }, uid, resourceVersion });
       logger.info({ namespace, name }, pruned);
+      return true;
     } catch (error) {
       // Changed or gone: its event causes another reconcile.
       if (!isApiStatus(error, 409) && !isApiStatus(error, 404)) throw error;
+      return false;
     }
+  }
+
+  #announce(schedule: SnapshotSchedule, reason: string, note: string): void {
+    const { kube: client, clock, logger, instance } = this.#deps.context;
+    const event = { type: 'Normal', reason, action: 'Schedule', note } as const;
+    announce({ client, clock, logger, instance }, snapshotScheduleKind, schedule, event);
   }
 }
 
