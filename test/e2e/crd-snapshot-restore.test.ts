@@ -24,7 +24,7 @@ const defaults = {
   allowUnplanned: false,
   prune: false,
   backup: true,
-  skipUnchanged: false,
+  skipUnchanged: true,
   suspend: false,
 };
 
@@ -110,7 +110,7 @@ describe('a SnapshotRestore never changes', () => {
     ['the kind of its source', { snapshotId: null, ...byName }],
     ['what it deletes', { prune: true }],
     ['its backup', { backup: false }],
-    ['what it leaves alone', { skipUnchanged: true }],
+    ['what it leaves alone', { skipUnchanged: false }],
     ['whether it needs a plan', { allowUnplanned: true }],
     ['its environment', { environmentRef }],
   ])('in %s', async (_, change) => {

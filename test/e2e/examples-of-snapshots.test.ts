@@ -69,7 +69,7 @@ describe('«A snapshot before each sync»', () => {
     await step(heading, 1);
     await step(heading, 2);
     expect(await valuesOf('cart', 'web')).toEqual(good);
-    expect(await step(heading, 3)).toMatch(/Pruned:\s+1: RETRIES/);
+    expect(await step(heading, 3)).toMatch(/Deleted:\s+1: RETRIES/);
     expect(await valuesOf('cart', 'web')).toEqual(good);
     expect(await step(heading, 4)).toContain('apply one such as:');
     await step(heading, 5);

@@ -211,8 +211,8 @@ describe('a SnapshotRestore', () => {
     await site.restores.create(spec, 'emergency');
     const { status } = await site.restores.waitForReason('emergency', 'Complete');
     expect(status?.result).toEqual({
-      restored: 2,
-      unchanged: 0,
+      restored: 1,
+      unchanged: 1,
       skipped: 1,
       destroyed: 0,
       pruned: 1,

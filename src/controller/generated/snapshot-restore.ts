@@ -79,7 +79,7 @@ export interface SnapshotRestoreSpec {
    */
   backup: boolean;
   /**
-   * Whether keys that already have the value of the snapshot stay unchanged, instead of getting a new version with it. Default: false.
+   * Whether keys that already have the value of the snapshot stay unchanged, instead of getting a new version with it. Default: true.
    */
   skipUnchanged: boolean;
   /**
