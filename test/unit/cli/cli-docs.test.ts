@@ -72,5 +72,5 @@ test('the scope flags of docs/interface.md 4.9 have their letters, and -p of cre
     /-n, --name[\s\S]*-s, --scope[\s\S]*--project-id <uuid>[\s\S]*-p, --permission/,
   );
   expect(of('token create-service')).toContain('--expires-in <days>');
-  expect(of('token revoke-service')).toContain('--id <uuid>');
+  expect(of('token revoke-service')).toContain('--id <id>');
 });
