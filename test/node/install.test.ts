@@ -1,4 +1,5 @@
-import { readdirSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { checkoutDirectory } from '../../tools/checkout.ts';
@@ -83,6 +84,22 @@ describe('The chart, installed on a node with its defaults', () => {
     const { client } = await release.admin();
     expect(await client.call('GET', '/me')).toMatchObject({ type: 'user', instanceAdmin: true });
     expect((await client.as('nonsense').send('GET', '/me')).status).toBe(401);
+  });
+
+  test('comes from the files of a release alone, whose checksums hold and whose command works with it', async () => {
+    const files = site.node.release;
+    const { version } = JSON.parse(readFileSync(join(checkoutDirectory, 'package.json'), 'utf8')) as {
+      version: string;
+    };
+    const names = ['keyframe', `keyframe-${version}-image.tar`, `keyframe-${version}.cdx.json`];
+    expect(readdirSync(files).toSorted()).toEqual(['SHA256SUMS', ...names, `keyframe-${version}.tgz`]);
+    execFileSync('sha256sum', ['--check', '--strict', '--quiet', 'SHA256SUMS'], { cwd: files });
+    const { token } = await release.admin();
+    const url = await release.url();
+    const cli = new CliRunner(join(files, 'keyframe'), { url, token: { reveal: () => token } });
+    resources.defer(() => cli.remove());
+    expect(await cli.output(['--version'])).toBe(`${version}\n`);
+    expect(await cli.output(['whoami', '--insecure-http'])).toContain('admin@keyframe.test');
   });
 
   test('prints commands that work as they are, helm’s test of the release among them', async () => {

@@ -18,7 +18,7 @@ try {
   if (values.help === true) console.log(usage);
   else {
     const folder = resolve(values.output ?? `${checkoutDirectory}/release`);
-    const names = await makeRelease({ folder, withImage: values['without-image'] !== true });
+    const { names } = await makeRelease({ folder, withImage: values['without-image'] !== true });
     console.log(names.map((name) => `${folder}/${name}`).join('\n'));
   }
 } catch (error) {

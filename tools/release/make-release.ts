@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { buildCli } from '../build/cli.ts';
 import { checkoutDirectory } from '../checkout.ts';
 import { ensureBinaries } from '../devcluster/cluster/build.ts';
-import { makeImage, sourceTime } from '../devcluster/image/make-image.ts';
+import { type BuiltImage, makeImage, sourceTime } from '../devcluster/image/make-image.ts';
 import { Tools } from '../devcluster/image/tools.ts';
 import { productionSbom } from './sbom.ts';
 
@@ -23,6 +23,14 @@ export interface ReleaseOptions {
   readonly folder: string;
   /** Without it, everything but the image is made: that takes seconds instead of minutes. */
   readonly withImage: boolean;
+  /** Whether apt-get may install what builds the image. */
+  readonly installTools?: boolean;
+}
+
+export interface MadeRelease {
+  /** The names of the files in the folder. */
+  readonly names: readonly string[];
+  readonly image: BuiltImage | undefined;
 }
 
 /** The file with the checksums of all others, as `sha256sum --check` reads it. */
@@ -30,10 +38,9 @@ const checksumFile = 'SHA256SUMS';
 
 /**
  * Makes what a release publishes: the command, the chart's package, the SBOM, the image's archive, and their checksums. The same
- * commit gives the same bytes, but for the image's base. Returns the names of the files. Throws ImageError with the words of a
- * tool that fails.
+ * commit gives the same bytes, but for the image's base. Throws ImageError with the words of a tool that fails.
  */
-export async function makeRelease({ folder, withImage }: ReleaseOptions): Promise<string[]> {
+export async function makeRelease({ folder, withImage, installTools = false }: ReleaseOptions): Promise<MadeRelease> {
   const tools = new Tools();
   const { version } = JSON.parse(readFileSync(join(checkoutDirectory, 'package.json'), 'utf8')) as { version: string };
   const time = await sourceTime(tools);
@@ -45,7 +52,8 @@ export async function makeRelease({ folder, withImage }: ReleaseOptions): Promis
   chmodSync(place('keyframe'), 0o755);
   await packageChart(tools, { file: place(`keyframe-${version}.tgz`), time });
   writeFileSync(place(`keyframe-${version}.cdx.json`), await productionSbom(tools, time));
-  if (withImage) await makeImage({ output: place(`keyframe-${version}-image.tar`) });
+  const output = place(`keyframe-${version}-image.tar`);
+  const image = withImage ? await makeImage({ output, installTools }) : undefined;
 
   const names = readdirSync(folder).filter(isOurs).toSorted();
   const sums = names.map(
@@ -55,7 +63,7 @@ export async function makeRelease({ folder, withImage }: ReleaseOptions): Promis
         .digest('hex')}  ${name}\n`,
   );
   writeFileSync(place(checksumFile), sums.join(''));
-  return [...names, checksumFile];
+  return { names: [...names, checksumFile], image };
 }
 
 function isOurs(name: string): boolean {

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { onProcessEnd } from '../../../tools/devcluster/cluster/process-end.ts';
 import { type BuiltImage, makeImage } from '../../../tools/devcluster/image/make-image.ts';
+import { makeRelease } from '../../../tools/release/make-release.ts';
 
 const variable = 'KEYFRAME_TEST_IMAGE';
 
@@ -19,6 +20,22 @@ export async function builtImage(): Promise<BuiltImage> {
   const image = await makeImage({ installTools: true, output: join(folder, 'keyframe.tar') });
   process.env[variable] = JSON.stringify(image);
   return image;
+}
+
+/** A release of this checkout in a folder that holds nothing else. */
+export interface BuiltRelease {
+  readonly folder: string;
+  readonly image: BuiltImage;
+}
+
+/** The release of this checkout with its image, made once in a jest run. */
+export async function builtRelease(): Promise<BuiltRelease> {
+  const folder = mkdtempSync(join(tmpdir(), 'keyframe-release-files-'));
+  onProcessEnd(() => rmSync(folder, { recursive: true, force: true }));
+  const { image } = await makeRelease({ folder, withImage: true, installTools: true });
+  if (image === undefined) throw new Error('the release has no image');
+  process.env[variable] = JSON.stringify(image);
+  return { folder, image };
 }
 
 /** Removes the file; does nothing where there is none. */

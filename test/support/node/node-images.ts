@@ -4,7 +4,7 @@ import { checkoutDirectory } from '../../../tools/checkout.ts';
 import { withBuildah } from '../../../tools/devcluster/image/make-image.ts';
 import { findBinaries } from '../../../tools/devcluster/postgres/binaries.ts';
 import { postgresHome } from '../../../tools/devcluster/postgres/home.ts';
-import { builtImage } from './built-image.ts';
+import { builtRelease } from './built-image.ts';
 
 /** The images that the node's pods run, by name. */
 export interface NodeImages {
@@ -18,9 +18,18 @@ export interface NodeImages {
 const postgresTag = 'localhost/postgres-stand-in:18';
 const postgresFolder = join(checkoutDirectory, 'test', 'images', 'postgres');
 
-/** Builds them, or finds them built, and answers with their names the files that hold them. */
-export async function makeNodeImages(): Promise<{ images: NodeImages; files: readonly string[] }> {
-  const { tag: keyframe, file } = await builtImage();
+export interface MadeImages {
+  readonly images: NodeImages;
+  /** The files that hold them. */
+  readonly files: readonly string[];
+  /** The folder of the release that has Keyframe's image. */
+  readonly release: string;
+}
+
+/** Builds them, or finds them built: Keyframe's is that of a release. */
+export async function makeNodeImages(): Promise<MadeImages> {
+  const { folder: release, image } = await builtRelease();
+  const { tag: keyframe, file } = image;
   return await withBuildah(async (buildah, folder) => {
     const base = await buildah.base();
     const work = mkdtempSync(join(folder, 'postgres-'));
@@ -32,7 +41,7 @@ export async function makeNodeImages(): Promise<{ images: NodeImages; files: rea
       rmSync(work, { recursive: true, force: true });
     }
     const files = [file, await buildah.keep(postgresTag, 'postgres'), await buildah.keep(base, 'base')];
-    return { images: { keyframe, app: base, postgres: postgresTag }, files };
+    return { images: { keyframe, app: base, postgres: postgresTag }, files, release };
   });
 }
 

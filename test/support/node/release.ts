@@ -1,6 +1,8 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { Api } from '../../../tools/start/api.ts';
 import { ApiClient } from '../api/api-client.ts';
-import { chartFolder, neededValues, runHelm } from '../cluster/helm.ts';
+import { neededValues, runHelm } from '../cluster/helm.ts';
 import type { NodeSite } from './node-site.ts';
 
 /** Values of the chart, as `--set` takes them: `{ 'image.tag': 'next' }`. */
@@ -11,7 +13,7 @@ const name = 'keyframe';
 const helmTimeout = '180s';
 
 export interface InstallOptions {
-  /** A folder or a package; default charts/keyframe. */
+  /** A folder or a package; default that of the release's files. */
   readonly chart?: string;
   /** Whether the values have the pods serve https. */
   readonly isPrivate?: boolean;
@@ -19,7 +21,7 @@ export interface InstallOptions {
   readonly prepare?: (namespace: string) => Promise<readonly string[]>;
 }
 
-/** charts/keyframe, installed by helm on the node with the images that were built for it. */
+/** The chart and the image of a release's files, installed by helm on the node. */
 export class Release {
   readonly namespace: string;
   readonly #site: NodeSite;
@@ -40,7 +42,7 @@ export class Release {
     site: NodeSite,
     resources: AsyncDisposableStack,
     values: ChartValues = {},
-    { chart = chartFolder, isPrivate = false, prepare }: InstallOptions = {},
+    { chart = packageIn(site.node.release), isPrivate = false, prepare }: InstallOptions = {},
   ): Promise<Release> {
     const release = new Release(site, await site.makeNamespace('restricted'), isPrivate ? 'https' : 'http');
     await site.makeVolume();
@@ -113,7 +115,7 @@ export class Release {
     command: 'install' | 'upgrade',
     values: ChartValues,
     more: readonly string[] = [],
-    chart = chartFolder,
+    chart = packageIn(this.#site.node.release),
   ): Promise<void> {
     const { keyframe, postgres } = this.#site.images;
     const [repository = '', tag = ''] = keyframe.split(/:(?=[^:/]*$)/);
@@ -132,4 +134,10 @@ export class Release {
     // A certificate of a private authority is for names that lead nowhere here.
     if (this.#scheme === 'http') await this.#site.waitForHttp(await this.url());
   }
+}
+
+/** The chart's package among the files of a release. */
+function packageIn(folder: string): string {
+  const [file = ''] = readdirSync(folder).filter((one) => one.endsWith('.tgz'));
+  return join(folder, file);
 }

@@ -21,13 +21,13 @@ export async function startSharedNode(): Promise<void> {
   const missing = missingPackages();
   if (missing.length > 0) await installPackages(new Tools(), missing);
   await ensureBinaries(['kubectl', 'helm'], { env: process.env, output: process.stderr });
-  const { images, files } = await makeNodeImages();
+  const { images, files, release } = await makeNodeImages();
   const cluster = await startCluster({ withNode: true, onUnexpectedEnd: (message) => console.error(message) });
   running = cluster;
   for (const file of files) await cluster.node?.importImages(file);
   await makeDefaultStorageClass(cluster.kubeconfig);
   const { kubeconfig, runFolder, url } = cluster;
-  shareNode({ kubeconfig, runFolder, url, images });
+  shareNode({ kubeconfig, runFolder, url, images, release });
 }
 
 /** Stops it; does nothing if it did not start. */

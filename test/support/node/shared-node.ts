@@ -4,6 +4,8 @@ import type { NodeImages } from './node-images.ts';
 /** What a test file knows of the one cluster with a node of a jest run. */
 export interface SharedNode extends Pick<Cluster, 'kubeconfig' | 'runFolder' | 'url'> {
   readonly images: NodeImages;
+  /** The folder with the files of a release: the installations come from there. */
+  readonly release: string;
 }
 
 /** Where the tests find it: JSON, set by the global setup in this process and inherited by jest's workers. */
