@@ -204,9 +204,16 @@ describe('what a schedule cannot be about', () => {
     await stack.admin.call('DELETE', `/environments/${organization}/${project}/${name}`);
     const again = await site.grant();
     resources.defer(() => site.withdraw(again));
-    const missing = await site.schedules.waitForReason('hourly', 'NotFound');
-    // It has lacked one thing or another for an hour.
-    expect(conditionsOf(missing)).toEqual(['Ready False', 'Reconciling False', 'Stalled True']);
+    await site.schedules.waitForReason('hourly', 'NotFound');
+    clock.move(60_000);
+    await waitFor('it to stall', async () => {
+      expect(conditionsOf(await site.schedules.get('hourly'))).toEqual([
+        'Ready False',
+        'Reconciling False',
+        'Stalled True',
+      ]);
+      return true;
+    });
     await site.expectOnlyChildren('hourly', names, { reason: 'NotFound' });
   });
 });
