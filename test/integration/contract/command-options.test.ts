@@ -73,7 +73,7 @@ describe('4.9 and 8 versions and rollback', () => {
     const missing = await place.run(['rollback', 'A']);
     expect([missing.code, missing.stdout]).toEqual([2, '']);
     expect(missing.stderr).toContain("required option '--version <n>' not specified");
-    for (const version of ['0', 'v1', '1.5', '']) {
+    for (const version of ['0', 'vv1', '1.5', '']) {
       const { code, stderr } = await place.run(['rollback', 'A', '--version', version]);
       expect([code, stderr]).toEqual([2, expect.stringContaining('--version must be a whole number')]);
     }
@@ -152,7 +152,7 @@ describe('4.9 token', () => {
       expectBetween(expiresAt ?? '', [from + days * day, Date.now() + days * day]);
     }
     expect(await createToken(...line)).toMatchObject({ expiresAt: null });
-    for (const days of ['0', '3651', '1h']) {
+    for (const days of ['0', '3651', '0h']) {
       expect((await site.cli.run(['token', 'create-service', ...line, '--expires-in', days])).code).toBe(2);
     }
   });

@@ -81,6 +81,7 @@ describe('4.6 and 4.7 versions and rollback', () => {
     await place.server.set({ A: 'second' });
     const { id, email } = site.server.owner;
     expect(await place.json(['rollback', 'A', '--version', '1', '--comment', 'it broke'])).toEqual({
+      key: 'A',
       version: 3,
       changeType: 'rolled_back',
       changedBy: id,
@@ -156,7 +157,7 @@ describe('6, 7 and 9 the audit, what is required, and versioning', () => {
   test(sentence('9.2', 'command'), async () => {
     const place = await site.newPlace();
     await place.output(['set', 'A=1']);
-    await place.output(['set', 'A=1']);
+    await place.output(['set', 'A=1', '--force']);
     await place.output(['rollback', 'A', '--version', '1']);
     await place.output(['unset', 'A', '--yes']);
     await place.output(['set', 'A=4']);
