@@ -16,7 +16,10 @@ const permission: Option<(typeof permissions)[number]> = {
   parse: (given) => {
     const found = permissions.find((word) => word === given);
     if (found !== undefined) return found;
-    throw usageError('must be one of read, read_write; -p is the permission here', 'To name the project, use --project');
+    throw usageError(
+      'must be one of read, read_write; -p is the permission here',
+      'To name the project, use --project',
+    );
   },
 };
 
