@@ -66,8 +66,9 @@ async function install() {
 
 async function npmCi() {
   // NODE_ENV=production, or such a setting of npm's, must not leave out what the scripts need.
+  // A script of a package could read the secrets of the user, and none is needed.
   // Its warnings are about this repository and not about the user: the Node of the packages runs the scripts.
-  const args = ['ci', '--include=dev', '--include=optional', '--loglevel=error'];
+  const args = ['ci', '--include=dev', '--include=optional', '--ignore-scripts', '--loglevel=error'];
   const npm = process.env.npm_execpath;
   const viaNode = npm !== undefined && /\.[cm]?js$/.test(npm) && existsSync(npm);
   const status = await finish(viaNode ? process.execPath : 'npm', viaNode ? [npm, ...args] : args);

@@ -151,7 +151,7 @@ async function saying(child: ChildProcess, word: string): Promise<void> {
 describe('preparing', () => {
   test('installs the packages and generates the client once, and again only for what has changed', async () => {
     expect((await bootstrap()).code).toBe(0);
-    expect(callsOf('npm')).toEqual(['ci --include=dev --include=optional --loglevel=error']);
+    expect(callsOf('npm')).toEqual(['ci --include=dev --include=optional --ignore-scripts --loglevel=error']);
     expect(callsOf('prisma')).toEqual(['generate /bin/true']);
 
     expect((await bootstrap()).stderr).toBe('');
