@@ -11,16 +11,7 @@ export function withFlagNames(error: unknown, definition: Pick<CommandDefinition
   if (errors.length === 0) return error;
   const names = namesOf(definition);
   const shown = errors.map(({ field, message }) => `${names.get(field) ?? shownField(field)} ${message}`);
-  const { fault, url, networkCode, status, problem, headers } = error;
-  return new ClientError(shown.join('; '), {
-    fault,
-    url,
-    networkCode,
-    ...(status === undefined ? {} : { status }),
-    problem,
-    headers,
-    cause: error,
-  });
+  return error.withMessage(shown.join('; '));
 }
 
 function namesOf({

@@ -54,6 +54,13 @@ export class ClientError extends Error {
     this.headers = headers;
   }
 
+  /** The same error with another message, and this one as its cause. */
+  withMessage(message: string): ClientError {
+    const { fault, url, path, networkCode, status, problem, headers } = this;
+    const answer = { ...(status === undefined ? {} : { status }), ...(problem === undefined ? {} : { problem }) };
+    return new ClientError(message, { fault, url, path, networkCode, ...answer, headers, cause: this });
+  }
+
   /** The resource does not exist, or the holder of the token may not see it. */
   get isNotFound(): boolean {
     return this.fault === 'refused' && (this.status === 404 || this.status === 410);

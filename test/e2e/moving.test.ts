@@ -132,7 +132,10 @@ describe('docs/coming-from.md', () => {
     expect(metadata).toMatchObject({ uid: before?.metadata.uid, annotations: { 'example.com/team': 'web' } });
     expect(JSON.stringify(metadata)).not.toMatch(/external-secrets\.io\/|allow-adoption|ownerReferences/);
     // The last two are the next test's.
-    expect(reader.untried).toEqual(['From Doppler, 1', 'From Vault, 1', 'From Vault, 2', ...clusterSteps]);
+    const otherStores = ['From Doppler, 1', 'From Infisical, 1']
+      .concat([1, 2, 3].map((step) => `From AWS Secrets Manager, ${step}`))
+      .concat(['From Google Secret Manager, 1', 'From Azure Key Vault, 1', 'From Vault, 1', 'From Vault, 2']);
+    expect(reader.untried).toEqual([...otherStores, ...clusterSteps]);
   });
 
   test('the Secrets of another operator in many namespaces are taken over as the page says', async () => {

@@ -12,7 +12,7 @@ import { createUser, type World } from '../../support/api/services.ts';
 
 /** What can be undone by another command, or changes nothing on the server. */
 const neverAsks = [
-  'list get pull run diff versions history audit whoami completion help',
+  'list get pull run diff versions history audit whoami completion help version',
   // One secret, whose former value stays in the history.
   'rotate rollback',
   // On this machine alone.
@@ -22,7 +22,7 @@ const neverAsks = [
   .concat(
     ['create', 'list', 'show', 'diff'].map((verb) => `snapshot ${verb}`),
     ['set', 'create-service', 'list-service', 'create', 'list', 'reinstate'].map((verb) => `token ${verb}`),
-    ['member list', 'user list', 'user create', 'user enable'],
+    ['member list', 'user list', 'user create', 'user enable', 'user token'],
     ['org', 'project', 'env'].flatMap((kind) => ['list', 'create', 'show', 'rename'].map((verb) => `${kind} ${verb}`)),
     ['org forbid-impersonation', 'org allow-impersonation'],
   );
@@ -77,6 +77,8 @@ const asks: Readonly<Record<string, () => string[]>> = {
   'member remove': () => ['member', 'remove', ids.email, ...organization()],
   'member appoint-owner': () => ['member', 'appoint-owner', ids.email, ...organization()],
   'user disable': () => ['user', 'disable', ids.email],
+  'user grant-admin': () => ['user', 'grant-admin', ids.email],
+  'user revoke-admin': () => ['user', 'revoke-admin', ids.email],
   'org delete': () => ['org', 'delete', world.slugs.organization],
   'project delete': () => ['project', 'delete', world.slugs.project, ...organization()],
   'env delete': () => ['env', 'delete', world.slugs.environment, ...scope.slice(0, 4)],

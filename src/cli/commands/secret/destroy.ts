@@ -62,7 +62,5 @@ const flagTexts = [
 /** The error in the words of the command, whose next steps name the flags. */
 function withFlags(error: unknown): unknown {
   if (!(error instanceof ClientError) || error.problem === undefined) return error;
-  const { message, fault, url, status = 0, problem, headers } = error;
-  const shown = flagTexts.reduce((text, [from, to]) => text.replace(from, to), message);
-  return new ClientError(shown, { fault, url, status, problem, headers, cause: error });
+  return error.withMessage(flagTexts.reduce((text, [from, to]) => text.replace(from, to), error.message));
 }
