@@ -4,6 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { chmodSync, existsSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { installPackages } from '../../../tools/devcluster/image/make-image.ts';
+import { Tools } from '../../../tools/devcluster/image/tools.ts';
 import { type CliFolder, CliSite } from '../../support/cli/cli-site.ts';
 
 const canary = 'swordfish-canary-4711';
@@ -193,11 +195,20 @@ describe('in an interactive bash', () => {
   });
 });
 
-/** The packages zsh and fish of a distribution. Without one of them, its tests are skipped. */
-const withShell = (shell: string): typeof describe.skip =>
-  spawnSync(shell, ['--version']).status === 0 ? describe : describe.skip;
+const runs = (program: string): boolean => spawnSync(program, ['--version']).status === 0;
 
-withShell('zsh')('in an interactive zsh', () => {
+/** Whether tests can run in a shell: it is there, or `install` can install its package. */
+const canRun = (shell: string): boolean => runs(shell) || (process.getuid?.() === 0 && runs('apt-get'));
+
+async function install(shell: string): Promise<void> {
+  if (!runs(shell)) await installPackages(new Tools(), [shell]);
+}
+
+const installMs = 600_000;
+
+(canRun('zsh') ? describe : describe.skip)('in an interactive zsh', () => {
+  beforeAll(() => install('zsh'), installMs);
+
   test('Tab completes a key, and the value of a flag after =', async () => {
     const shell = folder.startBashOnTerminal('exec zsh -f -i');
     shell.type(
@@ -218,7 +229,9 @@ withShell('zsh')('in an interactive zsh', () => {
   });
 });
 
-withShell('fish')('in fish', () => {
+(canRun('fish') ? describe : describe.skip)('in fish', () => {
+  beforeAll(() => install('fish'), installMs);
+
   /** What Tab offers behind this line. */
   const offeredByFish = async (line: string): Promise<string[]> => {
     const script = `keyframe completion fish | source; complete -C ${JSON.stringify(line)}`;

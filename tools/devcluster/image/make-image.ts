@@ -172,7 +172,8 @@ async function openBuildah(
 export async function installPackages(tools: Tools, names: readonly string[]): Promise<void> {
   if (!tools.has('apt-get')) throw new ImageError(`Missing: ${names.join(', ')}; there is no apt-get to install it.`);
   console.log(`Installing ${names.join(', ')}.`);
-  const install = ['install', '--yes', '--no-install-recommends', ...names];
+  // Two suites may install at once.
+  const install = ['-o', 'DPkg::Lock::Timeout=300', 'install', '--yes', '--no-install-recommends', ...names];
   try {
     await tools.run('apt-get', install);
   } catch (error) {
