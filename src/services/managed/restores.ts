@@ -11,7 +11,7 @@ import {
   type ReportedLists,
   wasRestoredUnderName,
 } from '../../store/resource-restores.ts';
-import { planLockedRestore, planRestore, type StoredPlan } from '../../store/restore.ts';
+import { readLockedRestoreFacts, readRestoreFacts } from '../../store/restore-facts.ts';
 import type { Transaction } from '../../store/transaction.ts';
 import type { AuditLog, AuditTarget } from '../audit/audit-log.ts';
 import { type AuditedCall, auditedFailure, successRecord } from '../audit/audited.ts';
@@ -19,16 +19,11 @@ import { checkUuid } from '../kernel/checks.ts';
 import type { PresentRevision } from '../kernel/environment-lock.ts';
 import type { EnvironmentQueue } from '../kernel/environment-queue.ts';
 import { changeEnvironment } from '../kernel/change.ts';
+import { checkPlanHash } from '../kernel/plan-hash.ts';
 import type { EnvironmentPlaceAccess, OwnAccess } from './access.ts';
+import { listsOf, resourcePlanHash, type RestoreLists } from '../snapshots/restore/restore-plan.ts';
 import {
-  checkPlanHash,
-  listsOf,
-  planHash as planHashOf,
-  resourcePlanHash,
-  type RestoreLists,
-} from '../snapshots/restore/restore-plan.ts';
-import {
-  checkPlan,
+  checkedPlan,
   countsOf,
   type RestoreBudget,
   type RestoreDemand,
@@ -80,15 +75,15 @@ export class ResourceRestores {
 
   /**
    * Returns what the restore would do now, and writes only its audit row; not even that if the plan is the one of
-   * the hash `known`, which was reported to the resource before. Throws what `checkPlan` throws.
+   * the hash `known`, which was reported to the resource before. Throws what `checkedPlan` throws.
    */
   async plan(access: Access, input: ResourceRestoreInput, known?: string): Promise<ResourcePlan> {
     const call = callOf(access, input, { dryRun: true });
     return auditedFailure(this.#deps.audit, call, async () => {
       const demand = demandOf(access, input);
-      const plan = checkPlan(await planRestore(this.#deps.database.pool, demand.request), demand);
+      const plan = checkedPlan(await readRestoreFacts(this.#deps.database.pool, demand.request), demand);
       const lists = listsOf(plan);
-      const planHash = demand.hashOf(plan);
+      const { planHash } = plan;
       if (planHash !== known) await this.#deps.audit.record(successRecord(call, countsOf(lists)));
       const { revision, revisionId } = plan;
       return { ...placeIn(access, input), ...reportedOf(lists), planHash, revision, revisionId };
@@ -98,7 +93,7 @@ export class ResourceRestores {
   /**
    * Restores exactly as the plan of `planHash` says or, with null, without a plan, and returns what was done;
    * or returns what this resource did before, in any environment. Without a plan, a resource with the name of one that
-   * restored the environment is refused with DomainError already_restored. Throws what `checkPlan` and
+   * restored the environment is refused with DomainError already_restored. Throws what `checkedPlan` and
    * `changeEnvironment` throw.
    */
   async restore(access: Access, input: ResourceRestoreInput, planHash: string | null): Promise<ClaimedRestore> {
@@ -147,7 +142,8 @@ async function restoreFirst(
   const { type, id, name } = principal;
   const comment = `restored from snapshot ${input.snapshotId} by ${name}`;
   const author = { actor: { type, id, name }, comment, budget };
-  const done = await restoreLocked(tx, demand, author, { before, first: await planLockedRestore(tx, demand.request) });
+  const first = await readLockedRestoreFacts(tx, demand.request);
+  const done = await restoreLocked(tx, demand, author, { before, first });
   const { backupSnapshotId, revision, revisionId } = done;
   const made = { backupSnapshotId, revision, revisionId };
   await noteRestore(tx, principal, { ...placeIn(access, input), ...reportedOf(done), planHash, from: before, ...made });
@@ -165,9 +161,9 @@ function alreadyRestored(name: string): DomainError {
 function demandOf(access: Access, input: ResourceRestoreInput, planHash: string | null = null): RestoreDemand {
   checkUuid('snapshotId', input.snapshotId);
   checkPlanHash(planHash ?? undefined);
-  const request = { ...input, environmentId: access.environmentId };
-  const hashOf = (plan: StoredPlan): string => resourcePlanHash(planHashOf(request, plan), access.owner);
-  return { request, hashOf, ...(planHash === null ? {} : { planHash }) };
+  const request = { ...input, environmentId: access.environmentId, includeDeleted: false };
+  const hashFor = (hash: string): string => resourcePlanHash(hash, access.owner);
+  return { request, hashFor, ...(planHash === null ? {} : { planHash }) };
 }
 
 function callOf(access: Access, { snapshotId }: ResourceRestoreInput, more: AuditTarget = {}): AuditedCall {

@@ -3,7 +3,7 @@ import { judgeRetention, keepsSomething, type Retention, type RetentionVerdict }
 import { isTimeZone } from '../../lib/time-zone.ts';
 import type { HeldSnapshot } from '../../store/snapshots.ts';
 import { checkName, checkWhole } from '../kernel/checks.ts';
-import { checkPlanHash, digestOf } from './restore/restore-plan.ts';
+import { checkPlanHash, digestOf } from '../kernel/plan-hash.ts';
 
 export interface PruneSnapshotsInput {
   readonly retention: Retention;

@@ -43,8 +43,8 @@ afterAll(async () => {
 // The statements of a restore, from its lock to its commit.
 const statements = [
   /FROM environment\s+WHERE[^]*FOR NO KEY UPDATE/,
-  /target_version AS "snapshotVersion"/,
-  /^WITH plan AS MATERIALIZED/,
+  /AS "targetVersion"/,
+  /^\s*WITH change AS MATERIALIZED/,
   /pg_notify/,
   /INSERT INTO audit_entry/,
   /^COMMIT/,

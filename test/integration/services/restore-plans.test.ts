@@ -23,6 +23,7 @@ describe('a dry run', () => {
       restored: ['KEPT'],
       unchanged: ['SAME'],
       skipped: ['GONE'],
+      recreated: [],
       destroyed: [],
       pruned: ['LATER'],
     });

@@ -151,10 +151,10 @@ describe('a restore that fails half-way writes nothing', () => {
 
   test.each([
     ['its lock', /FROM environment\s+WHERE[^]*FOR NO KEY UPDATE/, 'after'],
-    ['its plan', /target_version AS "snapshotVersion"/, 'after'],
+    ['its plan', /AS "targetVersion"/, 'after'],
     ['its backup', /INSERT INTO snapshot /, 'after'],
-    ['its writing', /^WITH plan AS MATERIALIZED/, 'before'],
-    ['its writing', /^WITH plan AS MATERIALIZED/, 'after'],
+    ['its writing', /^\s*WITH change AS MATERIALIZED/, 'before'],
+    ['its writing', /^\s*WITH change AS MATERIALIZED/, 'after'],
     ['its notification', /pg_notify/, 'after'],
     ['its audit row', /INSERT INTO audit_entry/, 'after'],
     ['its commit', /^COMMIT/, 'before'],

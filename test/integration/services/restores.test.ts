@@ -16,7 +16,7 @@ withWorlds((given) => ({ services, world, calls, snapshots } = given));
 const attempts = ['restore', 'plan'] as const;
 
 /** What a restore or a plan of one did to nothing. */
-const nothing = { restored: [], unchanged: [], skipped: [], destroyed: [], pruned: [] };
+const nothing = { restored: [], recreated: [], unchanged: [], skipped: [], destroyed: [], pruned: [] };
 
 async function versionRows(): Promise<unknown[]> {
   return services.database.prisma.secretVersion.findMany({

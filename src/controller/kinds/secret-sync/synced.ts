@@ -2,7 +2,7 @@ import type { ReadyClaim } from '../../frame/conditions.ts';
 import type { SecretSync } from '../../generated/secret-sync.ts';
 import { dataMark } from '../rollout/restart-mark.ts';
 import * as messages from './messages.ts';
-import { globTest } from './data/glob.ts';
+import { globTest } from '../../../domain/key-globs.ts';
 import type { SourceFacts, SourceRevision, WantedFacts } from './model.ts';
 import { fieldOf, sourcesOf } from './spec/source.ts';
 import { revisionIdOf, type HeldData } from '../rollout/model.ts';

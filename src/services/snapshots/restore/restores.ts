@@ -1,5 +1,5 @@
 import type { Database } from '../../../store/database.ts';
-import { planLockedRestore, planRestore } from '../../../store/restore.ts';
+import { readLockedRestoreFacts, readRestoreFacts } from '../../../store/restore-facts.ts';
 import type { EnvironmentAccess } from '../../access/access.ts';
 import type { AuditLog } from '../../audit/audit-log.ts';
 import { auditedFailure, auditedRead, successRecord } from '../../audit/audited.ts';
@@ -7,9 +7,10 @@ import { checkComment, checkUuid } from '../../kernel/checks.ts';
 import type { EnvironmentQueue } from '../../kernel/environment-queue.ts';
 import { changeEnvironmentOnce } from '../../kernel/change.ts';
 import type { IdempotencyRequest } from '../../kernel/once.ts';
-import { checkPlanHash, listsOf, planHash as planHashOf, type RestoreLists } from './restore-plan.ts';
+import { checkPlanHash } from '../../kernel/plan-hash.ts';
+import { listsOf, type RestoreLists } from './restore-plan.ts';
 import {
-  checkPlan,
+  checkedPlan,
   countsOf,
   type RestoreBudget,
   type RestoreDemand,
@@ -70,13 +71,13 @@ export class Restores {
   async plan(access: EnvironmentAccess<'snapshot.restore'>, input: RestoreInput): Promise<RestorePlan> {
     return auditedRead(this.#deps.audit, access, async (note) => {
       const demand = demandOf(access, input);
-      const { request, hashOf } = demand;
+      const { request } = demand;
       note({ snapshotId: request.snapshotId, dryRun: true });
-      const plan = checkPlan(await planRestore(this.#deps.database.pool, request), demand);
+      const plan = checkedPlan(await readRestoreFacts(this.#deps.database.pool, request), demand);
       const lists = listsOf(plan);
       note(countsOf(lists));
-      const { revision, revisionId } = plan;
-      return { ...lists, planHash: hashOf(plan), revision, revisionId };
+      const { planHash, revision, revisionId } = plan;
+      return { ...lists, planHash, revision, revisionId };
     });
   }
 
@@ -95,12 +96,12 @@ export class Restores {
         keep: (answer: RestoreAnswer) => answer,
         target: ({ revision, revisionId }: RestoreAnswer) => ({ snapshotId: request.snapshotId, revision, revisionId }),
         // What was done then: the present state may come from another restore.
-        // A result of an earlier release names no destroyed keys.
-        recall: (kept: Omit<RestoreAnswer, 'destroyed'> & Partial<RestoreAnswer>) =>
-          Promise.resolve<RestoreAnswer>({ destroyed: [], ...kept, replayed: true }),
+        // A result of an earlier release names neither destroyed nor recreated keys.
+        recall: (kept: Omit<RestoreAnswer, 'destroyed' | 'recreated'> & Partial<RestoreAnswer>) =>
+          Promise.resolve<RestoreAnswer>({ destroyed: [], recreated: [], ...kept, replayed: true }),
       };
       const done = await changeEnvironmentOnce(this.#deps, access, once, {
-        first: (tx) => planLockedRestore(tx, request),
+        first: (tx) => readLockedRestoreFacts(tx, request),
         work: async (tx, locked) => {
           const { type, id, name } = access.caller.principal;
           const { budget } = this.#deps;
@@ -121,6 +122,7 @@ function demandOf(access: EnvironmentAccess<'snapshot.restore'>, input: RestoreI
   if (expectedRevision !== undefined) checkUuid('expectedRevision', expectedRevision);
   checkPlanHash(planHash);
   checkComment(input.comment);
-  const request = { environmentId: access.environmentId, snapshotId, prune, skipUnchanged, backup };
-  return { request, expectedRevision, planHash, hashOf: (plan) => planHashOf(request, plan) };
+  const { environmentId } = access;
+  const request = { environmentId, snapshotId, prune, skipUnchanged, backup, includeDeleted: false };
+  return { request, expectedRevision, planHash };
 }

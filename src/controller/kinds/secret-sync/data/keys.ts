@@ -1,6 +1,6 @@
 import type { SecretSyncSpec } from '../../../generated/secret-sync.ts';
 import { keysCollide } from '../source-messages.ts';
-import { globTest } from './glob.ts';
+import { globTest, selectionTest } from '../../../../domain/key-globs.ts';
 
 /** The keys of an environment that a Secret gets, and their names: `spec.keys`. */
 export type KeyRules = NonNullable<SecretSyncSpec['keys']>;
@@ -26,20 +26,17 @@ export function chooseKeys(
   keys: readonly string[],
   field = 'spec.keys',
 ): readonly ChosenKey[] {
-  const isIncluded = globTest(rules?.include ?? ['*']);
-  const isExcluded = globTest(rules?.exclude ?? []);
+  const isSelected = selectionTest(rules);
   const isEncoded = globTest(rules?.decodeBase64 ?? []);
   const names = new Map((rules?.rename ?? []).map(({ from, to }) => [from, to]));
   const takers = new Map<string, string>();
-  return keys
-    .filter((key) => isIncluded(key) && !isExcluded(key))
-    .map((key) => {
-      const name = names.get(key) ?? key;
-      const taker = takers.get(name);
-      if (taker !== undefined) throw keysCollide(name, [taker, key], field);
-      takers.set(name, key);
-      return { key, name, isEncoded: isEncoded(key) };
-    });
+  return keys.filter(isSelected).map((key) => {
+    const name = names.get(key) ?? key;
+    const taker = takers.get(name);
+    if (taker !== undefined) throw keysCollide(name, [taker, key], field);
+    takers.set(name, key);
+    return { key, name, isEncoded: isEncoded(key) };
+  });
 }
 
 /**

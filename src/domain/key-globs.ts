@@ -1,14 +1,54 @@
 /** Whether a key matches a list of globs. */
 export type KeyTest = (key: string) => boolean;
 
+/** Some keys of an environment: those that are included and not excluded. */
+export interface KeySelection {
+  /** Globs; all keys by default. An empty list includes none. */
+  readonly include?: readonly string[];
+  /** Globs; none by default. */
+  readonly exclude?: readonly string[];
+}
+
+/** Limits of a list of globs. The definition of SecretSync has the same ones. */
+const globLimits = { globs: 256, wildcardGlobs: 16, length: 253, questionMarkLength: 32 } as const;
+
+/** Checks a glob. Returns undefined if it is valid, else a validation message. */
+export function validateKeyGlob(glob: string): string | undefined {
+  if (!/^[-._a-zA-Z0-9*?]{1,253}$/.test(glob)) {
+    return (
+      `must be a glob of keys: 1 to ${globLimits.length} letters, digits, "-", "_" and ".", "*" for any run of characters ` +
+      'and "?" for one'
+    );
+  }
+  if (glob.includes('?') && glob.length > globLimits.questionMarkLength) {
+    return `must have at most ${globLimits.questionMarkLength} characters, because it has "?"`;
+  }
+  return undefined;
+}
+
+/** Checks the number of globs in a list. Returns undefined if it is valid, else a validation message. */
+export function validateGlobCount(globs: readonly string[]): string | undefined {
+  if (globs.length > globLimits.globs) return `must have at most ${globLimits.globs} entries`;
+  return globs.filter((glob) => /[*?]/.test(glob)).length > globLimits.wildcardGlobs
+    ? `must have at most ${globLimits.wildcardGlobs} entries with "*" or "?"`
+    : undefined;
+}
+
+/** The test for a selection; undefined selects all keys. */
+export function selectionTest({ include = ['*'], exclude = [] }: KeySelection = {}): KeyTest {
+  const isIncluded = globTest(include);
+  const isExcluded = globTest(exclude);
+  return (key) => isIncluded(key) && !isExcluded(key);
+}
+
 /** The pieces of a glob between its stars. They must occur in order, the first at the start and the last at the end. */
 type Pieces = readonly [first: string, ...later: string[]];
 
 /**
  * The test for a list of globs: `*` matches any run of characters or none, `?` matches one character, and every other
  * character matches itself, with case. An empty list matches nothing. Each piece between stars is searched once, from left to
- * right, so the cost of a glob is at most the product of its length and the key's. The definition of SecretSync bounds both,
- * and the number of globs.
+ * right, so the cost of a glob is at most the product of its length and the key's. `validateKeyGlob` and the definition of
+ * SecretSync bound both, and the number of globs.
  */
 export function globTest(globs: readonly string[]): KeyTest {
   const exact = new Set(globs.filter((glob) => !/[*?]/.test(glob)));
