@@ -1,17 +1,22 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { AuditEntryView } from '../../../src/wire/audit.ts';
 import type { CliRunner } from '../../support/cli/cli.ts';
 import { startCommandWorld } from '../../support/cli/command-world.ts';
+import type { TestApi } from '../../support/api/http.ts';
 import type { World } from '../../support/api/services.ts';
 
 const resources = new AsyncDisposableStack();
+let api: TestApi;
 let world: World;
 let cli: CliRunner;
 let scope: string[];
 let line: string[];
 
 beforeAll(async () => {
-  ({ world, cli, scope } = await startCommandWorld(resources));
+  ({ api, world, cli, scope } = await startCommandWorld(resources));
   line = ['audit', '-o', world.slugs.organization];
   await cli.output(['set', 'A=1', ...scope]);
   const create = ['token', 'create-service', '-o', world.slugs.organization, '-n', 'ci', '-s', 'organization'];
@@ -23,6 +28,39 @@ afterAll(() => resources.disposeAsync());
 
 async function entries(...args: string[]): Promise<AuditEntryView[]> {
   return (await cli.json<{ entries: AuditEntryView[] }>([...line, ...args])).entries;
+}
+
+/** The API behind a proxy that answers 429 once a token was made. `lists` has the paths of those requests. */
+async function limitedAfterCreation(): Promise<{ url: string; lists: string[] }> {
+  const lists: string[] = [];
+  let isMade = false;
+  const proxy = createServer((request, response) => {
+    const { method = '', url = '', headers } = request;
+    const isLimited = isMade;
+    if (isLimited) lists.push(url);
+    isMade ||= method === 'POST';
+    const answer = async (): Promise<void> => {
+      const body = method === 'POST' ? await text(request) : null;
+      const { authorization = '', 'content-type': type = 'application/json' } = headers;
+      const forwarded = { authorization, 'content-type': type };
+      const answered = await fetch(`http://127.0.0.1:${api.port}${url}`, { method, body, headers: forwarded });
+      const problem = JSON.stringify({
+        type: 'about:blank',
+        title: 'x',
+        status: 429,
+        code: 'limit_exceeded',
+        detail: 'x',
+      });
+      response.writeHead(isLimited ? 429 : answered.status, {
+        'content-type': isLimited ? 'application/problem+json' : (answered.headers.get('content-type') ?? ''),
+      });
+      response.end(isLimited ? problem : await answered.text());
+    };
+    void answer();
+  });
+  await new Promise<void>((resolve) => void proxy.listen(0, '127.0.0.1', resolve));
+  resources.defer(() => new Promise<void>((resolve) => void proxy.close(() => resolve())));
+  return { url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`, lists };
 }
 
 describe('audit', () => {
@@ -98,6 +136,21 @@ describe('service tokens', () => {
     expect(list).toMatch(new RegExp(` environment ${project}/${environment} `));
     expect(list).toMatch(new RegExp(` project ${project} `));
   });
+
+  test.each(['create-service', 'rotate-service'])(
+    'are printed by %s although the server answers no further request',
+    async (verb) => {
+      const [{ organization, project, environment }, place] = [world.slugs, ['-o', world.slugs.organization]];
+      const create = ['-n', 'shown', '-p', 'read', '-s', 'environment', '--project', project, '-e', environment];
+      const { id } = await cli.json<{ id: string }>(['token', 'create-service', ...place, ...create]);
+      const words = verb === 'create-service' ? create : ['--id', id, '--overlap', '0', '--yes'];
+      const { url, lists } = await limitedAfterCreation();
+      const { code, stdout } = await cli.run(['token', verb, ...place, ...words], { env: { KEYFRAME_URL: url } });
+      expect(lists).toContain(`/api/v1/projects/${organization}`);
+      expect(code).toBe(0);
+      expect(stdout).toMatch(/^Token: +kf_svc_\w+$/m);
+    },
+  );
 
   test.each([
     ['1h', 3_600_000],

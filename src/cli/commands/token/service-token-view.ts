@@ -13,12 +13,14 @@ export async function printNewServiceToken(
   created: CreatedServiceTokenView,
 ): Promise<void> {
   const { token, id, name, permission, expiresAt } = created;
+  // Slugs are nicer than ids, but whatever happens now, the token must be printed: it cannot be shown again.
+  const places = await placesOf(context, organization, [created]).catch((): Places => new Map());
   await context.printer.object({
     value: created,
     fields: [
       ['Id', id],
       ['Name', name],
-      ['Scope', scopeText(created, await placesOf(context, organization, [created]))],
+      ['Scope', scopeText(created, places)],
       ['Permission', permission],
       ['Expires', time(expiresAt) ?? 'never'],
       ['Token', token],
