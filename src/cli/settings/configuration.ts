@@ -5,7 +5,7 @@ import { exitCodes } from '../exit-codes.ts';
 import { type FolderFile, type FoundFolderFile, findFolderFile } from './folder-file.ts';
 import { TrustedFolders } from './trusted-folders.ts';
 import { storedToken } from './sign-ins.ts';
-import { type UserFile, readUserFile } from './user-file.ts';
+import { type Profile, type UserFile, readUserFile } from './user-file.ts';
 import { fileFault } from './file-fault.ts';
 
 /** The address of a local server: without settings a token never leaves the machine. */
@@ -71,7 +71,9 @@ export class Configuration {
 
   /** The name of the stored sign-in from --profile or KEYFRAME_PROFILE; it need not exist. */
   get profile(): string | undefined {
-    return this.#flags.profile ?? this.#environment.profile;
+    const { profile } = this.#flags;
+    if (profile === '') throw usageError('--profile must not be empty');
+    return profile ?? this.#environment.profile;
   }
 
   /** The server's address from flags or variables: the choice of the user, not of a file of a folder. */
@@ -84,8 +86,14 @@ export class Configuration {
     return url === undefined ? this.#profileUrl(profile) : serverUrl(url, 'KEYFRAME_URL');
   }
 
+  /** The stored sign-in with this name, which may be a name that every object has, such as `constructor`. */
+  #findProfile(name: string): Profile | undefined {
+    const { profiles = {} } = this.user;
+    return Object.hasOwn(profiles, name) ? profiles[name] : undefined;
+  }
+
   #profileUrl(name: string | undefined): string | undefined {
-    const profile = name === undefined ? undefined : this.user.profiles?.[name];
+    const profile = name === undefined ? undefined : this.#findProfile(name);
     return profile === undefined
       ? undefined
       : serverUrl(profile.url, `url of a profile in ${this.#environment.userFile}`);
@@ -177,7 +185,7 @@ export class Configuration {
   }
 
   #profileToken(name: string, url: string): string {
-    const profile = this.user.profiles?.[name];
+    const profile = this.#findProfile(name);
     const list = 'See the stored sign-ins: keyframe login --list';
     if (profile === undefined) {
       const create = `Create it: keyframe login --profile ${name} --url ${url}`;

@@ -111,6 +111,23 @@ describe('a profile', () => {
     expect(unknown.stderr).toContain('keyframe login --list');
   });
 
+  test.each(['constructor', '__proto__', 'toString'])('that has no name of its own is none: %s', async (name) => {
+    await login(viewer, '--url', urls[1], '--profile', 'reader');
+    const { code, stderr } = await cli.run(['whoami', '--profile', name, '--url', urls[0]]);
+    expect(code).toBe(3);
+    expect(stderr).toContain(`there is no profile ${name}`);
+    await login(viewer, '--url', urls[0], '--profile', name);
+    expect(await user(['--profile', name])).toBe(world.viewer.email);
+  });
+
+  test('needs a name', async () => {
+    const { code, stderr } = await cli.run(['login', '--token', '-', '--url', urls[0], '--profile', ''], {
+      input: viewer,
+    });
+    expect(code).toBe(2);
+    expect(stderr).toContain('--profile must not be empty');
+  });
+
   test('is stored by token set, and removed by logout', async () => {
     expect((await cli.run(['token', 'set', '-', '--profile', 'ci'], { input: viewer })).code).toBe(2);
     await cli.output(['token', 'set', '-', '--profile', 'ci', '--url', urls[0]], { input: viewer });
