@@ -31,13 +31,24 @@ export const trueOrFalse = z.enum(['true', 'false'], 'must be true or false').tr
 
 export const logLevel = z.enum(logLevels, `must be one of ${logLevels.join(', ')}`);
 
+const addressForm =
+  'must be a URL such as postgresql://user:password@host:5432/database, with special characters of the password percent-encoded';
+
 export const databaseAddress = z
-  .url({
-    protocol: /^postgres(?:ql)?$/,
-    error:
-      'must be a URL such as postgresql://user:password@host:5432/database, with special characters of the password percent-encoded',
-  })
+  .url({ protocol: /^postgres(?:ql)?$/, error: addressForm })
+  .refine(isDecodable, addressForm)
   .transform((text) => new Plaintext(text));
+
+/** Whether each part of a URL is valid percent-encoding, which the parser of URLs does not check. */
+function isDecodable(text: string): boolean {
+  try {
+    const { username, password, pathname } = new URL(text);
+    for (const part of [username, password, pathname]) decodeURIComponent(part);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 export const rootKeys = z.string().transform((text, context) => {
   try {

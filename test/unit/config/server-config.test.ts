@@ -168,6 +168,16 @@ describe('a complete environment', () => {
       'KEYFRAME_DATABASE_URL: is required (or KEYFRAME_DATABASE_URL_FILE)',
     ]);
   });
+
+  test.each([
+    ['postgresql://db/keyframe', 'names no role'],
+    ['postgresql://canary%zz:p@db/keyframe', 'must be a URL such as'],
+    [databaseUrl, 'names the role that migrates'],
+  ])('refuses the role of the servers in %s', (run, fault) => {
+    const variables = { KEYFRAME_DATABASE_URL: databaseUrl, KEYFRAME_DATABASE_RUN_URL: run };
+    const [found = '', ...others] = faultsOf(() => loadMigrateConfig(source(variables)));
+    expect([found.startsWith(`KEYFRAME_DATABASE_RUN_URL: ${fault}`), others]).toEqual([true, []]);
+  });
 });
 
 describe('secrets in files', () => {
@@ -250,6 +260,8 @@ describe('one fault is reported in one sentence', () => {
       'KEYFRAME_DATABASE_URL: must be a URL such as',
     ],
     ['a password with a slash', { KEYFRAME_DATABASE_URL: 'postgresql://u:can/ary@db:x/y' }, 'percent-encoded'],
+    ['a password with a bare %', { KEYFRAME_DATABASE_URL: 'postgresql://u:canary%zz@db/y' }, 'percent-encoded'],
+    ['a database with a bare %', { KEYFRAME_DATABASE_URL: 'postgresql://u:p@db/canary%1' }, 'percent-encoded'],
     ['a malformed root key', { KEYFRAME_ROOT_KEY: 'first:canary' }, 'KEYFRAME_ROOT_KEY: root keys: line 1 has a key'],
     ['a host with a port', { KEYFRAME_HOST: 'canary:80' }, 'KEYFRAME_HOST: must be a host name or an IP address'],
     ['a port that is a word', { KEYFRAME_PORT: 'canary' }, 'KEYFRAME_PORT: must be a port from 0 to 65535'],
