@@ -120,7 +120,11 @@ function text(mediaType: string, content: () => string): RequestHandler {
 function file(name: string, mediaType: string): RequestHandler {
   let reading: Promise<Buffer> | undefined;
   return async (_request, response) => {
-    reading ??= readFile(join(assetFolder, name));
+    reading ??= readFile(join(assetFolder, name)).catch((error: unknown) => {
+      // The next request reads again: the fault may pass, such as too many open files.
+      reading = undefined;
+      throw error;
+    });
     send(response, mediaType, await reading);
   };
 }
