@@ -64,6 +64,33 @@ describe('a glob', () => {
   });
 });
 
+describe('a long piece of a glob', () => {
+  test('fits as the expression that it stands for', () => {
+    const text = (unit: readonly string[], maxLength: number) =>
+      fc.string({ unit: fc.constantFrom(...unit), maxLength, size: 'max' });
+    const piece = text(['A', 'B', '?'], 40).filter((each) => each !== '');
+    fc.assert(
+      fc.property(piece, text(['A', 'B'], 60), text(['A', 'B'], 60), fc.nat(119), (wanted, before, after, at) => {
+        const glob = `*${wanted}*`;
+        const found = before + wanted.replaceAll('?', 'A') + after;
+        expect(globTest([glob])(found)).toBe(true);
+        const changed = `${found.slice(0, at)}C${found.slice(at + 1)}`;
+        const expression = new RegExp(`^.*${wanted.replaceAll('?', '.')}.*$`);
+        expect(globTest([glob])(changed)).toBe(expression.test(changed));
+      }),
+    );
+  });
+
+  test('with many "?" costs little, although it fits nearly everywhere', () => {
+    const keys = Array.from({ length: 5_000 }, (_, index) => `${'A'.repeat(249)}${String(index).padStart(4, '0')}`);
+    const isChosen = globTest(Array.from({ length: 16 }, (_, index) => `*${'A?'.repeat(13)}B${index}*`));
+    const began = process.cpuUsage();
+    expect(keys.filter(isChosen)).toEqual([]);
+    // A comparison at each place of each key takes two seconds.
+    expect(process.cpuUsage(began).user / 1000).toBeLessThan(800);
+  });
+});
+
 describe('a glob of a request', () => {
   test.each(['A', '*', 'DB_*', 'a-b.c_9?', 'A'.repeat(253), `?${'A'.repeat(31)}`])('may be %s', (glob) => {
     expect(validateKeyGlob(glob)).toBeUndefined();

@@ -19,7 +19,10 @@ export function syncedClaim(sync: SecretSync, wanted: WantedFacts): ReadyClaim {
 function hints(sync: SecretSync, { sources }: WantedFacts): readonly string[] {
   const unmatched = sourcesOf(sync).flatMap((source) => {
     const { keys = [] } = sources.find(({ name }) => name === source.name) ?? {};
-    const globs = (source.keys?.include ?? []).filter((glob) => !keys.some(globTest([glob])));
+    const present = new Set(keys);
+    const globs = (source.keys?.include ?? []).filter(
+      (glob) => !present.has(glob) && !(/[*?]/.test(glob) && keys.some(globTest([glob]))),
+    );
     return globs.length === 0 ? [] : [messages.includesNothing(fieldOf(source, 'keys.include'), globs)];
   });
   const foreign = Object.entries(sync.spec.template?.data ?? {}).flatMap(([name, text]) =>
