@@ -312,3 +312,17 @@ test('values that are too large together are refused before they are all compose
   const data = Object.fromEntries(Array.from({ length: 32 }, (_, index) => [`T_${index}`, '$(LARGE | json)']));
   expect(() => composeValues({ data }, large, 10_000)).toThrow('The templates together have more than the 10000 bytes');
 });
+
+test('a value that is too large alone is refused before all of its parts are put together', () => {
+  let reads = 0;
+  class CountedValues extends Map<string, Buffer> {
+    override get(key: string): Buffer | undefined {
+      reads += 1;
+      return super.get(key);
+    }
+  }
+  const counted = new CountedValues([['LARGE', Buffer.alloc(1000, 'x')]]);
+  const data = { T: '$(LARGE)'.repeat(500) };
+  expect(() => composeValues({ data }, counted, 10_000)).toThrow('The template of T has more than the 10000 bytes');
+  expect(reads).toBe(11);
+});
