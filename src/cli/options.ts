@@ -107,14 +107,21 @@ export function integer(
   return { flags, description, parse, ...rest };
 }
 
+interface VersionRange {
+  /** The name of the option: `version` by default. */
+  readonly name?: string;
+  /** 1 by default. */
+  readonly min?: 0 | 1;
+}
+
 /** The number of a version as tables show it: `3` or `v3`. */
-export function versionNumber(description: string, rest: { readonly isRequired: true }): Option<number>;
-export function versionNumber(description: string): Option<number | undefined>;
+export function versionNumber(description: string, rest: VersionRange & { readonly isRequired: true }): Option<number>;
+export function versionNumber(description: string, rest?: VersionRange): Option<number | undefined>;
 export function versionNumber(
   description: string,
-  rest: { readonly isRequired?: true } = {},
+  { name = 'version', min = 1, ...rest }: VersionRange & { readonly isRequired?: true } = {},
 ): Option<number | undefined> {
-  const plain = integer('--version <n>', description, { min: 1, max: 2 ** 31 - 1 });
+  const plain = integer(`--${name} <n>`, description, { min, max: 2 ** 31 - 1 });
   return { ...plain, ...rest, completes: 'version', parse: (given) => plain.parse?.(given.replace(/^v/, '')) };
 }
 

@@ -18,6 +18,8 @@ export interface NamedThings<Thing> {
   readonly place: string;
   /** The command that lists them. */
   readonly listedBy: string;
+  /** Those that the list has as well, but that this command cannot act on, and why: `is revoked already`. */
+  readonly excluded?: { readonly things: readonly Thing[]; readonly because: string };
 }
 
 const idPattern = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -35,7 +37,7 @@ export function isId(given: string): boolean {
  * @throws CliError usage if several have the name, not found if none has it.
  */
 export function thingOf<Thing extends NamedThing>(given: string, { things, ...about }: NamedThings<Thing>): Thing {
-  const { word, place, listedBy } = about;
+  const { word, place, listedBy, excluded } = about;
   const found = given === 'latest' ? things.slice(0, 1) : things.filter(({ name }) => name === given);
   const [first, ...others] = found;
   if (first !== undefined && others.length === 0) return first;
@@ -47,6 +49,10 @@ export function thingOf<Thing extends NamedThing>(given: string, { things, ...ab
       ...lines,
       ...more,
     );
+  }
+  if (excluded?.things.some(({ name }) => name === given) === true) {
+    const message = `${word} ${JSON.stringify(given)} ${place} ${excluded.because}`;
+    throw new CliError(exitCodes.notFound, message, { next: [`See the ${word}s: ${listedBy}`] });
   }
   const similar = nearest(
     given,

@@ -56,7 +56,10 @@ export function apiSources({ api, scope }: SourceDeps): Sources {
     },
     version: async (given) => {
       const { organization, project, environment } = scope(given, 'environment');
-      const path = apiPath`/versions/${organization}/${project}/${environment}/${given.args[0] ?? ''}`;
+      // A word of `set` such as KEY=VALUE holds a value, which must not become part of an address.
+      const [key = ''] = (given.args[0] ?? '').split('=');
+      if (validateSecretKeyPrefix(key) !== undefined) return [];
+      const path = apiPath`/versions/${organization}/${project}/${environment}/${key}`;
       const { versions } = await get<VersionListView>(given, path, { limit: maxCandidates });
       return versions.map(({ version, changeType, createdAt, changedByName }) => ({
         word: String(version),

@@ -65,10 +65,17 @@ export function findScope(flags: Partial<ScopeFlags>, folder: FolderFile | undef
 
 function missingScope(missing: readonly ScopeName[], folder: FolderFile | undefined): Error {
   const flags = missing.map((name) => flagOf[name]).join(' ');
-  const source =
-    folder === undefined ? 'and there is no .keyframe.json here or above' : `and ${folder.path} does not fill it in`;
+  const [verb, it] = missing.length === 1 ? ['is', 'it'] : ['are', 'them'];
   return usageError(
-    `no flag names the ${missing.join(', ')}, ${source}`,
-    `Add ${flags}, or set them for this directory: keyframe init -o <organization> -p <project> -e <environment>`,
+    `the ${missing.join(' and ')} ${verb} missing: ${reasonOf(missing, folder, it)}`,
+    `Add ${flags}, or set ${it} for this directory: keyframe init -o <organization> -p <project> -e <environment>`,
   );
+}
+
+/** Why the folder file does not name what no flag names. */
+function reasonOf(missing: readonly ScopeName[], folder: FolderFile | undefined, it = 'it'): string {
+  if (folder === undefined) return 'there is no .keyframe.json in this directory or above';
+  const unused = missing.filter((name) => folder[name] !== undefined);
+  const named = names.flatMap((name) => folder[name] ?? []).join('/');
+  return unused.length === 0 ? `${folder.path} does not name ${it}` : `${folder.path} is for ${named} only`;
 }

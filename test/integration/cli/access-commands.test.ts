@@ -51,6 +51,44 @@ describe('service tokens', () => {
     }
   });
 
+  test.each([
+    ['organization', ['--project', 'PROJECT'], '--project does not fit --scope organization'],
+    ['organization', ['-e', 'ENVIRONMENT'], '--env does not fit --scope organization'],
+    ['organization', ['--project-id', unknownId], '--project-id does not fit --scope organization'],
+    ['project', ['--project', 'PROJECT', '-e', 'ENVIRONMENT'], '--env does not fit --scope project'],
+    ['project', ['--environment-id', unknownId], '--environment-id does not fit --scope project'],
+    ['environment', ['--project-id', unknownId], '--project-id does not fit --scope environment'],
+    ['project', ['--project-id', unknownId, '--project', 'PROJECT'], '--project-id and --project cannot be combined'],
+    [
+      'environment',
+      ['--environment-id', unknownId, '-e', 'ENVIRONMENT'],
+      '--environment-id and --env cannot be combined',
+    ],
+  ])('create-service of scope %s refuses a place that it would ignore: %j', async (wanted, place, message) => {
+    const { organization, project, environment } = world.slugs;
+    const slugs = place.map((word) => word.replace('PROJECT', project).replace('ENVIRONMENT', environment));
+    const listed = (): Promise<string> => cli.output(['token', 'list-service', '-o', organization, '--output', 'name']);
+    const before = await listed();
+    const create = ['token', 'create-service', '-o', organization, '-n', 'wide', '-p', 'read'];
+    const { code, stderr } = await cli.run([...create, '-s', wanted, ...slugs]);
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(`error: ${message}`) });
+    expect(await listed()).toBe(before);
+  });
+
+  test('a revoked token is named as such, and reinstate finds only those', async () => {
+    const line = ['-o', world.slugs.organization, '-n', 'over', '-s', 'organization', '-p', 'read'];
+    await cli.output(['token', 'create-service', ...line]);
+    const revoke = ['token', 'revoke-service', '-o', world.slugs.organization, '--id', 'over', '--yes'];
+    await cli.output(revoke);
+    const { code, stderr } = await cli.run(revoke);
+    expect(code).toBe(5);
+    expect(stderr).toContain(`service token "over" of ${world.slugs.organization} is revoked already`);
+    await cli.output(['token', 'create', '-n', 'old-laptop']);
+    await cli.output(['token', 'revoke', 'old-laptop', '--yes']);
+    const again = await cli.run(['token', 'revoke', 'old-laptop', '--yes']);
+    expect(again.stderr).toContain('personal token "old-laptop" of yours is revoked already');
+  });
+
   test("create-service means the folder's project and environment where no flag says another", async () => {
     const { organization, project, environment } = world.slugs;
     await cli.output(['init', ...scope], { folder: '.' });

@@ -61,6 +61,7 @@ describe('__complete offers', () => {
   test('versions of the key that was given', async () => {
     expect(await offered(['rollback', 'API_KEY', '--version', ''])).toEqual(['2', '1', ':words']);
     expect(await offered(['get', 'DATABASE_URL', '--version', ''])).toEqual(['1', ':words']);
+    expect(await offered(['set', 'API_KEY=x', '--expected-version', ''])).toEqual(['2', '1', ':words']);
     expect(await offered(['rollback', '--version', ''])).toEqual([':words']);
   });
 
@@ -130,6 +131,9 @@ describe('__complete is silent', () => {
     expect(asked).toEqual([]);
     expect(await offered(['set', 'A=1', 'API'], env)).toEqual([':words']);
     expect(asked).toEqual([expect.stringContaining('prefix=API')]);
+    expect(await offered(['set', `API_KEY=${canary}`, '--expected-version', ''], env)).toEqual([':words']);
+    expect(await offered(['set', `API KEY${canary}`, '--expected-version', ''], env)).toEqual([':words']);
+    expect(asked.slice(1)).toEqual([expect.stringMatching(/\/API_KEY\?limit=\d+$/)]);
     server.close();
   });
 

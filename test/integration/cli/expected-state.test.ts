@@ -35,6 +35,13 @@ describe('set', () => {
     expect(await folder.secrets()).toEqual({ A: 'new', B: 'old', NEW: '1' });
   });
 
+  test('of --expected-version takes the version as tables print it', async () => {
+    expect(await folder.json(['set', 'A=new', '--expected-version', 'v1'])).toMatchObject({ set: [{ version: 2 }] });
+    expect(await folder.json(['rotate', 'A', '--expected-version', 'v2'])).toMatchObject({ set: [{ version: 3 }] });
+    expect((await folder.run(['rotate', 'A', '--expected-version', 'v2'])).code).toBe(6);
+    expect((await folder.run(['rotate', 'A', '--expected-version', 'vv3'])).code).toBe(2);
+  });
+
   test.each([
     [['A=1', 'B=2', '--expected-version', '1']],
     [['A=1', '--expected-version', '1', '--expected-revision', '1']],

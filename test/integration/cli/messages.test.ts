@@ -61,6 +61,11 @@ describe('an error names what the user has typed', () => {
     expect(shown).not.toContain('shop');
   });
 
+  test('such as keys beside a prefix', async () => {
+    expect(await fault(['unset', 'A', '--prefix', 'A'])).toContain('keys and --prefix cannot be combined');
+    expect(await fault(['unset'])).toContain('no key is given, and no --prefix');
+  });
+
   test('such as a folder in place of a file', async () => {
     mkdirSync(folder.pathOf('folder'));
     expect(await fault(['set', 'A=@folder'])).toContain('the file for A cannot be read: it is a directory');
@@ -86,7 +91,9 @@ describe('an error names what the user has typed', () => {
     expect(await fault(['org', 'create', organization], 6)).toContain(
       `the organization ${organization} exists already`,
     );
-    expect(await fault(['project', 'create', project], 6)).toContain(`the project ${project} exists already`);
+    const present = await fault(['project', 'create', project], 6);
+    expect(present).toContain(`the project ${project} exists already`);
+    expect(present).toContain(`keyframe project show ${project} -o ${organization}\n`);
     await folder.output(['org', 'create', 'gone']);
     await folder.output(['org', 'delete', 'gone', '--yes']);
     expect(await fault(['org', 'create', 'gone'], 6)).toContain('is taken, maybe by a deleted organization');

@@ -37,6 +37,13 @@ describe('the error says what is missing, where, and what there is', () => {
     ]);
   });
 
+  test('a prefix that no secret has', async () => {
+    expect(await shown('unset', '--prefix', 'NOPE_', '--yes')).toEqual([
+      `error: no secret of ${folder.place} has the prefix NOPE_`,
+      `  See the secrets: keyframe list ${flags}`,
+    ]);
+  });
+
   test('a secret at a past revision', async () => {
     await folder.patch({ set: { LATER: 'x' } });
     const lines = await shown('get', 'LATER', '--revision', '1');
@@ -91,6 +98,10 @@ describe('the error says what is missing, where, and what there is', () => {
     const { organization } = folder.scope;
     const id = '5c0f6a5e-6f0b-4a0e-9d0e-0b8f7a1c2d3e';
     expect((await shown('user', 'disable', id, '--yes')).at(-1)).toBe('  See all users: keyframe user list');
+    expect(await shown('user', 'disable', 'a@example.test', '--yes')).toEqual([
+      'error: there is no user a@example.test',
+      '  See all users: keyframe user list',
+    ]);
     expect(await shown('member', 'remove', 'a@example.test', '-o', organization, '--yes')).toContain(
       `  See the members: keyframe member list -o ${organization}`,
     );

@@ -47,8 +47,10 @@ describe('rotate', () => {
   test('of a secret that is not there says so and writes nothing, unless it may make it', async () => {
     await cli.output(['set', 'ABSENT_TOO=x', ...scope]);
     const { code, stderr } = await cli.run(rotate('ABSENT'));
-    expect([code, stderr]).toEqual([5, expect.stringContaining('there is no secret ABSENT in ')]);
+    expect([code, stderr]).toEqual([5, expect.stringContaining('secret ABSENT does not exist in ')]);
     expect(stderr).toContain('add --create');
+    expect(stderr).toContain(`See the secrets: keyframe list ${scope.join(' ')}`);
+    expect((await cli.run(rotate('ABSENT_TO'))).stderr).toContain('Did you mean ABSENT_TOO?');
     expect((await cli.run(['get', 'ABSENT', ...scope])).code).toBe(5);
     const made = await cli.run(rotate('ABSENT', '--create'));
     expect([made.code, made.stderr]).toEqual([0, '']);

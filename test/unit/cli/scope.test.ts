@@ -39,13 +39,17 @@ describe('the environment that a command means', () => {
     ['another project takes no environment from the folder', { project: 'other' }, '-e <environment>'],
   ])('%s', (_, flags, missing) => {
     expect(() => resolveScope(flags, folder, 'environment')).toThrow(
-      expect.objectContaining({ exitCode: 2, next: [expect.stringContaining(`Add ${missing},`)] }),
+      expect.objectContaining({
+        exitCode: 2,
+        message: expect.stringContaining('is for acme/shop/production only'),
+        next: [expect.stringContaining(`Add ${missing},`)],
+      }),
     );
   });
 
   test('without a folder the flags that are missing are named', () => {
     const attempt = (): unknown => resolveScope({ project: 'shop' }, undefined, 'environment');
-    expect(attempt).toThrow('no flag names the organization, environment,');
+    expect(attempt).toThrow('the organization and environment are missing: there is no .keyframe.json');
     expect(resolveScope({ organization: 'acme' }, undefined, 'organization').organization).toBe('acme');
   });
 });

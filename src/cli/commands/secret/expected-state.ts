@@ -2,7 +2,7 @@ import type { EnvironmentView } from '../../../wire/tenancy.ts';
 import { type ApiClient, apiPath } from '../../../client/api-client.ts';
 import { CliError } from '../../cli-error.ts';
 import { exitCodes } from '../../exit-codes.ts';
-import { integer, text } from '../../options.ts';
+import { text, versionNumber } from '../../options.ts';
 import type { Scope } from '../../settings/scope.ts';
 import { shownScope } from './secrets-api.ts';
 
@@ -16,10 +16,12 @@ export const expectedRevisionOption = {
 };
 
 export const expectedVersionOption = {
-  expectedVersion: integer(
-    '--expected-version <n>',
-    'Change nothing unless this is the current version of the one KEY; 0 if it must not exist',
-    { min: 0, max: 2 ** 31 - 1 },
+  expectedVersion: versionNumber(
+    'Change nothing unless this is the current version of the key; 0 if it must not exist',
+    {
+      name: 'expected-version',
+      min: 0,
+    },
   ),
 };
 

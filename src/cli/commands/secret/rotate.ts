@@ -1,10 +1,14 @@
+import type { ApiClient } from '../../../client/api-client.ts';
+import type { SecretKeyListView } from '../../../wire/secrets.ts';
 import { charsetNames, defaultGeneration, limits, validateSecretKey } from '../../../wire/secret-rules.ts';
 import { CliError, usageError } from '../../cli-error.ts';
 import { defineCommand } from '../../command.ts';
 import { exitCodes } from '../../exit-codes.ts';
+import { nearest } from '../../nearest.ts';
 import { completing, argument, choice, commentOption, flag, integer, scopeOptions } from '../../options.ts';
+import type { Scope } from '../../settings/scope.ts';
 import { expectedRevisionId, expectedRevisionOption, expectedVersionOption } from './expected-state.ts';
-import { findSecretKey, patchSecrets, scopeFlags, shownScope } from './secrets-api.ts';
+import { findSecretKey, patchSecrets, scopeFlags, secretsPath, shownScope } from './secrets-api.ts';
 
 const { minGeneratedLength: min, maxGeneratedLength: max } = limits;
 
@@ -43,7 +47,7 @@ export const rotateCommand = defineCommand({
     const scope = context.scope(flags);
     const api = context.api();
     const present = await findSecretKey(api, scope, key);
-    if (present === undefined && !isCreated) throw absent(key, shownScope(scope));
+    if (present === undefined && !isCreated) throw await absent(api, scope, key);
     // If two users rotate at the same time, only one must succeed.
     const generated = { length, charset, expectedVersion: expectedVersion ?? present?.version ?? 0 };
     const expectedRevision = await expectedRevisionId(api, scope, options.expectedRevision);
@@ -66,8 +70,17 @@ export const rotateCommand = defineCommand({
   },
 });
 
-function absent(key: string, place: string): CliError {
-  return new CliError(exitCodes.notFound, `there is no secret ${key} in ${place} to rotate`, {
-    next: ['To create it with a random value, add --create', 'See what exists: keyframe list'],
+async function absent(api: ApiClient, scope: Scope, key: string): Promise<CliError> {
+  const { secrets } = await api.get<SecretKeyListView>(secretsPath(scope), { query: { values: false } });
+  const similar = nearest(
+    key,
+    secrets.map((secret) => secret.key),
+  );
+  return new CliError(exitCodes.notFound, `secret ${key} does not exist in ${shownScope(scope)}`, {
+    next: [
+      ...(similar === undefined ? [] : [`Did you mean ${similar}?`]),
+      'To create it with a random value, add --create',
+      `See the secrets: keyframe list ${scopeFlags(scope)}`,
+    ],
   });
 }

@@ -6,7 +6,7 @@ import { exitCodes } from '../../exit-codes.ts';
 import { completing, commentOption, restArguments, scopeOptions, text } from '../../options.ts';
 import type { Scope } from '../../settings/scope.ts';
 import { expectedRevisionId, expectedRevisionOption, requireRevision } from './expected-state.ts';
-import { counted, patchSecrets, secretsPath, shownScope } from './secrets-api.ts';
+import { counted, patchSecrets, scopeFlags, secretsPath, shownScope } from './secrets-api.ts';
 
 export const unsetCommand = defineCommand({
   summary: 'Delete secrets',
@@ -53,7 +53,8 @@ async function wantedKeys(
 ): Promise<Wanted> {
   const { prefix, expectedRevision } = options;
   if ((prefix === undefined) === (options.keys.length === 0)) {
-    throw usageError('name the keys to delete, or give --prefix', 'For example: keyframe unset OLD_KEY');
+    const message = prefix === undefined ? 'no key is given, and no --prefix' : 'keys and --prefix cannot be combined';
+    throw usageError(message, 'For example: keyframe unset OLD_KEY, or keyframe unset --prefix OLD_');
   }
   if (prefix === undefined) {
     const keys = [...new Set(options.keys)];
@@ -63,7 +64,7 @@ async function wantedKeys(
   requireRevision(scope, list, expectedRevision);
   const keys = list.secrets.map(({ key }) => key);
   if (keys.length > 0) return { keys, expectedRevision: list.revisionId };
-  throw new CliError(exitCodes.notFound, `no secret of ${shownScope(scope)} has this prefix`, {
-    next: ['See what exists: keyframe list'],
+  throw new CliError(exitCodes.notFound, `no secret of ${shownScope(scope)} has the prefix ${prefix}`, {
+    next: [`See the secrets: keyframe list ${scopeFlags(scope)}`],
   });
 }

@@ -22,7 +22,9 @@ export function tenantCreateCommand(name: TenantKind): CommandDefinition {
       const parent = path(context, place);
       const created = await api.post<Tenant>(parent, body).catch(async (error: unknown) => {
         const isTaken = error instanceof ClientError && error.status === 409;
-        throw isTaken && (await exists(api, parent + apiPath`/${slug}`)) ? present(error, { name, word, slug }) : error;
+        throw isTaken && (await exists(api, parent + apiPath`/${slug}`))
+          ? present(error, { name, word, slug, parents: parent.split('/').slice(2) })
+          : error;
       });
       await printTenant(context, created);
     },
@@ -41,9 +43,12 @@ interface Present {
   readonly name: TenantKind;
   readonly word: string;
   readonly slug: string;
+  /** The slugs above it. */
+  readonly parents: readonly string[];
 }
 
-function present(cause: ClientError, { name, word, slug }: Present): CliError {
-  const next = [`See it: keyframe ${name} show ${slug}`];
+function present(cause: ClientError, { name, word, slug, parents }: Present): CliError {
+  const flags = parents.map((parent, index) => ` ${['-o', '-p'][index]} ${parent}`).join('');
+  const next = [`See it: keyframe ${name} show ${slug}${flags}`];
   return new CliError(exitCodes.conflict, `the ${word} ${slug} exists already`, { cause, next });
 }

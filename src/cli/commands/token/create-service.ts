@@ -65,6 +65,7 @@ export const tokenCreateServiceCommand = defineCommand({
   ],
   async run(context, { options }) {
     const { scope, name, lifetime } = options;
+    refuseOtherPlaces(options);
     const organization = context.organization(options);
     // The folder file is not needed if flags name everything, so an untrusted one must not fail the command.
     const hasIds = options.projectId !== undefined || options.environmentId !== undefined;
@@ -81,13 +82,46 @@ export const tokenCreateServiceCommand = defineCommand({
   },
 });
 
-interface ScopeOptions {
-  readonly organization: string;
-  readonly scope: 'organization' | 'project' | 'environment';
+type TokenScope = 'organization' | 'project' | 'environment';
+
+interface PlaceFlags {
+  readonly scope: TokenScope;
   readonly projectId: string | undefined;
   readonly environmentId: string | undefined;
   readonly project: string | undefined;
   readonly environment: string | undefined;
+}
+
+interface ScopeOptions extends PlaceFlags {
+  readonly organization: string;
+}
+
+/** The flags that name the place of each scope; those of one list can be combined. */
+const placeFlags: Readonly<Record<TokenScope, readonly (readonly string[])[]>> = {
+  organization: [],
+  project: [['--project-id'], ['--project']],
+  environment: [['--environment-id'], ['--project', '--env']],
+};
+
+/** Throws for flags that would be ignored: a token must not have a wider scope than its user thinks. */
+function refuseOtherPlaces({ scope, projectId, environmentId, project, environment }: PlaceFlags): void {
+  const flags = {
+    '--project-id': projectId,
+    '--environment-id': environmentId,
+    '--project': project,
+    '--env': environment,
+  };
+  const given = Object.entries(flags).flatMap(([flag, value]) => (value === undefined ? [] : [flag]));
+  const other = given.find((flag) => !placeFlags[scope].flat().includes(flag));
+  if (other !== undefined) {
+    throw usageError(
+      `${other} does not fit --scope ${scope}: the token would be valid for more than that`,
+      `Choose a narrower --scope, or leave ${other} out`,
+    );
+  }
+  if (given.length > 0 && !placeFlags[scope].some((list) => given.every((flag) => list.includes(flag)))) {
+    throw usageError(`${given.join(' and ')} cannot be combined: give the id or the slugs`);
+  }
 }
 
 /** The given ids, else those of the slugs. The server validates that they match the scope. */

@@ -41,11 +41,13 @@ export async function findServiceToken(
     return context.isConfirmed ? { id: given } : await context.api().get<ServiceTokenView>(path + apiPath`/${given}`);
   }
   const { serviceTokens } = await context.api().get<ServiceTokenListView>(path);
+  const { revoked, others } = byRevocation(serviceTokens);
   return thingOf(given, {
-    things: serviceTokens.filter(({ revokedAt }) => (revokedAt !== null) === isRevoked),
+    things: isRevoked ? revoked : others,
     word: isRevoked ? 'revoked service token' : 'service token',
     place: `of ${organization}`,
     listedBy: `keyframe token list-service -o ${organization}`,
+    ...(isRevoked ? {} : { excluded: { things: revoked, because: 'is revoked already' } }),
   });
 }
 
@@ -55,12 +57,23 @@ export async function findPersonalToken(context: CommandContext, given: string):
   const { personalTokens } = await context.api().get<{ personalTokens: PersonalTokenView[] }>('/personal-tokens');
   // The server reports an id that is not in the list.
   if (isId(given)) return personalTokens.find(({ id }) => id === given.toLowerCase()) ?? { id: given };
+  const { revoked, others } = byRevocation(personalTokens);
   return thingOf(given, {
-    things: personalTokens.filter(({ revokedAt }) => revokedAt === null),
+    things: others,
     word: 'personal token',
     place: 'of yours',
     listedBy: 'keyframe token list',
+    excluded: { things: revoked, because: 'is revoked already' },
   });
+}
+
+function byRevocation<Token extends { readonly revokedAt: string | null }>(
+  tokens: readonly Token[],
+): { readonly revoked: Token[]; readonly others: Token[] } {
+  return {
+    revoked: tokens.filter(({ revokedAt }) => revokedAt !== null),
+    others: tokens.filter(({ revokedAt }) => revokedAt === null),
+  };
 }
 
 /** A token in a sentence: its name and id. */

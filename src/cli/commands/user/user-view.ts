@@ -35,7 +35,7 @@ export async function findUser(api: ApiClient, user: string): Promise<UserView> 
   const { users } = await api.get<{ users: UserView[] }>('/users');
   const found = users.find(({ email }) => email.toLowerCase() === user.toLowerCase());
   if (found !== undefined) return found;
-  throw new CliError(exitCodes.notFound, 'no user has this e-mail address', {
+  throw new CliError(exitCodes.notFound, `there is no user ${user}`, {
     next: ['See all users: keyframe user list'],
   });
 }
