@@ -1,6 +1,6 @@
 import { shownText } from './shown-text.ts';
 import type { Io } from './io.ts';
-import { type TextTable, tableLines } from './table.ts';
+import { emptyCell, type TextTable, tableLines } from './table.ts';
 import { type Time, relativeTime } from './time.ts';
 
 export const outputFormats = ['table', 'json', 'yaml', 'name', 'token'] as const;
@@ -112,7 +112,7 @@ export class Printer {
   }
 
   #shownCell(cell: Cell): string {
-    if (cell === null || cell === undefined || cell === '') return '-';
+    if (cell === null || cell === undefined || cell === '') return emptyCell;
     if (typeof cell !== 'object') return shownText(String(cell));
     return shownText(this.#io.isOutputTerminal ? relativeTime(cell, new Date()) : cell.iso);
   }

@@ -7,17 +7,20 @@ export interface TextTable {
   readonly cut: readonly boolean[];
 }
 
+/** A cell without a value. */
+export const emptyCell = '-';
+
 const gap = 2;
 const minCutWidth = 8;
 
 /**
- * The lines of a table with its columns in line. If it is wider than `maxWidth`, the widest columns that may be cut become
- * narrower, and what is cut off ends with `…`.
+ * The lines of a table with its columns in line. If it is wider than `maxWidth`, columns in which every cell is empty are
+ * left out. Then the widest columns that may be cut become narrower, and what is cut off ends with `…`.
  */
-export function tableLines({ titles, rows, cut }: TextTable, maxWidth = Number.POSITIVE_INFINITY): string[] {
-  const full = titles.map((title, column) =>
-    Math.max(widthOf(title), ...rows.map((row) => widthOf(row[column] ?? ''))),
-  );
+export function tableLines(table: TextTable, maxWidth = Number.POSITIVE_INFINITY): string[] {
+  const isTooWide = sumOf(fullWidths(table)) + gap * (table.titles.length - 1) > maxWidth;
+  const { titles, rows, cut } = isTooWide ? withoutEmptyColumns(table) : table;
+  const full = fullWidths({ titles, rows });
   const least = titles.map((title, column) =>
     cut[column] === true ? Math.min(full[column] ?? 0, Math.max(widthOf(title), minCutWidth)) : (full[column] ?? 0),
   );
@@ -30,10 +33,23 @@ export function tableLines({ titles, rows, cut }: TextTable, maxWidth = Number.P
   return [line(titles), ...rows.map(line)];
 }
 
+function fullWidths({ titles, rows }: Pick<TextTable, 'titles' | 'rows'>): number[] {
+  return titles.map((title, column) => Math.max(widthOf(title), ...rows.map((row) => widthOf(row[column] ?? ''))));
+}
+
+function withoutEmptyColumns({ titles, rows, cut }: TextTable): TextTable {
+  const isShown = (_: unknown, column: number): boolean => rows.some((row) => row[column] !== emptyCell);
+  return { titles: titles.filter(isShown), rows: rows.map((row) => row.filter(isShown)), cut: cut.filter(isShown) };
+}
+
+function sumOf(widths: readonly number[]): number {
+  return widths.reduce((sum, width) => sum + width, 0);
+}
+
 /** Takes from the widest column, one by one, until the sum fits or no column can give. */
 function fitted(full: readonly number[], least: readonly number[], maxSum: number): number[] {
   const widths = [...full];
-  let excess = widths.reduce((sum, width) => sum + width, 0) - maxSum;
+  let excess = sumOf(widths) - maxSum;
   while (excess > 0) {
     const spare = widths.map((width, column) => (width > (least[column] ?? 0) ? width : -1));
     const widest = spare.indexOf(Math.max(...spare));

@@ -121,6 +121,9 @@ describe('audit', () => {
     expect(row).not.toContain('revisionId');
     expect(row).not.toContain('organization=');
     expect(row.length).toBeLessThan(170);
+    const written = (await cli.output([...line, '--action', 'secret.write'])).split('\n')[1] ?? '';
+    expect(written).toContain(`  ${project}/${environment} setKeys=A `);
+    expect(written).not.toContain('deletedKeys');
   });
 });
 

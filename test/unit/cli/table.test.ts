@@ -29,6 +29,20 @@ describe('a table', () => {
     ]);
   });
 
+  test('leaves out columns without a value before it cuts others', () => {
+    const sparse = {
+      titles: ['TEXT', 'EMPTY', 'SOME'],
+      rows: [
+        ['a long text', '-', '-'],
+        ['b', '-', 'x'],
+      ],
+      cut: [true, false, false],
+    };
+    expect(tableLines(sparse, 24)[0]).toBe('TEXT         EMPTY  SOME');
+    expect(tableLines(sparse, 23)).toEqual(['TEXT         SOME', 'a long text  -', 'b            x']);
+    expect(tableLines(sparse, 16)).toEqual(['TEXT        SOME', 'a long te…  -', 'b           x']);
+  });
+
   test('cuts no column that is not marked, and none below 8 characters or its title', () => {
     expect(tableLines(table, 10)).toEqual([
       'ID          TEXT      NAME',

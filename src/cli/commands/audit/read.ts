@@ -12,12 +12,12 @@ import { time } from '../../terminal/time.ts';
 export const auditCommand = defineCommand({
   summary: 'Read the audit log of an organization or of the server',
   description:
-    'Newest first: who did what, and what was refused. Entries never contain a value. If another user created the token, that user follows the actor.',
+    'Newest first: who did what, and what was refused. Entries never contain a value. If another user created the token of the actor, that user follows in parentheses.',
   options: {
     ...organizationOption,
     instance: flag('--instance', 'Entries of no organization, such as users and their tokens (for administrators)'),
     limit: integer('--limit <n>', 'Maximum number of entries', { min: 1, max: 1000, default: 100 }),
-    action: text('--action <action>', 'Only this action, such as secret.list, or prefix, such as secret.'),
+    action: text('--action <action>', 'Only this action (secret.list) or group of actions (secret.)'),
     actor: text('--actor <actor>', 'Only this user (e-mail address or id) or service token (name or id)'),
     actorType: choice('--actor-type <type>', 'Only this type of actor', [
       'user',
@@ -79,8 +79,8 @@ function actorText({
 }
 
 /**
- * The target on one line: its place first, as `shop/production`, then the rest without ids beside which a name or number
- * says the same. --output json has everything.
+ * The target on one line: its place first, as `shop/production`, then names, then the rest without ids beside which a name
+ * or number says the same. --output json has everything.
  */
 function targetText(
   { organization, project, environment, ...target }: AuditEntryView['target'],
@@ -89,9 +89,14 @@ function targetText(
   const slugs = [isWhole ? organization : undefined, project, environment];
   const place = slugs.filter((slug) => typeof slug === 'string').join('/');
   const rest = Object.entries(target)
-    .filter(([field, value]) => value !== null && !(field.endsWith('Id') && field.slice(0, -2) in target))
+    .filter(([field, value]) => !isNothing(value) && !(field.endsWith('Id') && field.slice(0, -2) in target))
+    .toSorted(([, one], [, other]) => Number(Array.isArray(other)) - Number(Array.isArray(one)))
     .map(([field, value]) => `${field}=${Array.isArray(value) ? namesText(value) : String(value)}`);
   return [place, ...rest].filter((part) => part !== '').join(' ');
+}
+
+function isNothing(value: unknown): boolean {
+  return value === null || (Array.isArray(value) && value.length === 0);
 }
 
 /** Why there is nothing: perhaps because no server has ever recorded the action. */

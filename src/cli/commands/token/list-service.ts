@@ -24,7 +24,7 @@ export const tokenListServiceCommand = defineCommand({
       columns: [
         { title: 'ID', cell: ({ id }) => id },
         { title: 'NAME', cell: ({ name }) => name, isCut: true },
-        { title: 'SCOPE', cell: (token) => scopeText(token, places) },
+        { title: 'SCOPE', cell: (token) => scopeText(token, places), isCut: true },
         { title: 'PERMISSION', cell: ({ permission }) => permission },
         { title: 'CLUSTER', cell: ({ cluster }) => cluster },
         { title: 'NAMESPACE', cell: ({ holder }) => holder?.namespace ?? null },
