@@ -36,11 +36,17 @@ function requireShape(name: ShapeName, value: unknown): void {
   (shapes[name] as z.ZodType).parse(value);
 }
 
+interface RunOptions {
+  readonly shape?: ShapeName;
+  readonly input?: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
 /** Runs a command with --output json as the words say, and checks what it prints. */
 async function prints<Output = Record<string, unknown>>(
   command: string,
   args: readonly string[] = [],
-  { shape = commandShapes[command]?.[0], ...options }: { shape?: ShapeName; input?: string } = {},
+  { shape = commandShapes[command]?.[0], ...options }: RunOptions = {},
 ): Promise<Output> {
   const { code, stdout, stderr } = await cli.run([...command.split(' '), ...args, '--output', 'json'], options);
   if (code !== 0) throw new Error(`keyframe ${command} ended with ${code}: ${stderr}`);
@@ -87,6 +93,23 @@ describe('--output json', () => {
     expect(await prints('unset', ['B', '--yes'])).toMatchObject({ set: [], deleted: ['B'] });
     await prints('history');
     await prints('audit');
+  });
+
+  test('of the same commands with their other options', async () => {
+    await prints('audit', ['--instance', '--limit', '1']);
+    await prints('history', ['--since', '1']);
+    await prints('list', ['--revision', '1']);
+    await prints('list', ['--revision', '1', '--reveal', '--prefix', 'B']);
+    await prints('pull', ['--revision', '1']);
+    await prints('get', ['B', '--revision', '1']);
+    await prints('versions', ['B', '--limit', '1']);
+    expect(await prints('set', ['A=3'])).toMatchObject({ set: [], unchanged: ['A'] });
+    expect(await prints('rotate', ['NEW', '--create'])).toMatchObject({ set: [{ key: 'NEW', version: 1 }] });
+    expect(await prints('unset', ['--prefix', 'NEW', '--yes'])).toMatchObject({ deleted: ['NEW'] });
+    expect(await prints('diff', ['--revision', '1'])).toMatchObject({ removed: ['B'] });
+    const created = await prints<Token>('token create-service', ['-n', 'me', '-s', 'organization', '-p', 'read']);
+    const env = { KEYFRAME_TOKEN: created.token };
+    expect(await prints('whoami', [], { env })).toMatchObject({ type: 'service_token', name: 'me' });
   });
 
   test('of snapshots', async () => {
