@@ -5,7 +5,7 @@ import type { Option } from './options.ts';
 /** Converts options, which are data, to those of commander. */
 
 export function commanderOption(option: Option<unknown>): CommanderOption {
-  const made = new CommanderOption(option.flags, option.description);
+  const made = new CommanderOption(option.flags, describedOption(option));
   if (made.negate) made.default(true);
   else if (option.isRepeated === true) made.argParser(collect).default([], 'none');
   else if (option.default !== undefined) made.default(option.default);
@@ -13,6 +13,11 @@ export function commanderOption(option: Option<unknown>): CommanderOption {
   // Only for the help: the check of commander would repeat the word, which may be a secret in the wrong place.
   if (option.choices !== undefined) made.argChoices = [...option.choices];
   return made;
+}
+
+/** The description for the help, which says if the option is required. */
+function describedOption({ description, isRequired }: Option<unknown>): string {
+  return isRequired === true ? `${description} (required)` : description;
 }
 
 /** The parsed value of an option; undefined if it is absent. Throws CliError usage. */

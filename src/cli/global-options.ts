@@ -9,15 +9,19 @@ export const globalOptions = {
     'file',
     text('--token-file <path>', 'File that contains the token (default: KEYFRAME_TOKEN, stored by login)'),
   ),
-  profile: text('--profile <name>', 'Stored sign-in with this name (or KEYFRAME_PROFILE)'),
+  profile: text('--profile <name>', 'Name of a stored sign-in (or KEYFRAME_PROFILE)'),
   allowsInsecureHttp: flag(
     '--insecure-http',
     'Allow sending the token unencrypted over http to another machine (or KEYFRAME_INSECURE_HTTP=1)',
   ),
-  timeout: integer('--timeout <seconds>', 'Longest silence of the server (default: 10 for reads, 60 for writes)', {
-    min: 1,
-    max: 3600,
-  }),
+  timeout: integer(
+    '--timeout <seconds>',
+    'Give up if the server is silent for this long (default: 10 for reads, 60 for writes)',
+    {
+      min: 1,
+      max: 3600,
+    },
+  ),
   output: choice('--output <format>', 'Output format (default: table); token prints only a new token', outputFormats),
   isUncolored: flag('--no-color', 'Disable colors (or NO_COLOR)'),
   isConfirmed: flag('-y, --yes', 'Answer yes to confirmations'),

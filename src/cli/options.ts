@@ -186,4 +186,4 @@ export const projectOptions = { organization: scopeOptions.organization, project
 export const revealOption = { reveal: flag('--reveal', 'Also show values on a terminal') };
 
 /** The reason for a change. */
-export const commentOption = { comment: text('--comment <text>', 'Comment for the new versions') };
+export const commentOption = { comment: text('--comment <text>', 'Comment, stored with each new version') };

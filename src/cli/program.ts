@@ -150,7 +150,9 @@ function output(program: Command, streams: Streams): void {
 
 function fill(command: Command, definition: CommandDefinition, options: ProgramOptions): void {
   const { summary, description, arguments: args = {}, options: own = {} } = definition;
-  command.summary(summary).description(description === undefined ? summary : `${summary}.\n\n${description}`);
+  command
+    .summary(summary)
+    .description([`${summary}.`, ...(description === undefined ? [] : [description])].join('\n\n'));
   for (const { form, description: words, choices } of Object.values(args)) {
     const made = new Argument(form, words);
     // Only for the help, as with options.

@@ -48,6 +48,23 @@ describe('help', () => {
     },
   );
 
+  test.each([
+    ['rollback', '--version <n>', 'Version to roll back to (required)'],
+    ['member set', '--role <role>', 'Role in the organization (required) (choices:'],
+    ['token create', '--name <name>', 'Name of the token (required)'],
+  ])('of %s marks %s as required', async (words, option, text) => {
+    const help = (await shown(...words.split(' '), '--help')).text.replaceAll(/\s+/g, ' ');
+    expect(help).toContain(`${option} ${text}`);
+  });
+
+  test('begins with a sentence about the command', async () => {
+    for (const words of commands) {
+      const { text } = await shown(...words, '--help');
+      if (words.length > 1 || !text.includes('\nCommands:\n'))
+        expect(text).toMatch(/^Usage: .+\n\n[A-Z][^\n]*(?:\n[^\n]+)?\.\n\n/);
+    }
+  });
+
   test('alone is that of the program', async () => {
     const { text } = await shown('--help');
     expect(text).toContain('Exit codes:');

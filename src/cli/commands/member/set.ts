@@ -9,7 +9,7 @@ import { memberFields } from './member-fields.ts';
 export const memberSetCommand = defineCommand({
   summary: 'Add a member, or change the role of one',
   description:
-    'A viewer reads secrets, a developer writes them, an admin manages projects, environments, tokens and members, and an owner can do everything. Asks before it makes an owner, and before it changes your own role: you may be unable to undo that.',
+    'A viewer reads secrets, a developer writes them, an admin manages projects, environments, tokens and members, and an owner can do everything. Asks before it makes a user an owner or changes your own role, because you may be unable to undo that.',
   arguments: { user: argument('<user>', 'E-mail address or id of the user') },
   options: {
     ...organizationOption,
@@ -18,7 +18,7 @@ export const memberSetCommand = defineCommand({
     }),
     confirmTokens: flag(
       '--confirm-tokens',
-      'Accept the tokens that the user has created so far, if impersonation is forbidden (for owners)',
+      'If the organization forbids impersonation: accept the tokens that the user has created so far (for owners)',
     ),
   },
   examples: [

@@ -17,7 +17,7 @@ export const expectedRevisionOption = {
 
 export const expectedVersionOption = {
   expectedVersion: versionNumber(
-    'Change nothing unless this is the current version of the key; 0 if it must not exist',
+    'Change nothing unless this is the current version of the key; 0 if the key must not exist yet',
     {
       name: 'expected-version',
       min: 0,

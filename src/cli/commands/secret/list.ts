@@ -11,7 +11,7 @@ export type SecretList = Omit<SecretListView, 'secrets'> & { readonly secrets: r
 
 export const listCommand = defineCommand({
   summary: 'List the secrets of an environment, without their values',
-  description: 'Values are read and shown only with --reveal.',
+  description: 'Without --reveal the values are neither read nor shown.',
   options: {
     ...scopeOptions,
     prefix: text('--prefix <text>', 'Only keys with this prefix'),

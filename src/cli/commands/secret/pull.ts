@@ -25,7 +25,10 @@ export const pullCommand = defineCommand({
     ),
     file: completing('file', text('--file <path>', 'Write to this file, which only its owner can read')),
     revision: text('--revision <revision>', 'State at this revision (number or id)'),
-    skipDestroyed: flag('--skip-destroyed', 'With --revision: leave out secrets whose value of then was destroyed'),
+    skipDestroyed: flag(
+      '--skip-destroyed',
+      'With --revision: leave out secrets whose value at that revision was destroyed',
+    ),
     name: text('--name <name>', "Name of the Secret for --format k8s-secret (default: the environment's slug)"),
     namespace: text('--namespace <namespace>', 'Namespace of the Secret for --format k8s-secret'),
     ...loaderOption,

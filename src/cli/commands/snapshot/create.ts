@@ -9,8 +9,8 @@ import { snapshotFields } from './snapshot-view.ts';
 export const snapshotCreateCommand = defineCommand({
   summary: 'Capture the current state of an environment',
   options: {
-    name: text('-n, --name <name>', 'Name'),
-    description: text('-d, --desc <description>', 'Description'),
+    name: text('-n, --name <name>', 'Name of the snapshot'),
+    description: text('-d, --desc <description>', 'Description of the snapshot'),
     ...scopeOptions,
   },
   examples: [

@@ -12,7 +12,7 @@ import { type PlacedSnapshot, findSnapshot, snapshotArgument, snapshotTitle } fr
 export const snapshotRestoreCommand = defineCommand({
   summary: 'Restore an environment from a snapshot, after showing the plan',
   description:
-    'Shows the plan first: ~ changed, - deleted. Every secret in the snapshot that still exists and has another value now gets its value from then, as a new version. Deleted secrets are skipped, and so are secrets whose value was destroyed. All or nothing. If the environment changes before you confirm, nothing is restored. A backup snapshot of the current state is created.',
+    'Shows the plan first: ~ changed, - deleted. Every secret of the snapshot that still exists with a different value gets a new version with the value of the snapshot. Deleted secrets are skipped, and so are secrets whose value was destroyed. All or nothing. If the environment changes before you confirm, nothing is restored. A backup snapshot of the current state is created.',
   arguments: { given: snapshotArgument },
   options: {
     isPlan: flag('--plan', 'Show the plan only'),

@@ -27,23 +27,20 @@ const permission: Option<(typeof permissions)[number]> = {
 export const tokenCreateServiceCommand = defineCommand({
   summary: 'Create a service token; it is shown once',
   description:
-    'For CI, Kubernetes and other automation. The token belongs to the organization and is shown only once. It expires no later than the personal token that creates it. The project and environment default to those of .keyframe.json.',
+    'For CI, Kubernetes and other automation. The token belongs to the organization and is shown only once. It expires no later than the personal token that creates it. -p is the permission here; the project is --project. The project and environment default to those of .keyframe.json.',
   createsToken: true,
   options: {
     ...organizationOption,
-    name: requiredText('-n, --name <name>', 'Name'),
-    scope: choice('-s, --scope <scope>', 'Scope of the token. Immutable.', ['organization', 'project', 'environment'], {
+    name: requiredText('-n, --name <name>', 'Name of the token'),
+    scope: choice('-s, --scope <scope>', 'Scope of the token; immutable', ['organization', 'project', 'environment'], {
       isRequired: true,
     }),
-    projectId: text('--project-id <uuid>', 'Project of scope project'),
-    environmentId: text('--environment-id <uuid>', 'Environment of scope environment'),
-    project: completing('project', text('--project <slug>', 'Project by slug, instead of --project-id or with --env')),
-    environment: completing(
-      'environment',
-      text('-e, --env <slug>', 'Environment by slug, instead of --environment-id'),
-    ),
+    projectId: text('--project-id <uuid>', 'Id of the project, for --scope project'),
+    environmentId: text('--environment-id <uuid>', 'Id of the environment, for --scope environment'),
+    project: completing('project', text('--project <slug>', 'Slug of the project, instead of an id')),
+    environment: completing('environment', text('-e, --env <slug>', 'Slug of the environment, instead of an id')),
     permission,
-    lifetime: lifetimeOption('with your token, or never'),
+    lifetime: lifetimeOption('when your own token expires'),
   },
   examples: [
     {

@@ -9,8 +9,8 @@ export const tokenCreateCommand = defineCommand({
   description: 'It has your permissions, and expires no later than the token that creates it.',
   createsToken: true,
   options: {
-    name: requiredText('-n, --name <name>', 'Name'),
-    lifetime: lifetimeOption('with the current token'),
+    name: requiredText('-n, --name <name>', 'Name of the token'),
+    lifetime: lifetimeOption('when the current token expires'),
   },
   examples: [
     { line: 'token create -n laptop --expires-in 90', note: 'A token for another machine' },

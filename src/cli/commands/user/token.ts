@@ -12,7 +12,7 @@ export const userTokenCommand = defineCommand({
     'For a user who has lost all tokens. The audit log names you as its creator. Organizations that forbid impersonation refuse it.',
   arguments: { user: argument('<user>', 'E-mail address or id of the user') },
   createsToken: true,
-  options: { name: requiredText('-n, --name <name>', 'Name'), lifetime: lifetimeOption('never') },
+  options: { name: requiredText('-n, --name <name>', 'Name of the token'), lifetime: lifetimeOption('never') },
   examples: [
     {
       line: 'user token ann@example.com -n recovery --expires-in 1d --output token',
