@@ -15,13 +15,17 @@ export interface ScheduleRun extends ScheduledChild {
   /** The snapshot that the child took, while that can be restored from; else null, also for one that it adopted. */
   readonly snapshotId: string | null;
   readonly takenAt: Date | null;
+  /** Whether that snapshot holds the newest revision of its environment. */
+  readonly isNewest: boolean;
 }
 
 // What a child took bears its uid as the creator's; with its environment a snapshot is deleted.
 const runsStatement: Statement = {
   name: 'schedule-runs',
   text: `SELECT s.due_at AS "dueAt", s.child_uid AS uid, s.child_name AS name, n.id AS "snapshotId",
-      n.created_at AS "takenAt"
+      n.created_at AS "takenAt",
+      n.id IS NOT NULL AND n.revision_id IS NOT DISTINCT FROM (
+        SELECT r.id FROM environment_revision r WHERE r.id = e.revision_id) AS "isNewest"
     FROM schedule_run s
     LEFT JOIN resource_claim c ON c.cluster = s.cluster AND c.uid = s.child_uid AND c.operation = 'snapshot'
     LEFT JOIN (
@@ -51,6 +55,21 @@ export async function insertScheduleRuns(
     SELECT ${cluster}, ${id}::uuid, child.due_at, child.uid, child.name
     FROM json_to_recordset(${rows}::json) AS child (due_at timestamptz, uid uuid, name text)
     ON CONFLICT DO NOTHING`;
+}
+
+/**
+ * Remembers that a child stands for one more time. Of its times, only the one that it was made for and the latest stay, or
+ * an unchanged environment would add a row for each time.
+ */
+export async function extendScheduleRun(tx: Transaction, owner: ClaimOwner, child: ScheduledChild): Promise<number> {
+  const { cluster, id } = owner;
+  const inserted = await insertScheduleRuns(tx, owner, [child]);
+  await tx.run`
+    DELETE FROM schedule_run s WHERE s.cluster = ${cluster} AND s.schedule_uid = ${id}::uuid
+      AND s.child_uid = ${child.uid}::uuid AND s.due_at < ${child.dueAt}
+      AND s.due_at > (SELECT min(f.due_at) FROM schedule_run f
+        WHERE f.cluster = s.cluster AND f.schedule_uid = s.schedule_uid AND f.child_uid = s.child_uid)`;
+  return inserted;
 }
 
 /** Forgets children of a schedule, but never its latest time. */

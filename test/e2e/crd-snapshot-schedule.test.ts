@@ -21,6 +21,7 @@ test('a SnapshotSchedule that says as little as it may gets every default', asyn
     schedule: '0 2 * * *',
     timeZone: 'UTC',
     suspend: false,
+    skipUnchanged: false,
     template: { spec: { source: { environmentRef }, deletionPolicy: 'Delete' } },
   });
 });

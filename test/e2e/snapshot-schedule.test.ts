@@ -14,7 +14,7 @@ let stack: Stack;
 let clock: MovedClock;
 
 beforeAll(async () => {
-  stack = await Stack.start(resources, { namespaces: 18 });
+  stack = await Stack.start(resources, { namespaces: 19 });
   clock = new MovedClock(resources, 24 * hourMs);
   // Away from the end of an hour: no test must run over it.
   const toGoMs = hourOf(clock.now()) + hourMs - clock.now();
@@ -123,6 +123,34 @@ describe('a SnapshotSchedule', () => {
     await site.schedules.patch('hourly', { spec: { suspend: false } });
     await site.waitUntilTaken('hourly', due);
     expect(await site.childNames()).toHaveLength(1);
+  });
+
+  test('with skipUnchanged takes one only if something changed, so that no equal ones displace it', async () => {
+    const site = await makeSite();
+    await site.schedules.create(site.spec({ skipUnchanged: true, retention: { keepLast: 2 } }), 'hourly');
+    const taken = [hourOf(clock.now())];
+    await site.waitUntilTaken('hourly', taken[0] ?? 0);
+    const standsFor = async (dueMs: number): Promise<void> => {
+      await waitFor('the unchanged snapshot to stand for the time', async () => {
+        const { status } = await site.schedules.get('hourly');
+        const [name, time] = [nameAt('hourly', taken.at(-1) ?? 0), new Date(dueMs).toISOString().replace('.000Z', 'Z')];
+        expect(status?.lastSnapshot).toMatchObject({ name, time });
+        return true;
+      });
+    };
+    for (const _ of [1, 2, 3]) await standsFor(await passHours(site, 'hourly'));
+    expect(readyOf(await site.schedules.get('hourly'))?.message).toContain('the environment has not changed');
+    await site.environment.change({ A: 'other' });
+    taken.push(await passHours(site, 'hourly'));
+    await site.waitUntilTaken('hourly', taken[1] ?? 0);
+    await standsFor(await passHours(site, 'hourly'));
+    const names = taken.map((ms) => nameAt('hourly', ms));
+    await site.expectOnlyChildren('hourly', names, { reason: 'Scheduled', dueMs: hourOf(clock.now()) });
+    // What stands for a time and is gone is taken again at the next one.
+    await site.snapshots.delete(names[1] ?? '');
+    await site.snapshots.waitUntilGone(names[1] ?? '');
+    const next = await passHours(site, 'hourly');
+    await site.waitUntilTaken('hourly', next);
   });
 
   test('takes nothing that it is too late for, and says so', async () => {

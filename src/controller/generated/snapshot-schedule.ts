@@ -41,6 +41,10 @@ export interface SnapshotScheduleSpec {
    */
   suspend: boolean;
   /**
+   * While true, no snapshot is taken if the environment has had no new revision since the newest snapshot of the schedule. That snapshot then also stands for the later time, and fills one place in the retention. Default: false.
+   */
+  skipUnchanged: boolean;
+  /**
    * What the SecretSnapshots contain. Required.
    */
   template: {
@@ -146,7 +150,7 @@ export interface SnapshotScheduleStatus {
    */
   lastSnapshot?: {
     /**
-     * The name of the namespace.
+     * The name of the SecretSnapshot.
      */
     name: string;
     /**
@@ -154,7 +158,7 @@ export interface SnapshotScheduleStatus {
      */
     snapshotId?: string;
     /**
-     * The time of the schedule that the SecretSnapshot was created for.
+     * The latest time of the schedule that the SecretSnapshot stands for. It was created for this time, or for an earlier one if spec.skipUnchanged is true.
      */
     time: string;
   };

@@ -1,6 +1,7 @@
 import type { Database } from '../../store/database.ts';
 import {
   deleteScheduleRuns,
+  extendScheduleRun,
   insertScheduleRuns,
   listScheduleRuns,
   type ScheduledChild,
@@ -55,6 +56,22 @@ export class ResourceSchedules {
         const replayed = recorded < made.length ? { replayed: true } : {};
         const audit = successRecord(access, { made: made.map(({ name }) => name), ...replayed });
         return { result: undefined, audit };
+      });
+    });
+  }
+
+  /**
+   * Records that what the schedule made for an earlier time also stands for `dueAt`, because the environment has not
+   * changed. Throws what `makeChange` throws.
+   */
+  async extend(access: EnvironmentPlaceAccess<'schedule.run'>, child: ScheduledChild): Promise<void> {
+    const owner = access.caller.principal;
+    await auditedFailure(this.#deps.audit, access, (note) => {
+      note({ unchanged: child.name });
+      return makeChange(this.#deps, access, async (tx) => {
+        const extended = await extendScheduleRun(tx, owner, child);
+        const replayed = extended === 0 ? { replayed: true } : {};
+        return { result: undefined, audit: successRecord(access, { unchanged: child.name, ...replayed }) };
       });
     });
   }

@@ -10,6 +10,7 @@ import {
   snapshotRule,
 } from '../../support/api/resource-snapshot-calls.ts';
 import type { TestServices, World } from '../../support/api/services.ts';
+import { secretCalls } from '../../support/api/secret-calls.ts';
 import { snapshotCalls } from '../../support/api/snapshot-calls.ts';
 import { withWorlds } from '../../support/api/with-services.ts';
 
@@ -37,6 +38,10 @@ async function record(input: Partial<RecordRunsInput>, caller = schedule): Promi
   await services.resourceSchedules.record(access, { made: [], gone: [], ...input });
 }
 
+async function extend(made: ScheduledChild, caller = schedule): Promise<void> {
+  await services.resourceSchedules.extend(await services.resourceAccess.maySchedule(caller, world.slugs), made);
+}
+
 async function list(caller = schedule): Promise<readonly ScheduleRun[]> {
   return services.resourceSchedules.list(await services.resourceAccess.owner(caller, 'schedule.find'));
 }
@@ -57,8 +62,8 @@ describe('what a schedule made', () => {
     await record({ made: [second] });
     const { id } = await asChild(first).taken();
     expect(await list()).toEqual([
-      { ...second, snapshotId: null, takenAt: null },
-      { ...first, snapshotId: id, takenAt: expect.any(Date) },
+      { ...second, snapshotId: null, takenAt: null, isNewest: false },
+      { ...first, snapshotId: id, takenAt: expect.any(Date), isNewest: true },
     ]);
     await asChild(first).remove();
     expect((await list()).map(({ snapshotId }) => snapshotId)).toEqual([null, null]);
@@ -77,6 +82,35 @@ describe('what a schedule made', () => {
     await record({ made: children });
     await record({ gone: children.map(({ uid }) => uid) });
     expect((await list()).map(({ uid }) => uid)).toEqual([children[2]?.uid]);
+  });
+
+  test('holds the newest revision until the environment changes, also if that had no change before', async () => {
+    const [first, second] = [child(1), child(2)];
+    await record({ made: [first, second] });
+    await asChild(first).taken();
+    expect((await list()).map(({ isNewest }) => isNewest)).toEqual([false, true]);
+    await secretCalls(services, world, world.owner.caller).put('A', 'a');
+    expect((await list()).map(({ isNewest }) => isNewest)).toEqual([false, false]);
+    await asChild(second).taken();
+    expect((await list()).map(({ isNewest }) => isNewest)).toEqual([true, false]);
+  });
+
+  test('stands for later times with two rows at most, and not for a time that another one has', async () => {
+    const [first, other] = [child(1), child(4)];
+    await record({ made: [first] });
+    await asChild(first).taken();
+    const at = (hour: number): ScheduledChild => ({ ...first, dueAt: child(hour).dueAt });
+    for (const hour of [2, 3]) await extend(at(hour));
+    const seen = async (): Promise<unknown> => (await list()).map(({ dueAt, uid }) => [dueAt.getUTCHours(), uid]);
+    expect(await seen()).toEqual([
+      [3, first.uid],
+      [1, first.uid],
+    ]);
+    await record({ made: [other] });
+    await extend(at(4));
+    expect((await list())[0]?.uid).toBe(other.uid);
+    await record({ gone: [first.uid] });
+    expect(await seen()).toEqual([[4, other.uid]]);
   });
 
   test('is another for each schedule and cluster', async () => {
@@ -115,11 +149,12 @@ describe('without its grants', () => {
       code: 'forbidden',
       detail: expect.stringContaining('kinds: [SnapshotSchedule, SecretSnapshot]'),
     });
+    await expect(extend(child(1), caller)).rejects.toMatchObject({ code: 'forbidden' });
     expect(await list(caller)).toEqual([]);
     const denials = await services.database.prisma.auditEntry.findMany({
       where: { actorId: caller.principal.id, outcome: 'denied', action: 'schedule.run' },
     });
-    expect(denials).toHaveLength(1);
+    expect(denials).toHaveLength(2);
   });
 
   test('one that is withdrawn in between leaves nothing recorded', async () => {
@@ -145,7 +180,11 @@ describe('without its grants', () => {
 
 test('the audit says what was made', async () => {
   await record({ made: [child(1)] });
-  const entries = await services.database.prisma.auditEntry.findMany({ where: { actorId: schedule.principal.id } });
+  await extend({ ...child(2), name: child(1).name });
+  const entries = await services.database.prisma.auditEntry.findMany({
+    where: { actorId: schedule.principal.id },
+    orderBy: { id: 'asc' },
+  });
   expect(entries).toMatchObject([
     {
       action: 'schedule.run',
@@ -153,5 +192,6 @@ test('the audit says what was made', async () => {
       organizationId: world.organization.id,
       target: { ...world.slugs, made: ['nightly-202611200100'] },
     },
+    { action: 'schedule.run', outcome: 'success', target: { ...world.slugs, unchanged: 'nightly-202611200100' } },
   ]);
 });

@@ -6,6 +6,7 @@ import {
   type PresentChild,
   dueTime,
   judgePruning,
+  newestRuns,
   nextTime,
   settledOutcome,
 } from '../../../src/controller/kinds/snapshot-schedule/judge.ts';
@@ -34,6 +35,7 @@ function schedule(more: Partial<SnapshotScheduleSpec> = {}): SnapshotSchedule {
       schedule: '0 2 * * *',
       timeZone: 'UTC',
       suspend: false,
+      skipUnchanged: false,
       template: { spec: { source: { environmentRef }, deletionPolicy: 'Delete' } },
       ...more,
     },
@@ -45,11 +47,11 @@ const times = parseCron('0 2 * * *', 'UTC');
 /** What the schedule made for 2 o'clock of a day; taken a second later. */
 function run(day: string, more: Partial<ScheduleRun> = {}): ScheduleRun {
   const dueMs = at(`${day}T02:00`);
-  const taken = { snapshotId: `snapshot-${day}`, takenAt: new Date(dueMs + 1000) };
+  const taken = { snapshotId: `snapshot-${day}`, takenAt: new Date(dueMs + 1000), isNewest: true };
   return { dueAt: new Date(dueMs), uid: `uid-${day}`, name: childName('nightly', dueMs), ...taken, ...more };
 }
 
-const untaken = { snapshotId: null, takenAt: null };
+const untaken = { snapshotId: null, takenAt: null, isNewest: false };
 
 describe('a time is due', () => {
   test.each<[string, string, { runs: ScheduleRun[]; deadline?: number }, string]>([
@@ -154,6 +156,16 @@ describe('the status', () => {
     expect(outcome.fields).toMatchObject({ lastSuccessfulTime: '2026-11-09T02:00:01Z' });
   });
 
+  test('names the SecretSnapshot that stands for the last time, if none was made for it', () => {
+    const standing = { ...run('10'), uid: run('09').uid, name: run('09').name };
+    const outcome = settledOutcome(spec, { ...settled, moment: { ...moment, runs: [standing, run('09')] } });
+    expect(outcome.claim).toMatchObject({ progress: 'done', reason: 'Scheduled' });
+    expect(outcome.claim.message).toBe(
+      messages.unchanged({ name: run('09').name, due: '2026-11-10T02:00:00Z', next: '2026-11-11T02:00:00Z' }),
+    );
+    expect(outcome.fields?.lastSnapshot).toMatchObject({ name: run('09').name, time: '2026-11-10T02:00:00Z' });
+  });
+
   test('reports a time that was missed', () => {
     const outcome = settledOutcome(spec, { ...settled, due: { state: 'missed', dueMs: at('10T02:00') } });
     expect(outcome.claim).toMatchObject({ progress: 'stalled', reason: 'Missed' });
@@ -161,6 +173,11 @@ describe('the status', () => {
       messages.missed({ due: '2026-11-10T02:00:00Z', deadlineSeconds: 60, next: '2026-11-11T02:00:00Z' }),
     );
   });
+});
+
+test('a SecretSnapshot that stands for several times counts once, for the latest of them', () => {
+  const standing = { ...run('10'), uid: run('08').uid, name: run('08').name };
+  expect(newestRuns([standing, run('09'), run('08'), run('07')])).toEqual([standing, run('09'), run('07')]);
 });
 
 test.each([

@@ -9,6 +9,7 @@ const name = 'nightly-202611100200';
 const samples: Samples<typeof messages> = {
   suspended: [messages.suspended],
   scheduled: [messages.scheduled(next), messages.scheduled(undefined)],
+  unchanged: [messages.unchanged({ name, due: next, next: undefined }), messages.unchanged({ name, due, next })],
   missed: [
     messages.missed({ due, deadlineSeconds: 60, next }),
     messages.missed({ due, deadlineSeconds: 60, next: undefined }),

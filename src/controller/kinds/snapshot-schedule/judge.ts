@@ -5,7 +5,7 @@ import { kubeTime } from '../../frame/conditions.ts';
 import type { SecretSnapshot } from '../../generated/secret-snapshot.ts';
 import type { SnapshotSchedule, SnapshotScheduleSpec } from '../../generated/snapshot-schedule.ts';
 import type { Outcome, StatusFields } from '../../frame/outcome.ts';
-import { childName } from './child.ts';
+import { childName, parseChildName } from './child.ts';
 import * as messages from './messages.ts';
 
 /** When a schedule is due, what it prunes, and the outcome. Pure functions. */
@@ -135,8 +135,14 @@ export function settledOutcome(spec: SnapshotScheduleSpec, settled: Settled): Ou
     const message = messages.snapshotFailed({ ...failure, next: nextText });
     return { claim: { progress: 'waiting', reason: 'SnapshotFailed', message }, fields, ...next };
   }
-  const message = messages.scheduled(nextText);
+  const message = settledMessage(latestRun(moment.runs, moment.nowMs), nextText);
   return { claim: { progress: 'done', reason: 'Scheduled', message }, fields, ...next };
+}
+
+function settledMessage(latest: ScheduleRun | undefined, next: string | undefined): string {
+  if (latest === undefined || parseChildName(latest.name)?.dueMs === latest.dueAt.getTime())
+    return messages.scheduled(next);
+  return messages.unchanged({ name: latest.name, due: kubeTime(latest.dueAt.getTime()), next });
 }
 
 function failureOf(
@@ -168,6 +174,12 @@ function fieldsOf(
 function lastSnapshotOf({ name, snapshotId, dueAt }: ScheduleRun): { name: string; snapshotId?: string; time: string } {
   const id = snapshotId === null ? {} : { snapshotId };
   return { name, ...id, time: kubeTime(dueAt.getTime()) };
+}
+
+/** The latest run of each SecretSnapshot: one that stands for several times fills one place. */
+export function newestRuns(runs: readonly ScheduleRun[]): readonly ScheduleRun[] {
+  const seen = new Set<string>();
+  return runs.filter(({ uid }) => seen.size < seen.add(uid).size);
 }
 
 /** The latest run that a correct clock can have caused. */

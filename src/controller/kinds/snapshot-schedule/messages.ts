@@ -9,6 +9,17 @@ export function scheduled(next: string | undefined): string {
   return next === undefined ? 'spec.schedule has no further time.' : `The next snapshot is due at ${next}.`;
 }
 
+export interface UnchangedFacts {
+  /** The SecretSnapshot that stands for the time `due`. */
+  readonly name: string;
+  readonly due: string;
+  readonly next: string | undefined;
+}
+
+export function unchanged({ name, due, next }: UnchangedFacts): string {
+  return `SecretSnapshot ${name} also stands for ${due}, because the environment has not changed.${afterwards(next)}`;
+}
+
 export interface MissedFacts {
   readonly due: string;
   /** spec.startingDeadlineSeconds. */

@@ -24,6 +24,7 @@ import {
   dueTime,
   judgePruning,
   latestRun,
+  newestRuns,
   nextTime,
   settledOutcome,
 } from './judge.ts';
@@ -33,7 +34,7 @@ import type { Fingerprint } from '../../frame/fingerprint.ts';
 
 export interface ScheduleServices {
   readonly resourceAccess: Pick<ResourceAccess, 'owner' | 'maySchedule'>;
-  readonly resourceSchedules: Pick<ResourceSchedules, 'list' | 'record'>;
+  readonly resourceSchedules: Pick<ResourceSchedules, 'list' | 'record' | 'extend'>;
 }
 
 export interface ScheduleReconcilerDeps extends CallerDeps {
@@ -95,8 +96,10 @@ export class ScheduleReconciler {
     let runs = await this.#recovered(context, await this.#list(context));
     const due = dueTime(schedule, { times, nowMs: clock.now(), runs });
     if (due.state === 'due') {
-      const taken = await this.#run(context, due.dueMs, runs);
-      if (taken === 'name-taken') return nameTakenOutcome(context, due.dueMs, clock.now());
+      const standing = this.#standing(context, runs);
+      if (standing !== undefined) await this.#extend(context, due.dueMs, standing);
+      else if ((await this.#run(context, due.dueMs, runs)) === 'name-taken')
+        return nameTakenOutcome(context, due.dueMs, clock.now());
       runs = await this.#list(context);
     }
     return await this.#settle(context, due, runs);
@@ -129,6 +132,20 @@ export class ScheduleReconciler {
       const proof = childProof(this.#deps.fingerprint, { cluster, scheduleUid, name });
       return bearsProof(child, proof) ? [{ dueAt: new Date(named.dueMs), uid, name }] : [];
     });
+  }
+
+  /** With spec.skipUnchanged, the latest run if its snapshot holds what another one would hold. */
+  #standing({ resource: schedule }: ScheduleContext, runs: readonly ScheduleRun[]): ScheduleRun | undefined {
+    if (!schedule.spec.skipUnchanged) return undefined;
+    const latest = latestRun(runs, this.#deps.context.clock.now());
+    if (latest === undefined || !latest.isNewest) return undefined;
+    const child = this.#childOf(schedule, latest);
+    return child === undefined || child.metadata.deletionTimestamp !== undefined ? undefined : latest;
+  }
+
+  /** Has a SecretSnapshot stand for one more time. */
+  async #extend({ access }: ScheduleContext, dueMs: number, { uid, name }: ScheduleRun): Promise<void> {
+    await this.#deps.services.resourceSchedules.extend(access, { dueAt: new Date(dueMs), uid, name });
   }
 
   /** Creates the SecretSnapshot for a time. Its name ensures that there is only one. */
@@ -209,7 +226,7 @@ export class ScheduleReconciler {
   /** The existing SecretSnapshots that the schedule created, without those that are being deleted. */
   #childrenOf(schedule: SnapshotSchedule, runs: readonly ScheduleRun[]): PresentChild[] {
     const referrersOf = this.#deps.references.referrersIn(schedule.metadata.namespace ?? '');
-    return runs.flatMap((run) => {
+    return newestRuns(runs).flatMap((run) => {
       const child = this.#childOf(schedule, run);
       if (child === undefined || child.metadata.deletionTimestamp !== undefined) return [];
       return [{ run, child, references: referrersOf(objectKey(child.metadata), run.snapshotId) }];
