@@ -18,6 +18,8 @@ export interface EnvironmentPath {
   readonly revision: number | null;
   readonly revisionId: string | null;
   readonly secretCount: number;
+  /** Whether the organization has an owner who is not disabled. */
+  readonly hasOwner: boolean;
 }
 
 /** The environment that a resource made. */
@@ -39,7 +41,9 @@ const secretCount = `(SELECT count(*)::int FROM secret s WHERE s.environment_id 
 const pathText = `SELECT o.id AS "organizationId", o.deleted_at IS NOT NULL AS "organizationDeleted",
       p.id AS "projectId", p.deleted_at IS NOT NULL AS "projectDeleted", e.id AS "environmentId",
       e.deleted_at IS NOT NULL AS "environmentDeleted", e.display_name AS "displayName",
-      e.revision_number AS revision, e.revision_id AS "revisionId", ${secretCount}
+      e.revision_number AS revision, e.revision_id AS "revisionId", ${secretCount},
+      EXISTS (SELECT FROM membership m JOIN app_user u ON u.id = m.user_id AND u.disabled_at IS NULL
+        WHERE m.organization_id = o.id AND m.role = 'owner') AS "hasOwner"
     FROM organization o
     LEFT JOIN project p ON p.organization_id = o.id AND p.slug = $2
     LEFT JOIN environment e ON e.project_id = p.id AND e.slug = $3

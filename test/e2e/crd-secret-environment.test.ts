@@ -48,6 +48,10 @@ const refusals: readonly [what: string, spec: object, ...message: string[]][] = 
   ['a project in capitals', withEnvironment({ project: 'Web' }), 'environmentRef.project', slugRule],
   ['an environment that ends with a hyphen', withEnvironment({ name: 'a-' }), 'environmentRef.name', slugRule],
   ['an empty name for people', { ...spec, displayName: '' }, 'spec.displayName', 'at least 1'],
+  ['an owner who is no address', { ...spec, owners: ['ann'] }, 'spec.owners[0]', 'e-mail address in lower case'],
+  ['an owner in upper case', { ...spec, owners: ['Ann@corp.test'] }, 'spec.owners[0]', 'e-mail address in lower case'],
+  ['an owner twice', { ...spec, owners: ['a@b', 'a@b'] }, 'spec.owners[1]', 'Duplicate'],
+  ['too many owners', { ...spec, owners: Array.from({ length: 21 }, (_, n) => `a${n}@b`) }, 'spec.owners', '20'],
   ['a name for people too long', { ...spec, displayName: 'x'.repeat(201) }, 'spec.displayName', '200'],
   ['another way to delete', { ...spec, deletionPolicy: 'Purge' }, 'supported values: "Retain", "Delete"'],
 ];

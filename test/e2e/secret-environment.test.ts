@@ -66,6 +66,29 @@ describe('a SecretEnvironment', () => {
     expect(answer).toBe(409);
   });
 
+  test('gives the organization the owners that it names, once all of them exist, and leaves owners alone afterwards', async () => {
+    const environmentRef = unusedRef();
+    const email = `${environmentRef.name}@corp.test`;
+    const me = await stack.admin.call<{ name: string }>('GET', '/me');
+    const name = await environments.create({ environmentRef, owners: [me.name, email] });
+    const waiting = await environments.waitForReason(name, 'NotFound');
+    expect(readyOf(waiting)?.message).toContain(email);
+    expect(waiting.status?.environmentId).toMatch(/^[0-9a-f-]{36}$/);
+    expect(await found(environmentRef)).toBeUndefined();
+    await stack.admin.call('POST', '/users', { email });
+    await environments.waitForReason(name, 'Available');
+    const path = `/members/${environmentRef.organization}`;
+    const owners = async (): Promise<unknown> => {
+      const { members } = await stack.admin.call<{ members: { email: string; role: string }[] }>('GET', path);
+      return members.map((member) => `${member.email} ${member.role}`).toSorted();
+    };
+    expect(await owners()).toEqual([`${me.name} owner`, `${email} owner`].toSorted());
+    await stack.admin.call('DELETE', `${path}/${email}`);
+    await environments.requestReconcile(name);
+    await environments.waitForReason(name, 'Available');
+    expect(await owners()).toEqual([`${me.name} owner`]);
+  });
+
   test('makes the environment with its project, and its name for people', async () => {
     const environmentRef = await newRef();
     const name = await environments.create({ environmentRef, displayName: 'Production' });

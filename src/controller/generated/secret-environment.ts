@@ -46,6 +46,14 @@ export interface SecretEnvironmentSpec {
    */
   displayName?: string;
   /**
+   * The e-mail addresses of the users who become owners of the organization, as long as it has no owner. All of them must exist. Owners of an organization that has one are neither added nor removed. Default: none.
+   *
+   * @maxItems 20
+   *
+   * Items: The e-mail address of a user, in lower case.
+   */
+  owners?: string[];
+  /**
    * What happens to the environment when this resource is deleted. Retain: it stays. Delete: it is deleted if this resource created it; as after a deletion with the API, its slug stays taken until an instance admin purges it. Default: Retain.
    */
   deletionPolicy: 'Retain' | 'Delete';

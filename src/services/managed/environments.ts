@@ -25,6 +25,7 @@ import { makeChange, changeJudgedFirst } from '../kernel/change.ts';
 import type { Changed } from '../kernel/changed.ts';
 import { deletedMeanwhile } from '../tenancy/organizations.ts';
 import type { OwnAccess } from './access.ts';
+import { appointFirstOwners, type FirstOwnersInput } from './first-owners.ts';
 import type { EnvironmentSlugs } from '../kernel/slugs.ts';
 
 export type { ClaimedEnvironment } from '../../store/resource-environments.ts';
@@ -41,6 +42,8 @@ export interface EnsuredEnvironment {
   readonly secretCount: number;
   /** Whether this call made it. */
   readonly created: boolean;
+  /** Whether its organization has an owner who is not disabled. */
+  readonly hasOwner: boolean;
 }
 
 export interface ResourceEnvironmentsDeps {
@@ -68,7 +71,7 @@ export class ResourceEnvironments {
 
   /**
    * Creates what is missing of an organization, a project and an environment, in one change, and sets the environment's
-   * display name. An organization created like this has no member. Records which environment the resource created. If
+   * display name. An organization created like this has no member until `appointOwners`. Records which environment the resource created. If
    * nothing is to be done, nothing is written. Throws DomainError invalid_input, and conflict for a slug of something
    * deleted.
    */
@@ -87,6 +90,11 @@ export class ResourceEnvironments {
       if (isWhole(path) && !needsName(path, displayName)) return ensured(path, false);
       return makeChange(this.#deps, access, (tx) => new Ensuring(tx, access, { slugs, displayName }).run());
     });
+  }
+
+  /** Appoints the first owners of an organization. Throws as `appointFirstOwners` does. */
+  async appointOwners(access: OwnAccess<'environment.create'>, input: FirstOwnersInput): Promise<void> {
+    await appointFirstOwners(this.#deps, access, input);
   }
 
   /** The environment that the resource made; `gone` if it was deleted, undefined if it made none. */
@@ -223,10 +231,10 @@ function needsName(path: EnvironmentPath, displayName: string | undefined): disp
 }
 
 function ensured(
-  { environmentId, revision, revisionId, secretCount }: WholePath,
+  { environmentId, revision, revisionId, secretCount, hasOwner }: WholePath,
   created: boolean,
 ): EnsuredEnvironment {
-  return { environmentId, revision, revisionId, secretCount, created };
+  return { environmentId, revision, revisionId, secretCount, created, hasOwner };
 }
 
 /** Throws DomainError conflict, saying what to do, for the first thing that is deleted and still has its slug. */

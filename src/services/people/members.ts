@@ -136,19 +136,10 @@ export class Members {
           const { organizationId, userId } = found;
           // The only owner may be appointed again: the first response may have been lost.
           if ((await countOwners(tx, organizationId, userId)) > 0) throw hasOwner(organization);
-          const candidate = await findCandidate(tx, organizationId, userId);
-          if (candidate === undefined) throw noSuchUser(ref);
-          const confirm = candidate.role !== 'owner' || !(await hasOwnToken(tx, candidate));
-          const result = await makeMember(tx, { organizationId, candidate, role: 'owner', confirm });
-          const { email, role: from } = candidate;
-          const target = {
-            organization,
-            userId,
-            email,
-            role: 'owner',
-            from,
-            ...(confirm ? { confirmTokens: true } : {}),
-          };
+          const made = await makeOwner(tx, organizationId, userId);
+          if (made === undefined) throw noSuchUser(ref);
+          const { result, target: of } = made;
+          const target = { organization, ...of };
           return { result, audit: successRecord({ ...call, organizationId, target }) };
         },
       });
@@ -207,6 +198,29 @@ function checkUserRef(ref: UserRef): void {
   if ('id' in ref) return checkUuid('user', ref.id);
   const message = ref.email === ref.email.toLowerCase() ? validateEmail(ref.email) : 'must be in lower case';
   if (message !== undefined) throw invalidField('user', message);
+}
+
+interface MadeOwner {
+  readonly result: SetMember;
+  /** What the audit says of it. */
+  readonly target: AuditTarget;
+}
+
+/**
+ * Makes a user an owner of an organization that has no other one. Lock the user and the members before. Returns undefined
+ * if there is no such user. Throws DomainError conflict for one who is disabled.
+ */
+export async function makeOwner(
+  tx: Transaction,
+  organizationId: string,
+  userId: string,
+): Promise<MadeOwner | undefined> {
+  const candidate = await findCandidate(tx, organizationId, userId);
+  if (candidate === undefined) return undefined;
+  const confirm = candidate.role !== 'owner' || !(await hasOwnToken(tx, candidate));
+  const result = await makeMember(tx, { organizationId, candidate, role: 'owner', confirm });
+  const { email, role: from } = candidate;
+  return { result, target: { userId, email, role: 'owner', from, ...(confirm ? { confirmTokens: true } : {}) } };
 }
 
 /** Gives a user a role, which they may have already. Throws DomainError conflict for an owner who is disabled. */

@@ -80,6 +80,74 @@ async function purge(): Promise<void> {
   await services.environments.purge(access, slugs);
 }
 
+describe('the first owners', () => {
+  async function appoint(owners: readonly string[], caller: AnyCaller = resource): Promise<void> {
+    const access = await services.resourceAccess.mayEnsureEnvironment(caller);
+    const { organization } = slugs;
+    await services.resourceEnvironments.appointOwners(access, { organization, owners });
+  }
+
+  async function ownersNow(): Promise<string[]> {
+    const rows = await services.database.prisma.membership.findMany({
+      where: { organization: { slug: slugs.organization }, role: 'owner' },
+      select: { user: { select: { email: true } } },
+    });
+    return rows.map(({ user }) => user.email).toSorted();
+  }
+
+  test('are appointed all together, each with a row of the audit, and only if there is none', async () => {
+    expect(await ensure()).toMatchObject({ hasOwner: false });
+    const [one, two, late] = [await createUser(services), await createUser(services), await createUser(services)];
+    await Promise.all([appoint([one.email, two.email]), appoint([two.email, one.email])]);
+    expect(await ownersNow()).toEqual([one.email, two.email].toSorted());
+    expect(await ensure()).toMatchObject({ hasOwner: true });
+    await appoint([late.email]);
+    expect(await ownersNow()).not.toContain(late.email);
+    const entries = await services.database.prisma.auditEntry.findMany({
+      where: { actorId: resource.principal.id, action: 'organization.appoint_owner' },
+    });
+    expect(entries).toHaveLength(2);
+    for (const { outcome, organizationId, target } of entries) {
+      expect([outcome, organizationId]).toEqual(['success', expect.any(String)]);
+      expect(target).toMatchObject({ organization: slugs.organization, role: 'owner', from: null });
+    }
+  });
+
+  test('are none if one of them does not exist or is disabled, and the error names those', async () => {
+    await ensure();
+    const [good, disabled] = [await createUser(services), await createUser(services)];
+    await services.database.prisma.user.update({ where: { id: disabled.id }, data: { disabledAt: new Date() } });
+    await expect(appoint([good.email, disabled.email, 'none@corp.test'])).rejects.toMatchObject({
+      code: 'not_found',
+      detail: expect.stringContaining(`no owner is appointed: ${disabled.email}, none@corp.test;`),
+    });
+    expect(await ownersNow()).toEqual([]);
+    expect((await audited()).slice(-1)).toEqual(['organization.appoint_owner failed']);
+  });
+
+  test('replace an owner who is disabled', async () => {
+    await ensure();
+    const [former, next] = [await createUser(services), await createUser(services)];
+    await appoint([former.email]);
+    await services.database.prisma.user.update({ where: { id: former.id }, data: { disabledAt: new Date() } });
+    expect(await ensure()).toMatchObject({ hasOwner: false });
+    await appoint([next.email]);
+    expect(await ownersNow()).toContain(next.email);
+  });
+
+  test.each(['Ann@corp.test', 'ann', ''])('are addresses in lower case: %j is refused', async (owner) => {
+    await ensure();
+    await expect(appoint([owner])).rejects.toMatchObject({ code: 'invalid_input' });
+  });
+
+  test('are for SecretEnvironments alone', async () => {
+    await ensure();
+    for (const caller of [resourceCaller({ kind: 'ServiceToken' }), admin.caller]) {
+      await expect(appoint([admin.email], caller)).rejects.toMatchObject({ code: 'forbidden' });
+    }
+  });
+});
+
 describe('ensuring an environment', () => {
   test('makes it with all that is above it, without any member, and names it', async () => {
     const made = await ensure(resource, { displayName: 'Production' });
@@ -89,6 +157,7 @@ describe('ensuring an environment', () => {
       revisionId: expect.any(String),
       secretCount: 0,
       created: true,
+      hasOwner: false,
     });
     expect(await stored()).toEqual({
       displayName: slugs.organization,
@@ -100,7 +169,7 @@ describe('ensuring an environment', () => {
       'project.create success',
       'environment.create success',
     ]);
-    const { created: _, ...present } = made;
+    const { created: _, hasOwner: __, ...present } = made;
     expect(await find()).toMatchObject({ ...present, ...slugs });
   });
 

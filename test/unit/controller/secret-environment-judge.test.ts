@@ -17,6 +17,15 @@ test('an existing environment is reported with its revision', () => {
   });
 });
 
+test('owners who cannot be appointed are reported, with the environment, and the controller looks again', () => {
+  const refusal = new DomainError('not_found', 'these users do not exist: ann@corp.test');
+  expect(judgeEnsured(deleting, { ...ensured, refusal }, undefined)).toMatchObject({
+    claim: { progress: 'waiting', reason: 'NotFound', message: 'These users do not exist: ann@corp.test.' },
+    fields: { environmentId: 'e1', revision: 3 },
+    next: { kind: 'retry' },
+  });
+});
+
 test('with the policy Delete the status says whether the environment would stay', () => {
   const kept = messages.availableAndKept('acme/web/prod');
   const own = judgeEnsured(deleting, ensured, { environmentId: 'e1' });

@@ -1,7 +1,7 @@
 import type { DomainError } from '../../../domain/errors/domain-error.ts';
 import type { ClaimedEnvironment, EnsuredEnvironment } from '../../../services/managed/environments.ts';
 import type { SecretEnvironment, SecretEnvironmentSpec } from '../../generated/secret-environment.ts';
-import type { Outcome } from '../../frame/outcome.ts';
+import { type Outcome, failureOutcome } from '../../frame/outcome.ts';
 import { available, availableAndKept, environmentDeleted, slugTaken } from './messages.ts';
 
 /** The outcome of a reconcile, from the facts that were gathered. Pure functions. */
@@ -9,16 +9,23 @@ import { available, availableAndKept, environmentDeleted, slugTaken } from './me
 /** The environment that a resource created; undefined if it created none, or if that was not looked up. */
 export type MadeEnvironment = Pick<ClaimedEnvironment, 'environmentId'> | 'gone' | undefined;
 
-/** The environment exists. `made` is used only if the policy is Delete. */
+/** The environment exists. `refusal` says why its organization has no owner. */
+export interface Ensured extends Omit<EnsuredEnvironment, 'hasOwner' | 'created'> {
+  readonly refusal?: DomainError | undefined;
+}
+
+/** The outcome if the environment exists. `made` is used only if the policy is Delete. */
 export function judgeEnsured(
   { environmentRef, deletionPolicy }: SecretEnvironmentSpec,
-  { environmentId, revision, revisionId, secretCount }: EnsuredEnvironment,
+  { environmentId, revision, revisionId, secretCount, refusal }: Ensured,
   made: MadeEnvironment,
 ): Outcome<SecretEnvironment> {
+  const fields = { environmentId, revision, revisionId, secretCount };
+  // The creation of a user is not an event for this resource, so the reconcile is retried.
+  if (refusal !== undefined) return { ...failureOutcome<SecretEnvironment>(refusal, fields), next: { kind: 'retry' } };
   const isOwn = made !== undefined && made !== 'gone' && made.environmentId === environmentId;
   const place = placeOf(environmentRef);
   const message = deletionPolicy === 'Delete' && !isOwn ? availableAndKept(place) : available(place);
-  const fields = { environmentId, revision, revisionId, secretCount };
   return { claim: { progress: 'done', reason: 'Available', message }, fields };
 }
 

@@ -10,7 +10,7 @@ import { type MadeEnvironment, judgeConflict, judgeEnsured } from './judge.ts';
 
 export interface EnvironmentServices {
   readonly resourceAccess: Pick<ResourceAccess, 'owner' | 'mayEnsureEnvironment'>;
-  readonly resourceEnvironments: Pick<ResourceEnvironments, 'ensure' | 'find' | 'delete'>;
+  readonly resourceEnvironments: Pick<ResourceEnvironments, 'ensure' | 'appointOwners' | 'find' | 'delete'>;
 }
 
 export interface EnvironmentReconcilerDeps extends CallerDeps {
@@ -32,7 +32,9 @@ export class EnvironmentReconciler {
     const { spec } = context.resource;
     try {
       const ensured = await this.#ensure(context);
-      return judgeEnsured(spec, ensured, spec.deletionPolicy === 'Delete' ? await this.#findMade(context) : undefined);
+      const made = spec.deletionPolicy === 'Delete' ? await this.#findMade(context) : undefined;
+      const refusal = await this.#appointOwners(context, ensured);
+      return judgeEnsured(spec, { ...ensured, refusal }, made);
     } catch (error) {
       if (!(error instanceof DomainError) || error.code !== 'conflict') throw error;
       // A taken slug can become free.
@@ -55,6 +57,24 @@ export class EnvironmentReconciler {
     const ensured = await resourceEnvironments.ensure(access, { organization, project, environment, displayName });
     context.seen.note('environment', ensured.environmentId, ensured.revisionId);
     return ensured;
+  }
+
+  /** Appoints the owners of spec.owners if the organization has none. Returns why it could not. */
+  async #appointOwners(
+    context: EnvironmentContext,
+    { hasOwner }: EnsuredEnvironment,
+  ): Promise<DomainError | undefined> {
+    const { owners = [], environmentRef } = context.resource.spec;
+    if (hasOwner || owners.length === 0) return undefined;
+    const { resourceAccess, resourceEnvironments } = this.#deps.services;
+    const access = await resourceAccess.mayEnsureEnvironment(this.#callerOf(context));
+    try {
+      await resourceEnvironments.appointOwners(access, { organization: environmentRef.organization, owners });
+      return undefined;
+    } catch (error) {
+      if (!(error instanceof DomainError) || error.code !== 'not_found') throw error;
+      return error;
+    }
   }
 
   async #findMade(context: EnvironmentContext): Promise<MadeEnvironment> {
