@@ -24,6 +24,31 @@ function reasonsInSource(kind: string): string[] {
   return [...new Set(quoted)].map(String).toSorted();
 }
 
+// Written out, because the expectations of gitops-health.test.ts follow the catalogue, whatever that says.
+const faultsOfPeople = [
+  'deletion_blocked',
+  'environment_deleted',
+  'key_conflict',
+  'merge_conflict',
+  'merge_refused',
+  'snapshot_gone',
+  'snapshot_mismatch',
+  'source_replaced',
+  'target_not_owned',
+  'target_too_large',
+  'target_type_unmet',
+  'template_invalid',
+  'template_key_missing',
+  'template_value_binary',
+  'value_not_base64',
+  'version_destroyed',
+];
+
+test.each(faultsOfPeople)('%s is stalled immediately for a SecretSync, because only a person can fix it', (fault) => {
+  const states = goldenStates().filter(({ kind, code }) => kind === 'SecretSync' && code === fault);
+  expect(states.map(({ claim }) => claim.progress)).toEqual(['stalled']);
+});
+
 test('every kind has states', () => {
   const definitions = readdirSync(join(checkoutDirectory, 'crds')).map(
     (file) =>
