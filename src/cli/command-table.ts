@@ -30,6 +30,7 @@ export const commandTable: readonly CommandSection[] = [
       { name: 'pull', load: async () => (await import('./commands/secret/pull.ts')).pullCommand },
       { name: 'run', load: async () => (await import('./commands/secret/run.ts')).runCommand },
       { name: 'diff', load: async () => (await import('./commands/secret/diff.ts')).diffCommand },
+      { name: 'promote', load: async () => (await import('./commands/secret/promote.ts')).promoteCommand },
     ],
   },
   {

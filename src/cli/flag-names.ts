@@ -3,14 +3,16 @@ import type { CommandDefinition } from './command.ts';
 
 /**
  * An error of the server with the names that the user knows: `--id must be a UUID` for the field `id`. The field of an
- * option or argument is the name in its definition, or its `field`. Other errors stay as they are.
+ * option or argument is the name in its definition, or its `field`; that of an entry of a list ends in its index. Other errors stay as they are.
  */
 export function withFlagNames(error: unknown, definition: Pick<CommandDefinition, 'arguments' | 'options'>): unknown {
   if (!(error instanceof ClientError) || error.problem?.errors === undefined) return error;
   const { errors } = error.problem;
   if (errors.length === 0) return error;
   const names = namesOf(definition);
-  const shown = errors.map(({ field, message }) => `${names.get(field) ?? shownField(field)} ${message}`);
+  const shown = errors.map(
+    ({ field, message }) => `${names.get(field.replace(/\.[0-9]+$/, '')) ?? shownField(field)} ${message}`,
+  );
   return error.withMessage(shown.join('; '));
 }
 

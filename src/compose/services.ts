@@ -26,6 +26,7 @@ import { ResourceTokens } from '../services/managed/tokens.ts';
 import { Me } from '../services/people/me.ts';
 import { Members } from '../services/people/members.ts';
 import { Users } from '../services/people/users.ts';
+import { Copies } from '../services/secrets/copy/copies.ts';
 import { Destructions } from '../services/secrets/destructions.ts';
 import { SecretReader } from '../services/secrets/secret-reader.ts';
 import { SecretWriter } from '../services/secrets/secret-writer.ts';
@@ -143,6 +144,7 @@ function composeServices(opened: Opened, options: ServicesOptions): Services {
     secrets: new Secrets({ database, keyring, writer, states, audit }),
     versions: new Versions({ database, keyring, writer, audit }),
     destructions: new Destructions({ database, queue, audit }),
+    copies: new Copies({ database, keyring, queue, budget, audit }),
     snapshots: new Snapshots({ database, queue, budget, audit }),
     restores: new Restores({ database, queue, budget, audit }),
     serviceTokens: new ServiceTokens({ database, audit }),

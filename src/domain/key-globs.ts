@@ -10,7 +10,7 @@ export interface KeySelection {
 }
 
 /** Limits of a list of globs. The definition of SecretSync has the same ones. */
-const globLimits = { globs: 256, wildcardGlobs: 16, length: 253, questionMarkLength: 32 } as const;
+export const globLimits = { globs: 256, wildcardGlobs: 16, length: 253, questionMarkLength: 32 } as const;
 
 /** Checks a glob. Returns undefined if it is valid, else a validation message. */
 export function validateKeyGlob(glob: string): string | undefined {

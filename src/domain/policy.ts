@@ -39,6 +39,7 @@ export const actionLevels = {
   'environment.read': 'environment',
   'environment.update': 'environment',
   'environment.delete': 'environment',
+  'environment.copy': 'environment',
   'secret.list': 'environment',
   'secret.read': 'environment',
   'secret.write': 'environment',
@@ -101,6 +102,8 @@ export const rules: Readonly<Record<Action, Rule>> = {
   'environment.read': { roles: everyRole, serviceToken: 'read' },
   'environment.update': { roles: admins, serviceToken: 'never' },
   'environment.delete': { roles: admins, serviceToken: 'never' },
+  // Into this environment; reading the source is an action on that.
+  'environment.copy': { roles: writers, serviceToken: 'read_write' },
   'secret.list': { roles: everyRole, serviceToken: 'read' },
   'secret.read': { roles: everyRole, serviceToken: 'read' },
   'secret.write': { roles: writers, serviceToken: 'read_write' },

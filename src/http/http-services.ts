@@ -2,6 +2,7 @@ import type { Access } from '../services/access/access.ts';
 import type { AuditEntries } from '../services/audit/audit-entries.ts';
 import type { ChangeStreams } from '../services/changes/change-streams.ts';
 import type { Changes } from '../services/changes/changes.ts';
+import type { Copies } from '../services/secrets/copy/copies.ts';
 import type { Destructions } from '../services/secrets/destructions.ts';
 import type { Environments } from '../services/tenancy/environments.ts';
 import type { Me } from '../services/people/me.ts';
@@ -29,6 +30,7 @@ export interface HttpServices {
   readonly secrets: Secrets;
   readonly versions: Versions;
   readonly destructions: Destructions;
+  readonly copies: Copies;
   readonly snapshots: Snapshots;
   readonly restores: Restores;
   readonly serviceTokens: ServiceTokens;

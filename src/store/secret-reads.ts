@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { queryRows, type Statement } from './database.ts';
 import { type RevisionIds, type RevisionRef, wantedRevision, wantedRevisionValues } from './revisions.ts';
+import type { Transaction } from './transaction.ts';
 
 /** A secret at some revision, without its value. */
 export interface StoredKey {
@@ -86,6 +87,18 @@ export async function listSecrets(
   return readList(pool, environmentId, { selection, values: 'sealed' });
 }
 
+/** Like `listSecrets`, of all keys, in a transaction. */
+export async function readSecrets(
+  tx: Transaction,
+  environmentId: string,
+  revision: RevisionRef | undefined,
+): Promise<EnvironmentState<SealedSecret> | undefined> {
+  const at = revision === undefined ? 'present' : 'past';
+  const place = revision === undefined ? [environmentId] : wantedRevisionValues(environmentId, revision);
+  const { text } = statementFor({ of: 'all', at, values: 'sealed' });
+  return stateOf(await tx.rowsUnprepared<(SealedSecret & RevisionIds) | NoSecret>(text, ...place));
+}
+
 /** The same without values, of which not a byte is read. */
 export async function listSecretKeys(
   pool: pg.Pool,
@@ -128,11 +141,16 @@ async function readList<Row extends StoredKey>(
 ): Promise<EnvironmentState<Row> | undefined> {
   const of = prefix === undefined ? 'all' : 'prefix';
   const wanted = prefix === undefined ? [] : [prefix];
-  const rows = await readRows<Row>(pool, { of, values, environmentId, revision, wanted });
+  return stateOf(await readRows<Row>(pool, { of, values, environmentId, revision, wanted }));
+}
+
+function stateOf<Row extends StoredKey>(
+  rows: readonly ((Row & RevisionIds) | NoSecret)[],
+): EnvironmentState<Row> | undefined {
   const [first] = rows;
   if (first === undefined) return undefined;
-  const { revision: number, revisionId } = first;
-  return { revision: number, revisionId, secrets: first.secretId === null ? [] : (rows as Row[]) };
+  const { revision, revisionId } = first;
+  return { revision, revisionId, secrets: first.secretId === null ? [] : (rows as readonly Row[]) };
 }
 
 async function readOne<Row extends StoredKey>(

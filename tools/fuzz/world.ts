@@ -32,6 +32,8 @@ export async function makeWorld(
   await post('/organizations', { slug: 'acme' });
   const project = await post('/projects/acme', { slug: 'shop' });
   const environment = await post('/environments/acme/shop', { slug: 'production' });
+  // What copies read from.
+  await post('/environments/acme/shop', { slug: 'staging' });
   await api.call('PATCH', `/secrets/${scope}`, { set: { API_KEY: 'one', DOOMED: 'two', GREETING: 'héllo' } });
   const snapshot = await post(`/snapshots/${scope}`, { name: 'first' });
   const tokenBody = { name: 'ci', scope: 'organization', permission: 'read' };
@@ -57,6 +59,8 @@ export async function makeWorld(
       projectId: project.id,
       environmentId: environment.id,
       targetVersion: 1,
+      project: 'shop',
+      environment: 'staging',
     },
   };
 }

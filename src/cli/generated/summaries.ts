@@ -11,6 +11,7 @@ export const summaries: Readonly<Record<string, string>> = {
   pull: 'Read all secrets of an environment in one of several formats',
   run: 'Run a program with the secrets as environment variables',
   diff: 'Compare an environment with a file or another environment',
+  promote: 'Copy secrets from one environment to another, after showing the plan',
   versions: 'List the versions of a secret, or show one',
   rollback: 'Roll a secret back to an earlier version',
   destroy: 'Erase the value of a version permanently',

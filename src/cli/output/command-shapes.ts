@@ -11,6 +11,7 @@ export const commandShapes: Readonly<Record<string, readonly ShapeName[]>> = {
   pull: ['secret-list'],
   run: [],
   diff: ['difference'],
+  promote: ['copy'],
   versions: ['version-list', 'past-secret'],
   rollback: ['rollback'],
   destroy: ['destroyed-version'],

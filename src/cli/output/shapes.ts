@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { auditListView } from '../../wire/audit.ts';
 import { changeListView } from '../../wire/changes.ts';
+import { copyView } from '../../wire/copies.ts';
 import { meView } from '../../wire/me.ts';
 import { memberListView, memberView } from '../../wire/members.ts';
 import { createdPersonalTokenView, personalTokenListView } from '../../wire/personal-tokens.ts';
@@ -102,6 +103,7 @@ const problemOutput = z.strictObject({
 export const shapes = {
   'audit-list': auditListView,
   change: secretPatchView,
+  copy: copyView,
   deletion,
   difference,
   'destroyed-version': z.strictObject({ key: z.string(), ...destroyedVersionView.shape }),

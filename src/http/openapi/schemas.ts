@@ -8,6 +8,7 @@ import {
   resetEventView,
   streamEventView,
 } from '../../wire/changes.ts';
+import { copyView } from '../../wire/copies.ts';
 import { meServiceTokenView, meUserView, meView } from '../../wire/me.ts';
 import { memberListView, memberView } from '../../wire/members.ts';
 import { createdPersonalTokenView, personalTokenListView, personalTokenView } from '../../wire/personal-tokens.ts';
@@ -75,6 +76,7 @@ export const namedSchemas = {
   PrunedSnapshots: pruneView,
   PlacedSnapshot: placedSnapshotView,
   Restore: restoreView,
+  Copy: copyView,
   ServiceToken: serviceTokenView,
   ServiceTokenList: serviceTokenListView,
   CreatedServiceToken: createdServiceTokenView,

@@ -1,6 +1,7 @@
 import type { Route } from '../route.ts';
 import { auditRoutes } from './audit.ts';
 import { changeRoutes } from './changes.ts';
+import { copyRoutes } from './copies.ts';
 import { environmentRoutes } from './environments.ts';
 import { meRoutes } from './me.ts';
 import { memberRoutes } from './members.ts';
@@ -22,6 +23,7 @@ export const routeTable: readonly Route[] = [
   ...memberRoutes,
   ...projectRoutes,
   ...environmentRoutes,
+  ...copyRoutes,
   ...secretRoutes,
   ...versionRoutes,
   ...snapshotRoutes,

@@ -6,7 +6,7 @@ import { inSqlTransaction } from '../../store/sql-transaction.ts';
 import { inTransaction, type PrismaTransaction, type Transaction } from '../../store/transaction.ts';
 import type { AnyAccess } from '../access/access.ts';
 import type { Changed } from './changed.ts';
-import { lockAtRevision, type PresentRevision } from './environment-lock.ts';
+import { lockWithShared, type PresentRevision } from './environment-lock.ts';
 import type { EnvironmentQueue } from './environment-queue.ts';
 import { type Once, type OnceAccess, type OnceOutcome, runOnce } from './once.ts';
 
@@ -18,7 +18,8 @@ import { type Once, type OnceAccess, type OnceOutcome, runOnce } from './once.ts
  *  2. Preparation: what needs other connections or much time, such as sealing values.
  *  3. BEGIN.
  *  4. The Idempotency-Key. A repetition goes on at 8.
- *  5. The lock of the environment's row, sent together with the first statement under it.
+ *  5. The lock of the environment's row, sent together with the first statement under it. A change that reads another
+ *     environment locks both rows, in the order of their ids.
  *  6. The work: more locks in the order of docs/internals/changes-and-locks.md; then its writes and notifications.
  *  7. The result, stored under the Idempotency-Key.
  *  8. The audit row.
@@ -48,6 +49,8 @@ interface EnvironmentChangeDeps extends ChangeDeps {
 export interface EnvironmentChange<First, T> {
   /** The id of the revision that the environment must be at. */
   readonly expectedRevision?: string | undefined;
+  /** Another environment, which the change reads: no write to it commits until the transaction ends. */
+  readonly sharedEnvironmentId?: string;
   /** The first statement under the lock. It is sent with the lock, so it must not wait for anything before. */
   readonly first: (tx: Transaction) => Promise<First>;
   readonly work: (tx: Transaction, locked: Locked<First>) => Promise<Changed<T>>;
@@ -147,9 +150,12 @@ async function inTurn<First, T, Outcome>(
   commit: (work: Work<T>) => Promise<Outcome>,
 ): Promise<Outcome> {
   return queue.run(environmentId, async () => {
-    const { expectedRevision, first, work } = typeof change === 'function' ? await change() : change;
+    const { expectedRevision, sharedEnvironmentId, first, work } =
+      typeof change === 'function' ? await change() : change;
     return commit(async (tx) => {
-      const locked = await tx.pipeline([lockAtRevision(tx, environmentId, expectedRevision), first(tx)]);
+      const locks = lockWithShared(tx, environmentId, { expectedRevision, sharedEnvironmentId });
+      if (sharedEnvironmentId !== undefined) return work(tx, { before: await locks, first: await first(tx) });
+      const locked = await tx.pipeline([locks, first(tx)]);
       return work(tx, { before: locked[0], first: locked[1] });
     });
   });

@@ -1,4 +1,5 @@
 import { DomainError } from '../../domain/errors/domain-error.ts';
+import { shareEnvironment } from '../../store/copies.ts';
 import { lockEnvironment } from '../../store/secrets.ts';
 import type { Transaction } from '../../store/transaction.ts';
 
@@ -20,6 +21,29 @@ export async function lockAtRevision(
   const present = await lockEnvironment(tx, environmentId);
   if (present === undefined) throw deletedEnvironment();
   checkRevision(present, expectedRevision);
+  return present;
+}
+
+/**
+ * Like `lockAtRevision`, and locks another environment for shares, in the order of the ids. So two changes that lock the
+ * same two environments never wait for each other.
+ */
+export async function lockWithShared(
+  tx: Transaction,
+  environmentId: string,
+  {
+    expectedRevision,
+    sharedEnvironmentId,
+  }: { expectedRevision?: string | undefined; sharedEnvironmentId?: string | undefined },
+): Promise<PresentRevision> {
+  const share = async (): Promise<void> => {
+    if (sharedEnvironmentId === undefined || (await shareEnvironment(tx, sharedEnvironmentId))) return;
+    throw new DomainError('not_found', 'the environment to read from was deleted meanwhile');
+  };
+  const isFirst = sharedEnvironmentId !== undefined && sharedEnvironmentId < environmentId;
+  if (isFirst) await share();
+  const present = await lockAtRevision(tx, environmentId, expectedRevision);
+  if (!isFirst) await share();
   return present;
 }
 

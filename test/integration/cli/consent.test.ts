@@ -41,6 +41,8 @@ beforeAll(async () => {
   await cli.output(['snapshot', 'create', '-n', 'older', ...scope]);
   ids.snapshot = (await cli.output(['snapshot', 'create', ...scope, '--output', 'name'])).trim();
   await cli.output(['set', 'A=2', 'B=2', '--yes', ...scope]);
+  await cli.output(['env', 'create', 'staging', ...scope.slice(0, 4)]);
+  await cli.output(['set', 'C=1', 'D=1', '--yes', ...scope.slice(0, 4), '-e', 'staging']);
   const service = await world.serviceToken();
   ids.serviceToken = service.id;
   ids.personalToken = (await cli.output(['token', 'create', '-n', 'spare', '--output', 'name'])).trim();
@@ -59,6 +61,7 @@ const asks: Readonly<Record<string, () => string[]>> = {
   unset: () => ['unset', 'A', ...scope],
   push: () => ['push', '-', ...scope],
   destroy: () => ['destroy', 'A', '--version', '1', ...scope],
+  promote: () => ['promote', '--from', 'staging', ...scope],
   'snapshot restore': () => ['snapshot', 'restore', ids.snapshot],
   'snapshot delete': () => ['snapshot', 'delete', ids.snapshot],
   'snapshot prune': () => ['snapshot', 'prune', '--keep-last', '1', ...scope],

@@ -143,6 +143,18 @@ describe('--output json', () => {
     expect(await prints('token revoke', [personal.id, '--yes'])).toMatchObject({ kind: 'personal_token' });
   });
 
+  test('of copies', async () => {
+    await prints('env create', ['staging']);
+    await prints('set', ['COPIED=1', '-e', 'staging']);
+    const planned = await prints<{ planHash: string }>('promote', ['--from', 'staging', '--plan']);
+    expect(planned).toMatchObject({ created: ['COPIED'] });
+    const { planHash } = planned;
+    const args = ['--from', 'staging', '--plan-hash', planHash];
+    expect(await prints('promote', args)).toMatchObject({
+      created: ['COPIED'],
+    });
+  });
+
   test('of people', async () => {
     const email = 'new@example.com';
     expect(await prints('user create', [email])).toMatchObject({ email });

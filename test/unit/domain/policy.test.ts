@@ -56,6 +56,7 @@ const peopleTable = `
   project.delete        allowed allowed denied    denied  hidden
   environment.update    allowed allowed denied    denied  hidden
   environment.delete    allowed allowed denied    denied  hidden
+  environment.copy      allowed allowed allowed   denied  hidden
   snapshot.list         allowed allowed allowed   allowed hidden
   snapshot.read         allowed allowed allowed   allowed hidden
   snapshot.create       allowed allowed allowed   denied  hidden
@@ -160,6 +161,10 @@ const tokenTable = `
   environment.delete   sibling-environment  denied  denied  denied  denied  hidden  hidden
   environment.delete   sibling-project      denied  denied  hidden  hidden  hidden  hidden
   environment.delete   foreign-organization hidden  hidden  hidden  hidden  hidden  hidden
+  environment.copy     own                  denied  allowed denied  allowed denied  allowed
+  environment.copy     sibling-environment  denied  allowed denied  allowed hidden  hidden
+  environment.copy     sibling-project      denied  allowed hidden  hidden  hidden  hidden
+  environment.copy     foreign-organization hidden  hidden  hidden  hidden  hidden  hidden
   snapshot.list        own                  allowed allowed allowed allowed allowed allowed
   snapshot.list        sibling-environment  allowed allowed allowed allowed hidden  hidden
   snapshot.list        sibling-project      allowed allowed hidden  hidden  hidden  hidden

@@ -7,6 +7,7 @@ import { completing, choice, flag, optionalArgument, scopeOptions, text } from '
 import type { DifferenceOutput } from '../../output/shapes.ts';
 import type { Scope } from '../../settings/scope.ts';
 import { type DifferenceLine, differenceLines, differenceOf } from './difference.ts';
+import { otherEnvironment } from './other-environment.ts';
 import { readSecretFile, readableFormats, shownFile, shownWarning } from './secret-file.ts';
 import { readSecrets, shownScope, tableOf } from './secrets-api.ts';
 
@@ -55,7 +56,7 @@ export const diffCommand = defineCommand({
 
 type Kind =
   | { readonly kind: 'file'; readonly file: string; readonly format: (typeof readableFormats)[number] | undefined }
-  | { readonly kind: 'environment'; readonly other: readonly string[] }
+  | { readonly kind: 'environment'; readonly other: string }
   | { readonly kind: 'revision'; readonly revision: string };
 
 interface Flags {
@@ -75,19 +76,7 @@ function kindOf(file: string | undefined, { with: other, revision, format }: Fla
   if (file !== undefined) return { kind: 'file', file, format };
   if (format !== undefined) throw usageError('--format is for a file, and none is given');
   if (revision !== undefined) return { kind: 'revision', revision };
-  return { kind: 'environment', other: slugsOf(other ?? '') };
-}
-
-function slugsOf(path: string): readonly string[] {
-  const slugs = path.split('/');
-  if (slugs.length <= 3 && !slugs.includes('')) return slugs;
-  throw usageError('--with must be an environment, such as production, shop/production or acme/shop/production');
-}
-
-/** The other environment; slugs that are not given are those of the first. */
-function otherScope(slugs: readonly string[], { organization, project }: Scope): Scope {
-  const [environment = '', ownProject = project, ownOrganization = organization] = slugs.toReversed();
-  return { organization: ownOrganization, project: ownProject, environment };
+  return { kind: 'environment', other: other ?? '' };
 }
 
 interface Side {
@@ -101,8 +90,10 @@ async function sidesOf(context: CommandContext, kind: Kind, scope: Scope): Promi
     const list = await readSecrets(api, of, revision);
     return { title: `${shownScope(of)} (revision ${list.revision})`, secrets: tableOf(list) };
   };
-  if (kind.kind === 'environment')
-    return { before: await read(scope), after: await read(otherScope(kind.other, scope)) };
+  if (kind.kind === 'environment') {
+    const other = otherEnvironment('--with', kind.other, scope);
+    return { before: await read(scope), after: await read(other) };
+  }
   if (kind.kind === 'revision') return { before: await read(scope, kind.revision), after: await read(scope) };
   const { secrets, warnings } = await readSecretFile(context, kind.file, kind.format);
   for (const warning of warnings) context.io.warn(shownWarning(warning));

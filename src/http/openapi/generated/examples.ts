@@ -434,6 +434,22 @@ export const examples: Readonly<Record<string, OperationExample>> = {
     path: { org: 'acme', project: 'shop', env: 'production', id: 'e7b2175d-9b8d-483e-abca-1eeaef10f6b1' },
     query: {},
   },
+  copyEnvironment: {
+    path: { org: 'acme', project: 'shop', env: 'preview' },
+    query: {},
+    body: { from: { project: 'shop', environment: 'production' }, mode: 'missing', keys: { include: ['API_*'] } },
+    response: {
+      created: ['API_KEY'],
+      updated: [],
+      unchanged: [],
+      kept: [],
+      deleted: [],
+      destroyed: [],
+      from: { revision: 7, revisionId: 'fbbac5cb-2265-452a-96df-06bb73e239ae' },
+      revision: 1,
+      revisionId: '0d9b53f1-64a5-4d8e-8c9e-2f1b7e5a4c33',
+    },
+  },
   createServiceToken: {
     path: { org: 'acme' },
     query: {},

@@ -74,6 +74,8 @@ GET    /environments/{org}/{project}/{env}          200   200   200       200   
 PATCH  /environments/{org}/{project}/{env}          200   200   403       403    404     404    403  403   403  403   403  403
 DELETE /environments/{org}/{project}/{env}          204   204   403       403    404     404    403  403   403  403   403  403
 POST   /environments/{org}/{project}/{env}/purge    403   403   403       403    403     204    403  403   403  403   403  403
+POST   /environments/{org}/{project}/{env}/copy     200   200   200       403    404     404    403  200   403  200   403  422
+POST   /environments/{org}/{project}/{env}/copy [dry] 200 200   200       403    404     404    403  200   403  200   403  422
 
 GET    /users                                       403   403   403       403    403     200    403  403   403  403   403  403
 POST   /users                                       403   403   403       403    403     201    403  403   403  403   403  403

@@ -57,6 +57,14 @@ const ownServiceToken: Prepare = async ({ founder, place, succeeds }) => ({
 
 const restore: Prepare = ({ place }) => ({ body: { snapshotId: place.snapshotId } });
 
+/** A copy from another environment of the same project. A token of one environment can name no other than that. */
+function copy(options: { readonly dryRun?: true } = {}): Prepare {
+  return async ({ founder, place, succeeds }) => {
+    const { project, environment } = succeeds ? await founder.environment(place) : place;
+    return { body: { from: { project, environment }, mode: 'changed', ...options } };
+  };
+}
+
 /** The request of each line of the table: valid, and about something that is there. */
 export const preparations: Readonly<Record<string, Prepare>> = {
   'GET /me': asItIs,
@@ -107,6 +115,9 @@ export const preparations: Readonly<Record<string, Prepare>> = {
     await founder.send('DELETE', `/environments/${place.organization}/${place.project}/${place.environment}`);
     return { place };
   },
+
+  'POST /environments/{org}/{project}/{env}/copy': copy(),
+  'POST /environments/{org}/{project}/{env}/copy [dry]': copy({ dryRun: true }),
 
   'GET /users': asItIs,
   'POST /users': () => ({ body: { email: `${freshSlug('new')}@example.test` } }),

@@ -1,0 +1,194 @@
+import type { CopyView } from '../../../wire/copies.ts';
+import { apiPath } from '../../../client/api-client.ts';
+import { usageError } from '../../cli-error.ts';
+import { type CommandContext, defineCommand } from '../../command.ts';
+import { commentOption, completing, flag, repeated, scopeOptions, text } from '../../options.ts';
+import type { Scope } from '../../settings/scope.ts';
+import { differenceLines } from './difference.ts';
+import { expectedRevisionId, expectedRevisionOption } from './expected-state.ts';
+import { otherEnvironment } from './other-environment.ts';
+import { counted, shownScope } from './secrets-api.ts';
+
+/** `promote`: docs/interface.md 4.13. */
+export const promoteCommand = defineCommand({
+  summary: 'Copy secrets from one environment to another, after showing the plan',
+  description:
+    'Shows the plan first: + created, ~ changed, - deleted. By default, it creates and changes secrets of the destination, and deletes none. The values stay on the server. It is one change: all of it is applied, or nothing. If either environment changes before you confirm, nothing is copied.',
+  arguments: {},
+  options: {
+    from: completing('environment', text('--from <environment>', 'The source: env, or project/env')),
+    to: completing(
+      'environment',
+      text('--to <environment>', 'The destination: env, or project/env; default: that of -e or of .keyframe.json'),
+    ),
+    ...scopeOptions,
+    keys: { ...repeated('--keys <glob>', 'Copy only these keys, such as DB_*; repeatable'), field: 'keys.include' },
+    exclude: { ...repeated('--exclude <glob>', 'Leave out these keys; repeatable'), field: 'keys.exclude' },
+    isMissingOnly: flag('--missing', 'Only create secrets that the destination does not have'),
+    isMirror: flag('--mirror', 'Also delete secrets that the source does not have'),
+    revision: text('--revision <revision>', 'Copy a past revision of the source (number or id)'),
+    isPlan: flag('--plan', 'Show the plan only'),
+    isDryRun: flag('--dry-run', 'Same as --plan'),
+    planHash: text(
+      '--plan-hash <hash>',
+      'Apply exactly this plan (planHash of --plan --output json), without confirmation',
+    ),
+    ...expectedRevisionOption,
+    ...commentOption,
+  },
+  examples: [
+    { line: 'promote --from staging --to production', note: 'Show the plan and ask for confirmation' },
+    { line: "promote --from staging --to production --keys 'DB_*' --plan", note: 'Show the plan for some keys' },
+    { line: 'promote --from staging --to production --missing --yes', note: 'Only add what is missing' },
+  ],
+  async run(context, { options }) {
+    const { from, isMissingOnly, isMirror, isPlan, isDryRun, planHash: givenHash } = options;
+    if (from === undefined)
+      throw usageError('--from <environment> is required', 'It names the source, such as staging.');
+    if (isMissingOnly && isMirror) throw usageError('--missing and --mirror cannot be combined');
+    const destination = destinationOf(context, options);
+    const source = sourceOf(from, destination);
+    const expectedRevision = await expectedRevisionId(context.api(), destination, options.expectedRevision);
+    const body: CopyRequest = {
+      from: { project: source.project, environment: source.environment, revision: revisionOf(options.revision) },
+      mode: isMissingOnly ? 'missing' : isMirror ? 'mirror' : 'changed',
+      keys: selectionOf(options.keys, options.exclude),
+      planHash: givenHash,
+      expectedRevision,
+      comment: options.comment,
+    };
+    const places = { source, destination };
+    if (isPlan || isDryRun) {
+      return await printPlan(context, places, await copy(context, destination, { ...body, dryRun: true }));
+    }
+    const isAgreed = givenHash !== undefined || context.isConfirmed;
+    const planHash = isAgreed ? givenHash : await agreedPlan(context, places, body);
+    await print(context, places, await copy(context, destination, { ...body, planHash }));
+  },
+});
+
+/** The body of the request. What is undefined is not sent. */
+interface CopyRequest {
+  readonly from: {
+    readonly project: string;
+    readonly environment: string;
+    readonly revision: number | string | undefined;
+  };
+  readonly mode: 'missing' | 'changed' | 'mirror';
+  readonly keys: { readonly include?: readonly string[]; readonly exclude?: readonly string[] } | undefined;
+  readonly planHash: string | undefined;
+  readonly expectedRevision: string | undefined;
+  readonly comment: string | undefined;
+  readonly dryRun?: true;
+}
+
+interface Places {
+  readonly source: Scope;
+  readonly destination: Scope;
+}
+
+interface DestinationFlags {
+  readonly to: string | undefined;
+  readonly organization: string | undefined;
+  readonly project: string | undefined;
+  readonly environment: string | undefined;
+}
+
+function destinationOf(context: CommandContext, { to, ...flags }: DestinationFlags): Scope {
+  if (to === undefined) return context.scope(flags);
+  if (flags.environment !== undefined) throw usageError('--to and --env both name the destination', 'Use one of them.');
+  // The parts that --to names are not looked for elsewhere.
+  const named = otherEnvironment('--to', to, { organization: '', project: '' });
+  return context.scope({
+    organization: named.organization || flags.organization,
+    project: named.project || flags.project,
+    environment: named.environment,
+  });
+}
+
+function sourceOf(from: string, destination: Scope): Scope {
+  const source = otherEnvironment('--from', from, destination);
+  if (source.organization !== destination.organization) {
+    throw usageError(
+      `--from and --to must be in one organization, and ${source.organization} is not ${destination.organization}`,
+      'To move values between organizations, use `keyframe pull` and `keyframe push`.',
+    );
+  }
+  if (shownScope(source) === shownScope(destination)) {
+    throw usageError(`--from and --to both name ${shownScope(source)}`, 'Name another environment with --to.');
+  }
+  return source;
+}
+
+function revisionOf(given: string | undefined): number | string | undefined {
+  return given !== undefined && /^[0-9]{1,10}$/.test(given) ? Number(given) : given;
+}
+
+function selectionOf(include: readonly string[], exclude: readonly string[]): CopyRequest['keys'] {
+  if (include.length === 0 && exclude.length === 0) return undefined;
+  return { ...(include.length === 0 ? {} : { include }), ...(exclude.length === 0 ? {} : { exclude }) };
+}
+
+function copy({ api }: CommandContext, destination: Scope, body: CopyRequest): Promise<CopyView> {
+  const { organization, project, environment } = destination;
+  return api().post<CopyView>(apiPath`/environments/${organization}/${project}/${environment}/copy`, body);
+}
+
+/** Shows the plan and asks for confirmation unless it changes nothing; returns the hash of the confirmed plan. */
+async function agreedPlan(context: CommandContext, places: Places, body: CopyRequest): Promise<string | undefined> {
+  const plan = await copy(context, places.destination, { ...body, dryRun: true });
+  const lines = planLines(plan);
+  if (lines.length > 0) context.io.note(`Plan for ${titleOf(places, plan)}:`);
+  for (const line of lines) context.io.note(line);
+  const { created, updated, deleted, planHash } = plan;
+  const written = created.length + updated.length;
+  if (written + deleted.length === 0) return planHash;
+  const deleting = deleted.length === 0 ? '' : ` and delete ${deleted.length}`;
+  await context.confirm(`Write ${counted(written, 'secret')}${deleting} in ${shownScope(places.destination)}?`);
+  return planHash;
+}
+
+function titleOf({ source, destination }: Places, { from }: CopyView): string {
+  return `${shownScope(destination)} from ${shownScope(source)} (revision ${from.revision})`;
+}
+
+function planLines({ created, updated, deleted, kept, destroyed }: CopyView): string[] {
+  const changes = differenceLines({ added: created, changed: updated, removed: deleted });
+  return [
+    ...changes.map(({ sign, key }) => `  ${sign} ${key}`),
+    ...kept.map((key) => `    ${key}: kept, because it has another value (--missing)`),
+    ...destroyed.map((key) => `    ${key}: skipped, because its value was destroyed`),
+  ];
+}
+
+async function printPlan({ io, printer }: CommandContext, places: Places, plan: CopyView): Promise<void> {
+  const { created, updated, deleted, unchanged, planHash } = plan;
+  const keys = [...created, ...updated, ...deleted].sort();
+  await printer.lines(plan, printer.format === 'name' ? keys : planLines(plan));
+  if (printer.format !== 'table') return;
+  const counts = [`${created.length} new`, `${updated.length} changed`, `${deleted.length} deleted`];
+  io.note(
+    `Nothing was changed in ${shownScope(places.destination)} (--plan): ${counts.join(', ')}, ${unchanged.length} unchanged`,
+  );
+  io.note(`Plan hash: ${planHash ?? '-'}`);
+}
+
+async function print({ printer }: CommandContext, places: Places, answer: CopyView): Promise<void> {
+  const { created, updated, deleted, unchanged, kept, destroyed, revision } = answer;
+  const listed = (keys: readonly string[]): string => (keys.length === 0 ? '0' : `${keys.length}: ${keys.join(', ')}`);
+  await printer.object({
+    value: answer,
+    fields: [
+      ['Environment', shownScope(places.destination)],
+      ['From', `${shownScope(places.source)} (revision ${answer.from.revision})`],
+      ['Created', listed(created)],
+      ['Changed', listed(updated)],
+      ['Deleted', listed(deleted)],
+      ['Unchanged', String(unchanged.length)],
+      ...(kept.length === 0 ? [] : [['Kept', listed(kept)] as const]),
+      ...(destroyed.length === 0 ? [] : [['Destroyed', listed(destroyed)] as const]),
+      ['Revision', String(revision)],
+    ],
+    name: [...created, ...updated, ...deleted].sort(),
+  });
+}

@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import type { CliRunner } from '../../support/cli/cli.ts';
+import { startCommandWorld } from '../../support/cli/command-world.ts';
+import type { World } from '../../support/api/services.ts';
+
+const resources = new AsyncDisposableStack();
+let world: World;
+let cli: CliRunner;
+/** Flags of the project. */
+let project: string[];
+
+beforeAll(async () => {
+  let scope: string[];
+  ({ world, cli, scope } = await startCommandWorld(resources));
+  project = scope.slice(0, 4);
+});
+afterAll(() => resources.disposeAsync());
+
+let round = 0;
+let staging: string;
+let production: string;
+
+beforeEach(async () => {
+  round += 1;
+  [staging, production] = [`staging-${round}`, `production-${round}`];
+  for (const slug of [staging, production]) await cli.output(['env', 'create', slug, ...project]);
+  await cli.output(['set', 'NEW=n', 'SAME=s', 'OTHER=theirs', '--yes', ...project, '-e', staging]);
+  await cli.output(['set', 'SAME=s', 'OTHER=ours', 'ONLY=o', '--yes', ...project, '-e', production]);
+});
+
+const pulled = (slug: string): Promise<string> => cli.output(['pull', ...project, '-e', slug, '--format', 'env']);
+const between = (): string[] => ['--from', staging, '--to', production, ...project];
+
+describe('promote', () => {
+  test('shows the plan, and with --yes copies without it', async () => {
+    const { code, stdout, stderr } = await cli.run(['promote', ...between(), '--plan']);
+    expect([code, stdout]).toEqual([0, '  + NEW\n  ~ OTHER\n']);
+    expect(stderr).toMatch(
+      /^Nothing was changed in .*\/production-1 \(--plan\): 1 new, 1 changed, 0 deleted, 1 unchanged\nPlan hash: /,
+    );
+    expect(await pulled(production)).toContain('OTHER=ours');
+    const done = await cli.output(['promote', ...between(), '--yes']);
+    expect(done).toMatch(
+      new RegExp(`From: +${world.slugs.organization}/${world.slugs.project}/${staging} \\(revision 1\\)`),
+    );
+    expect(await pulled(production)).toBe('NEW=n\nONLY=o\nOTHER=theirs\nSAME=s\n');
+    expect(await cli.output(['promote', ...between(), '--yes', '--output', 'name'])).toBe('');
+  });
+
+  test('limits the keys, only adds, or mirrors', async () => {
+    await cli.output(['promote', ...between(), '--keys', 'N*', '--keys', 'O*', '--exclude', 'OTHER', '--yes']);
+    expect(await pulled(production)).toBe('NEW=n\nONLY=o\nOTHER=ours\nSAME=s\n');
+    await cli.output(['set', 'LATER=l', ...project, '-e', staging]);
+    expect(await cli.output(['promote', ...between(), '--missing', '--yes', '--output', 'name'])).toBe('LATER\n');
+    expect(await cli.output(['promote', ...between(), '--mirror', '--yes', '--output', 'name'])).toBe('ONLY\nOTHER\n');
+    expect(await pulled(production)).toBe(await pulled(staging));
+  });
+
+  test('copies a past revision of the source', async () => {
+    await cli.output(['set', 'NEW=later', ...project, '-e', staging]);
+    await cli.output(['promote', ...between(), '--revision', '1', '--keys', 'NEW', '--yes']);
+    expect(await pulled(production)).toContain('NEW=n\n');
+  });
+
+  test('takes the destination from -e, and a project in --from', async () => {
+    const from = `${world.slugs.project}/${staging}`;
+    await cli.output(['promote', '--from', from, ...project, '-e', production, '--yes']);
+    expect(await pulled(production)).toContain('NEW=n\n');
+  });
+
+  test('applies the plan that was reviewed, or nothing', async () => {
+    const { planHash } = await cli.json<{ planHash: string }>(['promote', ...between(), '--plan']);
+    await cli.output(['set', 'NEW=later', ...project, '-e', staging]);
+    const { code, stderr } = await cli.run(['promote', ...between(), '--plan-hash', planHash]);
+    expect(code).toBe(6);
+    expect(stderr).toContain('plan again');
+    expect(await pulled(production)).not.toContain('NEW');
+  });
+
+  test.each([
+    ['without a source', () => ['--to', production], '--from <environment> is required'],
+    ['with one environment twice', () => ['--from', staging, '--to', staging], '--from and --to both name'],
+    ['with two modes', () => ['--from', staging, '--to', production, '--missing', '--mirror'], 'cannot be combined'],
+    [
+      'with two destinations',
+      () => ['--from', staging, '--to', production, '-e', production],
+      'both name the destination',
+    ],
+    ['between organizations', () => ['--from', 'other/shop/dev', '--to', production], 'must be in one organization'],
+    ['with a bad path', () => ['--from', 'a//b', '--to', production], '--from must be an environment'],
+    ['with a bad glob', () => ['--from', staging, '--to', production, '--keys', 'a b'], '--keys'],
+  ])('is refused %s', async (_case, line, message) => {
+    const { code, stderr } = await cli.run(['promote', ...line(), ...project]);
+    expect(code).toBe(2);
+    expect(stderr).toContain(message);
+  });
+
+  test('names the environment that is missing', async () => {
+    const { code, stderr } = await cli.run(['promote', '--from', 'stagging', '--to', production, ...project, '--yes']);
+    expect(code).toBe(5);
+    expect(stderr).toContain('stagging');
+  });
+});
