@@ -73,7 +73,7 @@ function add(parent: Command, entry: CommandEntry | CommandGroup, options: Progr
   loaders.set(command, async () => {
     loaders.delete(command);
     if (!('commands' in entry)) return fill(command, await entry.load(), options);
-    addGlobalOptions(command.helpCommand(false));
+    addGlobalOptions(command.description(`${entry.summary}.`).helpCommand(false));
     command.addHelpText('after', `\n${globalOptionHelp}`);
     for (const child of entry.commands) add(command, child, options);
   });

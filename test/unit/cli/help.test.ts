@@ -57,12 +57,9 @@ describe('help', () => {
     expect(help).toContain(`${option} ${text}`);
   });
 
-  test('begins with a sentence about the command', async () => {
-    for (const words of commands) {
-      const { text } = await shown(...words, '--help');
-      if (words.length > 1 || !text.includes('\nCommands:\n'))
-        expect(text).toMatch(/^Usage: .+\n\n[A-Z][^\n]*(?:\n[^\n]+)?\.\n\n/);
-    }
+  test.each(commands.map((words) => [words.join(' ')]))('of %s begins with a sentence', async (words) => {
+    const { text } = await shown(...words.split(' '), '--help');
+    expect(text).toMatch(/^Usage: .+\n\n[A-Z][^\n]*(?:\n[^\n]+)?\.\n\n/);
   });
 
   test('alone is that of the program', async () => {
