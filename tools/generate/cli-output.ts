@@ -35,7 +35,7 @@ Each command prints one JSON object on standard output. Its shape has a JSON Sch
 ${markdownTable([['command', 'shape'], ...rows])}
 
 - Commands that list things print the whole page of the API, with \`nextCursor\`.
-- \`get\` prints the second shape with \`--version\`, and \`versions\` with \`--version\`.
+- \`get\` prints the second shape with \`--version\` and the third for several keys, and \`versions\` with \`--version\`.
 - \`unchanged\` is a list of keys. A number of keys is called \`unchangedCount\`.
 - At a terminal \`value\` is missing unless \`--reveal\` is given.
 - \`run\`, \`completion\` and \`help\` print no object.

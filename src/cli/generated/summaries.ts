@@ -3,7 +3,7 @@
 /** The summary of every command, for lists of commands: their modules need not be loaded for it. */
 export const summaries: Readonly<Record<string, string>> = {
   list: 'List the secrets of an environment, without their values',
-  get: 'Print the value of one secret',
+  get: 'Print the values of secrets',
   set: 'Set secrets: KEY=VALUE, from standard input or from a file',
   rotate: 'Replace the value of a secret with a random one from the server',
   unset: 'Delete secrets',

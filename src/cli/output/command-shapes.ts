@@ -3,7 +3,7 @@ import type { ShapeName } from './shapes.ts';
 /** The shapes of what each command prints with --output json; none for a command whose output is not an object. */
 export const commandShapes: Readonly<Record<string, readonly ShapeName[]>> = {
   list: ['secret-list'],
-  get: ['secret', 'past-secret'],
+  get: ['secret', 'past-secret', 'secret-list'],
   set: ['change'],
   rotate: ['change'],
   unset: ['change'],

@@ -79,6 +79,14 @@ describe('--output json', () => {
     await prints('list', ['--reveal']);
     await prints('pull');
     await prints('get', ['A']);
+    const both = await prints('get', ['C', 'A'], { shape: 'secret-list' });
+    expect(both).toMatchObject({
+      secrets: [
+        { key: 'C', value: 'a#b' },
+        { key: 'A', value: '1' },
+      ],
+      revision: 2,
+    });
     const past = await prints('get', ['A', '--version', '1'], { shape: 'past-secret' });
     expect(past).toMatchObject({ key: 'A', value: '1', version: 1, changeType: 'created' });
     expect(await prints('versions', ['A', '--version', '1'], { shape: 'past-secret' })).toEqual(past);

@@ -6,11 +6,11 @@ import type { SecretTable } from '../../formats/secret-table.ts';
 import { completing, choice, flag, revealOption, scopeOptions, text } from '../../options.ts';
 import { fileFault } from '../../settings/file-fault.ts';
 import { writePrivateFile } from '../../settings/private-file.ts';
+import { printHidden, printValues, warnOfShells } from './formatted-output.ts';
 import { printSecretList } from './list.ts';
 import { loaderOption, requireNoLoaderVariables } from './loader-refusal.ts';
 import { type WritableFormat, formatOfName, writableFormats, writeSecrets } from './secret-file.ts';
 import { counted, destroyedKeys, readSecrets, shownScope, tableOf } from './secrets-api.ts';
-import { terminalText } from '../../terminal/terminal-text.ts';
 
 export const pullCommand = defineCommand({
   summary: 'Read all secrets of an environment in one of several formats',
@@ -53,29 +53,21 @@ export const pullCommand = defineCommand({
     const secrets = tableOf(list);
     const written = await writeSecrets(secrets, format, names);
     const isPrinted = file === undefined;
-    if (isPrinted && !context.showsValues(options)) return noteHidden(context, secrets);
+    if (isPrinted && !context.showsValues(options)) return printHidden(context, secrets.keys(), hiddenHint);
     const place = shownScope(scope);
     if (loadedAsVariables.has(format)) {
       requireNoLoaderVariables(secrets, { place, allowed: options.allowLoaderVariables });
     }
     if (format === 'env') await warnOfShells(context, secrets);
     if (!isPrinted) return await writeInto(context, { file, written, secrets, place });
-    context.io.write(context.io.isOutputTerminal ? terminalText(written) : written);
+    printValues(context, written);
   },
 });
 
+const hiddenHint = 'To see them, add --reveal; to write them into a file, --file <path>';
+
 // Shells load both: `. ./secrets.sh`, and `set -a; . ./.env` as direnv and Compose do in their way.
 const loadedAsVariables: ReadonlySet<string> = new Set<WritableFormat>(['shell', 'env']);
-
-/** The format env has no quotes that every value fits and that shells read the same. */
-async function warnOfShells({ io }: CommandContext, secrets: SecretTable): Promise<void> {
-  const { keysRunInShell } = await import('../../formats/dotenv.ts');
-  const keys = keysRunInShell(secrets);
-  if (keys.length === 0) return;
-  io.note(
-    `warning: a shell that loads this output can run a part of ${keys.join(', ')}. Do not source it; use --format shell for shells`,
-  );
-}
 
 function formatOf({ format, file }: { format: WritableFormat | undefined; file: string | undefined }): WritableFormat {
   if (format !== undefined || file === undefined) return format ?? 'env';
@@ -158,9 +150,4 @@ function writablePath(path: string): string {
   if (!existsSync(path)) return path;
   if (statSync(path).isFile()) return realpathSync(path);
   throw usageError(`${path} is not a file`, 'To print the secrets instead, leave out --file');
-}
-
-function noteHidden({ io }: CommandContext, secrets: SecretTable): void {
-  io.write([...secrets.keys()].map((key) => `${key}=(hidden)\n`).join(''));
-  io.note('Values are hidden on a terminal. To see them, add --reveal; to write them into a file, --file <path>');
 }
