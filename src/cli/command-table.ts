@@ -40,6 +40,8 @@ export const commandTable: readonly CommandSection[] = [
       { name: 'rollback', load: async () => (await import('./commands/secret/rollback.ts')).rollbackCommand },
       { name: 'destroy', load: async () => (await import('./commands/secret/destroy.ts')).destroyCommand },
       { name: 'history', load: async () => (await import('./commands/secret/history.ts')).historyCommand },
+      { name: 'watch', load: async () => (await import('./commands/change/watch.ts')).watchCommand },
+      { name: 'wait', load: async () => (await import('./commands/change/wait.ts')).waitCommand },
       {
         name: 'snapshot',
         summary: 'Capture and restore the state of an environment',

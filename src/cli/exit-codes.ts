@@ -9,6 +9,7 @@ export const exitCodes = {
   conflict: 6,
   refused: 7,
   different: 8,
+  late: 9,
   interrupted: 130,
 } as const;
 
@@ -25,5 +26,6 @@ export const exitCodeMeanings: Readonly<Record<ExitCode, string>> = {
   6: 'conflict with the current state, or it changed in the meantime',
   7: 'not confirmed',
   8: 'difference found (diff --exit-code)',
+  9: 'not reached in time (wait, watch --once)',
   130: 'interrupted',
 };

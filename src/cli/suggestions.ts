@@ -11,6 +11,7 @@ const synonyms: ReadonlyMap<string, string> = new Map(
     diff: ['compare'],
     rollback: ['undo', 'revert'],
     history: ['log', 'logs', 'changes'],
+    watch: ['follow', 'tail', 'events'],
     'snapshot restore': ['restore'],
     'snapshot create': ['backup', 'save'],
     login: ['signin', 'sign-in', 'auth', 'authenticate'],

@@ -1,6 +1,7 @@
 import type { ClientRequest, IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { answerError, networkError } from './answer-error.ts';
+import { answerError, foreignAnswer, networkError } from './answer-error.ts';
 import { ClientError } from './client-error.ts';
+import { EventParser, type SentEvent } from './event-parser.ts';
 
 export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -36,6 +37,8 @@ export interface ApiClientOptions {
 const readTimeoutMs = 10_000;
 const writeTimeoutMs = 60_000;
 const slowMs = 3_000;
+// The server writes a comment to a stream every 15 seconds.
+const streamTimeoutMs = 45_000;
 // All values of an environment are at most 16 MiB, and JSON can need six times their length.
 const maxAnswerBytes = 128 * 1024 * 1024;
 // A server that is being replaced returns these statuses, or drops the connection, for a moment.
@@ -105,6 +108,32 @@ export class ApiClient {
     return this.#bodyOf<Body>(last, fullPath);
   }
 
+  /**
+   * The events of a stream, until the server or the signal ends it. It is not retried: only the caller knows where to
+   * resume. A reader that is slow to take an event holds back the next ones at the server.
+   */
+  async *events(path: string, { query, headers = {}, signal }: EventsRequest): AsyncGenerator<SentEvent, void> {
+    const request = this.#open('GET', path + queryText(query), {
+      headers: { ...headers, accept: 'text/event-stream, application/problem+json' },
+    });
+    const end = (): void => void request.destroy();
+    signal.addEventListener('abort', end, { once: true });
+    try {
+      const response = await responseOf(request);
+      const { statusCode: status = 0, headers: sent } = response;
+      const contentType = sent['content-type'];
+      if (status !== 200) this.#bodyOf(await readAnswer(request, response), path);
+      if (contentType?.startsWith('text/event-stream') !== true) throw foreignAnswer(this.url, status);
+      request.setTimeout(streamTimeoutMs);
+      yield* eventsOf(response, this.url);
+    } catch (error) {
+      if (!signal.aborted) this.#fail('GET', error);
+    } finally {
+      signal.removeEventListener('abort', end);
+      request.destroy();
+    }
+  }
+
   #bodyOf<Body>({ status, headers, text }: RawAnswer, path: string): ApiAnswer<Body> {
     // No request is conditional, so 304 is an error.
     if (status === 204) return { status, headers, body: undefined as Body };
@@ -134,7 +163,15 @@ export class ApiClient {
     return new ClientError(message, { fault, url: this.url, networkCode: 'TIMEOUT' });
   }
 
-  #attempt(method: HttpMethod, path: string, { body, headers }: ApiRequest): Promise<RawAnswer> {
+  #attempt(method: HttpMethod, path: string, sent: SentParts): Promise<RawAnswer> {
+    return new Promise((resolve, reject) => {
+      const request = this.#open(method, path, sent);
+      request.once('response', (response) => void readAnswer(request, response).then(resolve, reject));
+      request.once('error', reject);
+    });
+  }
+
+  #open(method: HttpMethod, path: string, { body, headers }: SentParts): ClientRequest {
     const payload = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
     const url = `${this.url}/api/v1${path}`;
     const options = {
@@ -151,22 +188,26 @@ export class ApiClient {
       timeout: this.#timeoutOf(method),
       ...(this.#deadline === undefined ? {} : { signal: this.#deadline }),
     };
-    return new Promise((resolve, reject) => {
-      // Loaded on use: help needs neither of them.
-      const request = url.startsWith('https:')
-        ? process.getBuiltinModule('node:https').request(url, options)
-        : process.getBuiltinModule('node:http').request(url, options);
-      // The request is handed to the system in this turn, before setImmediate.
-      request.once('finish', () => void setImmediate(this.#whileWaiting));
-      const slow = setTimeout(this.#onSlow, slowMs);
-      request.once('close', () => clearTimeout(slow));
-      request.once('response', () => clearTimeout(slow));
-      request.once('response', (response) => void readAnswer(request, response).then(resolve, reject));
-      request.once('timeout', () => void request.destroy(this.#silence(method)));
-      request.once('error', reject);
-      request.end(payload);
-    });
+    // Loaded on use: help needs neither of them.
+    const request = url.startsWith('https:')
+      ? process.getBuiltinModule('node:https').request(url, options)
+      : process.getBuiltinModule('node:http').request(url, options);
+    // The request is handed to the system in this turn, before setImmediate.
+    request.once('finish', () => void setImmediate(this.#whileWaiting));
+    const slow = setTimeout(this.#onSlow, slowMs);
+    request.once('close', () => clearTimeout(slow));
+    request.once('response', () => clearTimeout(slow));
+    request.once('timeout', () => void request.destroy(this.#silence(method)));
+    request.end(payload);
+    return request;
   }
+}
+
+type SentParts = Pick<ApiRequest, 'body' | 'headers'>;
+
+export interface EventsRequest extends Pick<ApiRequest, 'query' | 'headers'> {
+  /** Ends the stream, without an error. */
+  readonly signal: AbortSignal;
 }
 
 interface RawAnswer {
@@ -185,6 +226,24 @@ export function apiPath(segments: TemplateStringsArray, ...names: readonly (stri
     throw new ClientError('a name, key or id cannot be empty, "." or ".."', { fault: 'invalid_path' });
   }
   return String.raw({ raw: segments }, ...names.map((name) => encodeURIComponent(name)));
+}
+
+function responseOf(request: ClientRequest): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    request.once('response', resolve);
+    // A later error of the request is one of the response too.
+    request.once('error', reject);
+  });
+}
+
+async function* eventsOf(response: IncomingMessage, url: string): AsyncGenerator<SentEvent, void> {
+  const parser = new EventParser();
+  response.setEncoding('utf8');
+  try {
+    for await (const part of response) yield* parser.read(part as string);
+  } catch (error) {
+    throw error instanceof SyntaxError ? foreignAnswer(url, 200) : error;
+  }
 }
 
 /** Uses events because starting an async iteration takes longer than the answer. */

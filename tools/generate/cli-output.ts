@@ -36,6 +36,7 @@ ${markdownTable([['command', 'shape'], ...rows])}
 
 - Commands that list things print the whole page of the API, with \`nextCursor\`.
 - \`get\` prints the second shape with \`--version\` and the third for several keys, and \`versions\` with \`--version\`.
+- \`watch\` prints one object per line, for each change. With \`--output yaml\` each change is a document.
 - \`unchanged\` is a list of keys. A number of keys is called \`unchangedCount\`.
 - At a terminal \`value\` is missing unless \`--reveal\` is given.
 - \`run\`, \`completion\` and \`help\` print no object.

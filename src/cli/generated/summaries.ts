@@ -16,6 +16,8 @@ export const summaries: Readonly<Record<string, string>> = {
   rollback: 'Roll a secret back to an earlier version',
   destroy: 'Erase the value of a version permanently',
   history: 'List the changes of an environment',
+  watch: 'Show the changes of an environment as they happen',
+  wait: 'Wait until an environment has reached a revision',
   'snapshot create': 'Capture the current state of an environment',
   'snapshot list': 'List the snapshots of an environment',
   'snapshot show': 'Show a snapshot and its environment',

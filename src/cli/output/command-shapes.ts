@@ -16,6 +16,8 @@ export const commandShapes: Readonly<Record<string, readonly ShapeName[]>> = {
   rollback: ['rollback'],
   destroy: ['destroyed-version'],
   history: ['revision-list'],
+  watch: ['watched-change'],
+  wait: ['reached-revision'],
   'snapshot create': ['snapshot'],
   'snapshot list': ['snapshot-list'],
   'snapshot show': ['placed-snapshot'],

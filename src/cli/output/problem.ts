@@ -21,5 +21,6 @@ const codes: Readonly<Record<ExitCode, string>> = {
   6: 'conflict',
   7: 'not_confirmed',
   8: 'different',
+  9: 'late',
   130: 'interrupted',
 };

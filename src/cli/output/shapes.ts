@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { auditListView } from '../../wire/audit.ts';
-import { changeListView } from '../../wire/changes.ts';
+import { changeListView, changeView } from '../../wire/changes.ts';
 import { copyView } from '../../wire/copies.ts';
 import { meView } from '../../wire/me.ts';
 import { memberListView, memberView } from '../../wire/members.ts';
@@ -92,6 +92,17 @@ const signInList = z.strictObject({
   ),
 });
 
+const watchedChange = z.strictObject({
+  ...changeView.shape,
+  keys: z.array(
+    z.strictObject({
+      key: z.string(),
+      version: z.int().nullable().meta({ description: 'The new version; null if the key was deleted' }),
+      action: z.enum(['added', 'changed', 'deleted']),
+    }),
+  ),
+});
+
 const problemOutput = z.strictObject({
   ...problem.partial({ status: true, instance: true }).shape,
   type: z.string(),
@@ -126,6 +137,7 @@ export const shapes = {
   'project-list': projectListView,
   prune: pruneView,
   push,
+  'reached-revision': z.strictObject(revisionFields),
   restore: restoreView,
   'revision-list': changeListView,
   rollback: z.strictObject({ key: z.string(), ...rollbackView.shape }),
@@ -143,6 +155,7 @@ export const shapes = {
   version: z.strictObject({ version: z.string() }),
   'version-list': versionListView,
   warning: z.strictObject({ warning: z.string() }),
+  'watched-change': watchedChange,
 } as const satisfies Readonly<Record<string, z.ZodType>>;
 
 export type ShapeName = keyof typeof shapes;
@@ -154,3 +167,5 @@ export type PushOutput = z.infer<typeof push>;
 export type SessionOutput = z.infer<typeof session>;
 export type SignInListOutput = z.infer<typeof signInList>;
 export type SnapshotDifferenceOutput = z.infer<(typeof shapes)['snapshot-difference']>;
+export type WatchedChangeOutput = z.infer<typeof watchedChange>;
+export type ReachedRevisionOutput = z.infer<(typeof shapes)['reached-revision']>;

@@ -87,6 +87,16 @@ export class Printer {
     await this.object({ value, fields: [], name });
   }
 
+  /** One of several results that come over time: json prints each as one line, and yaml as one document. */
+  async streamed({ value, line, name }: { value: object; line: string; name: string }): Promise<void> {
+    if (this.#format === 'json') return this.#written(`${JSON.stringify(value)}\n`);
+    if (this.#format === 'yaml') {
+      this.#io.write('---\n');
+      return await this.#document(value);
+    }
+    this.#lines([shownText(this.#format === 'name' ? name : line)]);
+  }
+
   /** A result without a table, such as a list of keys: json and yaml as they are, else lines. */
   async lines(value: unknown, lines: readonly string[]): Promise<void> {
     if (this.#format === 'json' || this.#format === 'yaml') await this.#document(value);

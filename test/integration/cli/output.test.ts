@@ -10,6 +10,7 @@ import type { CliRunner } from '../../support/cli/cli.ts';
 import { startCommandWorld } from '../../support/cli/command-world.ts';
 import type { TestApi } from '../../support/api/http.ts';
 import type { World } from '../../support/api/services.ts';
+import { waitFor } from '../../support/fixtures/wait-for.ts';
 import { TestSyncReader } from '../../support/api/sync-reader.ts';
 
 const resources = new AsyncDisposableStack();
@@ -21,6 +22,8 @@ let reader: string;
 
 beforeAll(async () => {
   ({ api, world, cli } = await startCommandWorld(resources));
+  api.services.feed.start();
+  await waitFor('the feed to hear', () => api.services.feed.ready);
   const { organization, project, environment } = world.slugs;
   await cli.output(['init', '-o', organization, '-p', project, '-e', environment]);
   reader = (await new TestSyncReader(api.services, world, { namespace: 'team-a' }).enter()).tokenId;
@@ -100,6 +103,9 @@ describe('--output json', () => {
     expect(await prints('destroy', ['A', '--version', '2', '--yes'])).toMatchObject({ key: 'A', version: 2 });
     expect(await prints('unset', ['B', '--yes'])).toMatchObject({ set: [], deleted: ['B'] });
     await prints('history');
+    const watched = await prints('watch', ['--since', '2', '--once']);
+    expect(watched).toMatchObject({ revision: 3, keys: [{ key: 'A', version: 2, action: 'changed' }] });
+    expect(await prints('wait', ['--revision', '3'])).toMatchObject({ revision: expect.any(Number) });
     await prints('audit');
   });
 

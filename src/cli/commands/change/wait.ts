@@ -1,0 +1,99 @@
+import type { EnvironmentView } from '../../../wire/tenancy.ts';
+import { apiPath } from '../../../client/api-client.ts';
+import { CliError, usageError } from '../../cli-error.ts';
+import { type CommandContext, defineCommand } from '../../command.ts';
+import { durationOption } from '../../duration-option.ts';
+import { exitCodes } from '../../exit-codes.ts';
+import { requiredText, scopeOptions } from '../../options.ts';
+import type { ReachedRevisionOutput } from '../../output/shapes.ts';
+import type { Scope } from '../../settings/scope.ts';
+import { endOnSignals } from '../../terminal/end-on-signals.ts';
+import { shownScope } from '../secret/secrets-api.ts';
+import { followChanges } from './followed-changes.ts';
+import { noteOutage } from './outage-note.ts';
+
+const defaultMs = 5 * 60_000;
+
+/** `wait`: until an environment has reached a revision. */
+export const waitCommand = defineCommand({
+  summary: 'Wait until an environment has reached a revision',
+  description:
+    'Ends with exit code 0 when the environment is at this revision or a later one, and with 9 if that takes longer than --within. It polls nothing: the server reports each change. An id is that of an existing revision, so an unknown id is an error at once.',
+  options: {
+    ...scopeOptions,
+    revision: requiredText('--revision <revision>', 'The revision to wait for (number or id)'),
+    within: durationOption('--within <duration>', 'Longest wait, such as 90s or 1h (default: 5m)'),
+  },
+  examples: [
+    { line: 'wait --revision 42', note: 'Until revision 42, at most five minutes' },
+    {
+      line: 'wait -e production --revision 42 --within 30m',
+      note: 'In a pipeline that needs the change of another one',
+    },
+  ],
+  async run(context, { options }) {
+    const scope = context.scope(options);
+    const { revision: wanted, within = defaultMs } = options;
+    endOnSignals();
+    const current = await currentRevision(context, scope, wanted);
+    const isReached = !isNumber(wanted) || current.revision >= Number(wanted);
+    const reached = isReached ? current : await laterRevision(context, scope, { wanted: Number(wanted), within });
+    const { revision, revisionId } = reached;
+    const value = { revision, revisionId } satisfies ReachedRevisionOutput;
+    const sentence = `${shownScope(scope)} is at revision ${revision}`;
+    await context.printer.done({ value, sentence, name: revisionId });
+  },
+});
+
+interface Reached {
+  readonly revision: number;
+  readonly revisionId: string;
+}
+
+function isNumber(wanted: string): boolean {
+  return /^[0-9]{1,15}$/.test(wanted);
+}
+
+/**
+ * The revision of the environment now. An id is known from its commit on, so there is nothing to wait for: throws
+ * ClientError notFound for one that is unknown.
+ */
+async function currentRevision(context: CommandContext, scope: Scope, wanted: string): Promise<Reached> {
+  const { organization, project, environment } = scope;
+  const api = context.api();
+  if (!isNumber(wanted)) {
+    if (!/^[0-9a-f-]{36}$/i.test(wanted)) throw usageError('--revision must be the number of a revision or its id');
+    await api.get(apiPath`/changes/${organization}/${project}/${environment}`, { query: { since: wanted, limit: 1 } });
+  }
+  return await api.get<EnvironmentView>(apiPath`/environments/${organization}/${project}/${environment}`);
+}
+
+/** The first revision from `wanted` on that the environment reaches. Throws CliError late after `within` milliseconds. */
+async function laterRevision(
+  context: CommandContext,
+  scope: Scope,
+  { wanted, within }: { readonly wanted: number; readonly within: number },
+): Promise<Reached> {
+  const end = new AbortController();
+  const timer = setTimeout(() => end.abort(), within);
+  let last: number | undefined;
+  try {
+    const positions = followChanges({
+      api: context.api,
+      scope,
+      signal: end.signal,
+      read: async ({ data }) => await Promise.resolve(data),
+      onOutage: noteOutage(context),
+    });
+    for await (const position of positions) {
+      last = position.revision;
+      if (last >= wanted) return position;
+    }
+  } finally {
+    clearTimeout(timer);
+  }
+  const state = last === undefined ? '' : `; it is at revision ${last}`;
+  throw new CliError(exitCodes.late, `${shownScope(scope)} has not reached revision ${wanted} in time${state}`, {
+    next: ['To wait longer, add --within <duration>'],
+  });
+}
