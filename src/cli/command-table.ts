@@ -134,6 +134,7 @@ export const commandTable: readonly CommandSection[] = [
   {
     title: 'Setup',
     entries: [
+      { name: 'status', load: async () => (await import('./commands/session/status.ts')).statusCommand },
       { name: 'init', load: async () => (await import('./commands/folder/init.ts')).initCommand },
       { name: 'trust', load: async () => (await import('./commands/folder/trust.ts')).trustCommand },
       {

@@ -34,6 +34,7 @@ export interface ApiClientOptions {
   readonly deadlineMs?: number;
 }
 
+const apiRoot = '/api/v1';
 const readTimeoutMs = 10_000;
 const writeTimeoutMs = 60_000;
 const slowMs = 3_000;
@@ -134,6 +135,25 @@ export class ApiClient {
     }
   }
 
+  /**
+   * What the server's /readyz answers, which needs no token: undefined if something in front of the server does not pass
+   * that path on. Throws ClientError for an answer that is not Keyframe's.
+   */
+  async readiness(): Promise<{ readonly isReady: boolean; readonly reason: string | undefined } | undefined> {
+    const { status, headers, text } = await this.#attempt('GET', '/readyz', {}, '').catch((error) =>
+      this.#fail('GET', error),
+    );
+    if (status === 404) return undefined;
+    const body: { readonly status?: unknown; readonly reason?: unknown } | undefined = parsedObject(
+      headers['content-type'],
+      text,
+    );
+    if (status === 200 && body?.status === 'ok') return { isReady: true, reason: undefined };
+    const isKnown = status === 503 && body?.status === 'unavailable' && typeof body.reason === 'string';
+    if (!isKnown) throw answerError({ url: this.url, path: '/readyz', status, headers, body: undefined });
+    return { isReady: false, reason: body.reason };
+  }
+
   #bodyOf<Body>({ status, headers, text }: RawAnswer, path: string): ApiAnswer<Body> {
     // No request is conditional, so 304 is an error.
     if (status === 204) return { status, headers, body: undefined as Body };
@@ -163,17 +183,18 @@ export class ApiClient {
     return new ClientError(message, { fault, url: this.url, networkCode: 'TIMEOUT' });
   }
 
-  #attempt(method: HttpMethod, path: string, sent: SentParts): Promise<RawAnswer> {
+  #attempt(method: HttpMethod, path: string, sent: SentParts, root = apiRoot): Promise<RawAnswer> {
     return new Promise((resolve, reject) => {
-      const request = this.#open(method, path, sent);
+      const request = this.#open(method, path, sent, root);
       request.once('response', (response) => void readAnswer(request, response).then(resolve, reject));
       request.once('error', reject);
     });
   }
 
-  #open(method: HttpMethod, path: string, { body, headers }: SentParts): ClientRequest {
+  /** Without `root`, the request goes to a public path and has no token. */
+  #open(method: HttpMethod, path: string, { body, headers }: SentParts, root = apiRoot): ClientRequest {
     const payload = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
-    const url = `${this.url}/api/v1${path}`;
+    const url = `${this.url}${root}${path}`;
     const options = {
       method,
       headers: {
@@ -183,7 +204,7 @@ export class ApiClient {
           ? {}
           : { 'content-type': 'application/json', 'content-length': String(payload.length) }),
         ...headers,
-        authorization: `Bearer ${this.#token}`,
+        ...(root === '' ? {} : { authorization: `Bearer ${this.#token}` }),
       },
       timeout: this.#timeoutOf(method),
       ...(this.#deadline === undefined ? {} : { signal: this.#deadline }),

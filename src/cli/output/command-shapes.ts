@@ -49,6 +49,7 @@ export const commandShapes: Readonly<Record<string, readonly ShapeName[]>> = {
   'user grant-admin': ['user'],
   'user revoke-admin': ['user'],
   'user token': ['new-personal-token'],
+  status: ['status'],
   init: ['folder'],
   trust: ['folder'],
   'org list': ['organization-list'],

@@ -110,6 +110,34 @@ const problemOutput = z.strictObject({
   next: z.array(z.string()).meta({ description: 'What to do next, for people' }),
 });
 
+const status = z.strictObject({
+  command: z.strictObject({ version: z.string() }),
+  server: z.strictObject({
+    url: z.string().nullable(),
+    source: z.string().nullable().meta({ description: 'The setting that names the server' }),
+    isReachable: z.boolean(),
+    isReady: z.boolean().nullable().meta({ description: 'null if the server was not reached, or does not say' }),
+    reason: z.string().nullable().meta({ description: 'Why it is not ready' }),
+  }),
+  profile: z.string().nullable(),
+  tokenSource: z.string().nullable().meta({ description: 'The setting that holds the token; null if there is none' }),
+  identity: meView.nullable(),
+  folder: z
+    .strictObject({ path: z.string(), trust: z.enum(['trusted', 'untrusted', 'changed', 'foreign']) })
+    .nullable(),
+  environment: z
+    .strictObject({
+      organization: z.string(),
+      project: z.string(),
+      environment: z.string(),
+      revision: z.int().nullable(),
+      revisionId: z.guid().nullable(),
+    })
+    .nullable()
+    .meta({ description: 'null if no flag and no trusted file names it' }),
+  problems: z.array(problemOutput).meta({ description: 'The first one determines the exit code' }),
+});
+
 /** All shapes, by the names of their files. */
 export const shapes = {
   'audit-list': auditListView,
@@ -150,6 +178,7 @@ export const shapes = {
   snapshot: snapshotView,
   'snapshot-difference': z.strictObject({ ...snapshotDifferenceFields, unchangedCount }),
   'snapshot-list': snapshotListView,
+  status,
   user: userView,
   'user-list': userListView,
   version: z.strictObject({ version: z.string() }),
@@ -166,6 +195,7 @@ export type ProblemOutput = z.infer<typeof problemOutput>;
 export type PushOutput = z.infer<typeof push>;
 export type SessionOutput = z.infer<typeof session>;
 export type SignInListOutput = z.infer<typeof signInList>;
+export type StatusOutput = z.infer<typeof status>;
 export type SnapshotDifferenceOutput = z.infer<(typeof shapes)['snapshot-difference']>;
 export type WatchedChangeOutput = z.infer<typeof watchedChange>;
 export type ReachedRevisionOutput = z.infer<(typeof shapes)['reached-revision']>;

@@ -11,6 +11,9 @@ import { fileFault } from './file-fault.ts';
 /** The address of a local server: without settings a token never leaves the machine. */
 const defaultUrl = 'http://127.0.0.1:8700';
 
+/** Whether the folder's file is used, and if not, why. */
+export type FolderTrust = 'trusted' | 'untrusted' | 'changed' | 'foreign';
+
 export interface ConfigurationOptions {
   readonly environment: Environment;
   /** --url, --token-file, --profile and --insecure-http. */
@@ -52,6 +55,14 @@ export class Configuration {
     const { foundFolder } = this;
     if (foundFolder !== undefined) this.#requireTrust(foundFolder);
     return foundFolder?.file;
+  }
+
+  /** Whether this file is used. Throws CliError usage if KEYFRAME_TRUST_FOLDER or the list of trusted files is malformed. */
+  trustOf(found: FoundFolderFile): FolderTrust {
+    if (found.isForeign) return 'foreign';
+    if (isSet(this.#environment.trustsFolder, 'KEYFRAME_TRUST_FOLDER')) return 'trusted';
+    const state = this.trustedFolders.stateOf(found);
+    return state === 'unknown' ? 'untrusted' : state;
   }
 
   get trustedFolders(): TrustedFolders {
@@ -102,6 +113,29 @@ export class Configuration {
   /** The server's address, without a slash at its end. Throws CliError usage if it is not an http or https address. */
   get url(): string {
     return this.givenUrl ?? this.#folderUrl ?? this.#userUrl ?? defaultUrl;
+  }
+
+  /** The setting that names the server, as users write it. */
+  get urlSource(): string {
+    const { profile: flagProfile } = this.#flags;
+    const { url, profile } = this.#environment;
+    if (this.flagUrl !== undefined) return '--url';
+    if (this.#profileUrl(flagProfile) !== undefined) return '--profile';
+    if (url !== undefined) return 'KEYFRAME_URL';
+    if (this.#profileUrl(profile) !== undefined) return 'KEYFRAME_PROFILE';
+    if (this.#folderUrl !== undefined) return '.keyframe.json';
+    return this.#userUrl === undefined ? 'default' : 'login';
+  }
+
+  /** The setting that a token comes from, if there is one, as users write it. */
+  get tokenSource(): string {
+    const { tokenFile: flagFile, profile: flagProfile } = this.#flags;
+    const { token, tokenFile, profile } = this.#environment;
+    if (flagFile !== undefined) return '--token-file';
+    if (flagProfile !== undefined) return '--profile';
+    if (token !== undefined) return 'KEYFRAME_TOKEN';
+    if (tokenFile !== undefined) return 'KEYFRAME_TOKEN_FILE';
+    return profile === undefined ? 'login' : 'KEYFRAME_PROFILE';
   }
 
   /**
@@ -212,10 +246,9 @@ export class Configuration {
   }
 
   #requireTrust(found: FoundFolderFile): void {
-    if (found.isForeign) throw foreignFolder(found.file);
-    if (isSet(this.#environment.trustsFolder, 'KEYFRAME_TRUST_FOLDER')) return;
-    const state = this.trustedFolders.stateOf(found);
-    if (state !== 'trusted') throw untrustedFolder(found.file, state === 'changed');
+    const trust = this.trustOf(found);
+    if (trust === 'foreign') throw foreignFolder(found.file);
+    if (trust !== 'trusted') throw untrustedFolder(found.file, trust === 'changed');
   }
 
   #urlOfFolderAlone(url: string): CliError {

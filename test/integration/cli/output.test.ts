@@ -212,6 +212,7 @@ describe('--output json', () => {
     await prints('login', ['--token', '-'], { input: token });
     await prints('login', ['--list'], { shape: 'sign-in-list' });
     await prints('whoami');
+    expect(await prints('status')).toMatchObject({ server: { isReady: true }, problems: [] });
     await prints('version');
     expect(await prints('token set', ['-'], { input: token })).toMatchObject({ isTokenStored: true });
     expect(await prints('logout')).toMatchObject({ isTokenStored: false });

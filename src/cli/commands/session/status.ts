@@ -1,0 +1,178 @@
+import type { MeView } from '../../../wire/me.ts';
+import type { EnvironmentView } from '../../../wire/tenancy.ts';
+import { apiPath } from '../../../client/api-client.ts';
+import { ClientError } from '../../../client/client-error.ts';
+import { CliError } from '../../cli-error.ts';
+import { cliErrorOf } from '../../client-failure.ts';
+import { type CommandContext, defineCommand } from '../../command.ts';
+import { exitCodes } from '../../exit-codes.ts';
+import { scopeOptions } from '../../options.ts';
+import { problemOf } from '../../output/problem.ts';
+import type { StatusOutput } from '../../output/shapes.ts';
+import { type Scope, type ScopeFlags, findScope, isWhole } from '../../settings/scope.ts';
+import type { ObjectView } from '../../terminal/printer.ts';
+import { version } from '../../version.ts';
+import { shownScope } from '../secret/secrets-api.ts';
+import { meFields } from './me-fields.ts';
+
+/** `status`. */
+export const statusCommand = defineCommand({
+  summary: 'Show the server, the identity, the directory and the environment that commands use',
+  description:
+    'Says whether the server can be reached and is ready, which setting names it, who you are and until when the token is valid, whether .keyframe.json is trusted, and at which revision the environment is. What cannot be found out is a problem with its next steps. The exit code is that of the first problem: 1 if the server cannot be reached or is not ready, 3 without a valid token, 5 if the environment does not exist, 7 if .keyframe.json is not trusted. No token is printed.',
+  options: scopeOptions,
+  examples: [
+    { line: 'status', note: 'Before you ask why another command fails' },
+    { line: 'status -e production --output json', note: 'For a program' },
+  ],
+  async run(context, { options }) {
+    const problems = new Problems(context);
+    const server = await serverState(context, problems);
+    const folder = problems.catching(() => folderState(context));
+    const token = problems.catching(() => context.configuration.token);
+    const isAsked = canServe(server) && token !== undefined;
+    const identity = isAsked ? await problems.catchingAsync(() => context.api().get<MeView>('/me')) : undefined;
+    const environment = await environmentState(context, options, { problems, isAsked: identity !== undefined });
+    const { configuration } = context;
+    const value = {
+      command: { version },
+      server,
+      profile: configuration.profile ?? null,
+      tokenSource: token === undefined ? null : configuration.tokenSource,
+      identity: identity ?? null,
+      folder: folder ?? null,
+      environment,
+      problems: problems.all.map(problemOf),
+    } satisfies StatusOutput;
+    await context.printer.object({ value, fields: fieldsOf(value), name: server.url ?? [] });
+    problems.report();
+  },
+});
+
+function canServe({ isReachable, isReady }: StatusOutput['server']): boolean {
+  return isReachable && isReady !== false;
+}
+
+/** What could not be found out; each problem once. */
+class Problems {
+  readonly all: CliError[] = [];
+  readonly #context: CommandContext;
+
+  constructor(context: CommandContext) {
+    this.#context = context;
+  }
+
+  /** The result of the work; undefined if it failed. */
+  catching<T>(work: () => T): T | undefined {
+    try {
+      return work();
+    } catch (error) {
+      this.add(error);
+      return undefined;
+    }
+  }
+
+  async catchingAsync<T>(work: () => Promise<T>): Promise<T | undefined> {
+    try {
+      return await work();
+    } catch (error) {
+      const { explainNotFound } = await import('../../not-found.ts');
+      this.add(await explainNotFound(error, this.#context.api));
+      return undefined;
+    }
+  }
+
+  /** Throws an error that is neither of the command nor of the server. */
+  add(error: unknown): void {
+    const known = error instanceof ClientError ? cliErrorOf(error) : error;
+    if (!(known instanceof CliError)) throw error;
+    if (!this.all.some(({ message }) => message === known.message)) this.all.push(known);
+  }
+
+  /** Prints them, unless the result has them, and sets the exit code. */
+  report(): void {
+    const { printer, endWith } = this.#context;
+    const [first] = this.all;
+    if (first !== undefined) endWith(first.exitCode);
+    if (printer.format === 'json' || printer.format === 'yaml') return;
+    for (const { message, next } of this.all) this.#context.io.error(message, next);
+  }
+}
+
+async function serverState(
+  { configuration, client }: CommandContext,
+  problems: Problems,
+): Promise<StatusOutput['server']> {
+  const unknown = { isReachable: false, isReady: null, reason: null };
+  const url = problems.catching(() => configuration.url);
+  if (url === undefined) return { url: null, source: null, ...unknown };
+  const server = { url, source: configuration.urlSource };
+  try {
+    const { isReady = null, reason = null } = (await client({ url, token: '' }).readiness()) ?? {};
+    if (isReady === false) {
+      const message = `${url} is not ready: ${reason}`;
+      problems.add(new CliError(exitCodes.failure, message, { next: ['Try again, or see the log of the server'] }));
+    }
+    return { ...server, isReachable: true, isReady, reason };
+  } catch (error) {
+    problems.add(error);
+    return { ...server, ...unknown };
+  }
+}
+
+function folderState({ configuration }: CommandContext): StatusOutput['folder'] {
+  const found = configuration.foundFolder;
+  return found === undefined ? null : { path: found.file.path, trust: configuration.trustOf(found) };
+}
+
+/** The environment that flags and a trusted file name, with its revision if it can be read. */
+async function environmentState(
+  context: CommandContext,
+  flags: ScopeFlags,
+  { problems, isAsked }: { readonly problems: Problems; readonly isAsked: boolean },
+): Promise<StatusOutput['environment']> {
+  const isNamed = isWhole(flags, 'environment');
+  const folder = isNamed ? undefined : problems.catching(() => context.configuration.folder);
+  const { organization, project, environment } = findScope(flags, folder);
+  if (organization === undefined || project === undefined || environment === undefined) return null;
+  const scope: Scope = { organization, project, environment };
+  const path = apiPath`/environments/${organization}/${project}/${environment}`;
+  const found = isAsked ? await problems.catchingAsync(() => context.api().get<EnvironmentView>(path)) : undefined;
+  return { ...scope, revision: found?.revision ?? null, revisionId: found?.revisionId ?? null };
+}
+
+const trustWords = {
+  trusted: 'trusted',
+  untrusted: 'not trusted',
+  changed: 'changed since you trusted it',
+  foreign: 'of another user, never used',
+} as const;
+
+function fieldsOf({
+  command,
+  server,
+  profile,
+  tokenSource,
+  identity,
+  folder,
+  environment,
+}: StatusOutput): ObjectView['fields'] {
+  const place = environment === null ? null : shownScope(environment);
+  return [
+    ['Command', command.version],
+    ['Server', server.url === null ? null : `${server.url} (${server.source})`],
+    ['State', stateOf(server)],
+    ['Profile', profile],
+    ['Token', tokenSource === null ? 'none' : `from ${tokenSource}`],
+    ...(identity === null ? [] : meFields(identity)),
+    ['Folder file', folder === null ? null : `${folder.path} (${trustWords[folder.trust]})`],
+    ['Environment', place],
+    ['Revision', environment?.revision],
+  ];
+}
+
+function stateOf({ isReachable, isReady, reason }: StatusOutput['server']): string {
+  if (!isReachable) return 'not reachable';
+  if (isReady === null) return 'reachable';
+  return isReady ? 'ready' : `not ready: ${reason}`;
+}

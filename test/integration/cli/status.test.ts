@@ -1,0 +1,144 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import type { StatusOutput } from '../../../src/cli/output/shapes.ts';
+import { type CliFolder, CliSite } from '../../support/cli/cli-site.ts';
+
+const resources = new AsyncDisposableStack();
+let site: CliSite;
+let folder: CliFolder;
+let url: string;
+
+beforeAll(async () => {
+  site = await CliSite.start();
+  resources.defer(() => site.close());
+  url = `http://127.0.0.1:${site.api.port}`;
+});
+beforeEach(async () => {
+  folder = await site.newFolder();
+});
+afterAll(() => resources.disposeAsync());
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+async function statusOf(env: Env = {}, args: readonly string[] = []): Promise<{ code: number | null } & StatusOutput> {
+  const { code, stdout, stderr } = await folder.run(['status', ...args, '--output', 'json'], { env });
+  expect(stderr).toBe('');
+  expect(stdout).not.toMatch(/kf_\w+_\w/);
+  return { code, ...(JSON.parse(stdout) as StatusOutput) };
+}
+
+function codesOf({ problems }: StatusOutput): [string, number][] {
+  return problems.map(({ code, exitCode }) => [code, exitCode]);
+}
+
+test('shows server, identity, folder file and environment, and no token', async () => {
+  await folder.patch({ set: { A: 'hunter2' } });
+  const { code, stdout, stderr } = await folder.run(['status']);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  const lines = new Map(stdout.split('\n').map((line) => line.split(/: +/, 2) as [string, string]));
+  expect(lines.get('Server')).toBe(`${url} (KEYFRAME_URL)`);
+  expect(lines.get('State')).toBe('ready');
+  expect(lines.get('Token')).toBe('from KEYFRAME_TOKEN');
+  expect(lines.get('User')).toBe(site.world.owner.email);
+  expect(lines.has('Token expires')).toBe(true);
+  expect(lines.get('Folder file')).toBe(`${folder.pathOf('.keyframe.json')} (trusted)`);
+  expect(lines.get('Environment')).toBe(folder.place);
+  expect(lines.get('Revision')).toBe('1');
+  expect(stdout).not.toMatch(/kf_\w+_\w|hunter2/);
+  const { revision, revisionId } = await folder.list();
+  const whole = await statusOf();
+  expect(whole).toMatchObject({ code: 0, environment: { ...folder.scope, revision, revisionId }, problems: [] });
+});
+
+test('works without a token, and ends with 3', async () => {
+  const state = await statusOf({ KEYFRAME_TOKEN: undefined });
+  expect(state).toMatchObject({ code: 3, tokenSource: null, identity: null, server: { isReady: true } });
+  expect(state.environment).toEqual({ ...folder.scope, revision: null, revisionId: null });
+  expect(codesOf(state)).toEqual([['unauthenticated', 3]]);
+  const { stderr } = await folder.run(['status'], { env: { KEYFRAME_TOKEN: undefined } });
+  expect(stderr).toContain(`error: there is no token for ${url}`);
+  const refused = await statusOf({ KEYFRAME_TOKEN: `kf_pat_${'0'.repeat(71)}` });
+  expect(refused).toMatchObject({ code: 3, tokenSource: 'KEYFRAME_TOKEN', identity: null });
+});
+
+test('works with a server that cannot be reached, and ends with 1', async () => {
+  const state = await statusOf({ KEYFRAME_URL: 'http://127.0.0.1:9', KEYFRAME_TOKEN: undefined });
+  const server = { url: 'http://127.0.0.1:9', isReachable: false, isReady: null };
+  expect(state).toMatchObject({ code: 1, server, folder: { trust: 'trusted' }, identity: null });
+  expect(codesOf(state)).toEqual([
+    ['unreachable', 1],
+    ['unauthenticated', 3],
+  ]);
+});
+
+test('says why a server is not ready, and sends it no token', async () => {
+  const sent: (string | undefined)[] = [];
+  const answers = [
+    { status: 503, body: '{"status":"unavailable","reason":"the database cannot be reached"}' },
+    { status: 404, body: '{}' },
+    { status: 502, body: 'Bad Gateway' },
+  ];
+  let answer = answers[0];
+  const server = createServer((request, response) => {
+    if (request.url === '/readyz') sent.push(request.headers.authorization);
+    response.statusCode = answer?.status ?? 500;
+    response.setHeader('Content-Type', 'application/json').end(answer?.body);
+  });
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  resources.defer(() => void server.close());
+  const env = { KEYFRAME_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+  const down = await statusOf(env);
+  expect(down).toMatchObject({ code: 1, identity: null });
+  expect(down.server).toMatchObject({ isReachable: true, isReady: false, reason: 'the database cannot be reached' });
+  expect(codesOf(down)).toEqual([['failure', 1]]);
+  answer = answers[1];
+  expect((await statusOf(env)).server).toMatchObject({ isReachable: true, isReady: null });
+  answer = answers[2];
+  const foreign = await statusOf(env);
+  expect(foreign).toMatchObject({ code: 1, server: { isReachable: false } });
+  expect(codesOf(foreign)).toEqual([['not_keyframe', 1]]);
+  expect(sent).toEqual([undefined, undefined, undefined]);
+});
+
+test('names an untrusted folder file without following it, and ends with 7', async () => {
+  folder.write('.keyframe.json', JSON.stringify({ ...folder.scope, url: 'https://elsewhere.example.com' }));
+  const elsewhere = await statusOf({ KEYFRAME_URL: undefined });
+  expect(elsewhere).toMatchObject({ code: 7, server: { url: null }, folder: { trust: 'changed' }, environment: null });
+  expect(codesOf(elsewhere)).toEqual([['not_confirmed', 7]]);
+  const named = await statusOf();
+  expect(named).toMatchObject({ code: 7, server: { url, isReady: true }, environment: null });
+  expect(named.identity).not.toBeNull();
+  const { organization, project, environment } = folder.scope;
+  const flags = ['-o', organization, '-p', project, '-e', environment];
+  expect(await statusOf({}, flags)).toMatchObject({ code: 0, folder: { trust: 'changed' }, problems: [] });
+});
+
+test('an environment that does not exist is 5, and none at all is no problem', async () => {
+  const missing = await statusOf({}, ['-e', 'no-such']);
+  expect(missing).toMatchObject({ code: 5, environment: { environment: 'no-such', revision: null } });
+  expect(codesOf(missing)).toEqual([['not_found', 5]]);
+  folder.write('.keyframe.json', '{}');
+  await folder.output(['trust']);
+  expect(await statusOf()).toMatchObject({ code: 0, environment: null, problems: [] });
+});
+
+test('names the setting that server and token come from', async () => {
+  const token = site.world.owner.token.reveal();
+  await folder.output(['login', '--token', '-', '--url', url], { input: token });
+  await folder.output(['login', '--profile', 'second', '--token', '-', '--url', url], { input: token });
+  folder.write('token', token);
+  const none = { KEYFRAME_URL: undefined, KEYFRAME_TOKEN: undefined };
+  const sources = async (env: Env, ...args: string[]): Promise<unknown[]> => {
+    const { code, server, tokenSource, profile } = await statusOf({ ...none, ...env }, args);
+    return [code, server.source, tokenSource, profile];
+  };
+  expect(await sources({})).toEqual([0, 'login', 'login', null]);
+  expect(await sources({}, '--profile', 'second')).toEqual([0, '--profile', '--profile', 'second']);
+  expect(await sources({ KEYFRAME_PROFILE: 'second' })).toEqual([0, 'KEYFRAME_PROFILE', 'KEYFRAME_PROFILE', 'second']);
+  expect(await sources({}, '--url', url)).toEqual([0, '--url', 'login', null]);
+  expect(await sources({}, '--token-file', 'token')).toEqual([0, 'login', '--token-file', null]);
+  expect(await sources({ KEYFRAME_TOKEN_FILE: 'token' })).toEqual([0, 'login', 'KEYFRAME_TOKEN_FILE', null]);
+  await folder.output(['init', '-e', folder.scope.environment, '--url', url]);
+  expect(await sources({})).toEqual([0, '.keyframe.json', 'login', null]);
+});
