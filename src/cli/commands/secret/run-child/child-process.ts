@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { constants } from 'node:os';
 import { CliError } from '../../../cli-error.ts';
@@ -11,12 +11,7 @@ export interface ChildOptions {
   readonly variables: Readonly<NodeJS.ProcessEnv>;
   /** The caller's own PATH, in which the program is looked up. */
   readonly callerPath: string | undefined;
-  /** The command runs at a terminal, which sends Ctrl-C and Ctrl-\ to the child itself. */
-  readonly hasTerminal: boolean;
 }
-
-const sentByTerminal: readonly NodeJS.Signals[] = ['SIGINT', 'SIGQUIT'];
-const passedOn: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGHUP', 'SIGUSR1', 'SIGUSR2', ...sentByTerminal];
 
 /** How a program ended. */
 export interface ChildEnd {
@@ -36,36 +31,43 @@ const faults: Readonly<Record<string, ChildEnd>> = {
   ENOTDIR: noSuchProgram,
 };
 
+/** A program that was started. */
+export interface StartedChild {
+  /**
+   * Its exit code as a shell reports it: the program's own, 128 and the signal that ended it, 127 if there is no such
+   * program and 126 if it cannot be run.
+   */
+  readonly ended: Promise<ChildEnd>;
+  kill(signal: NodeJS.Signals): void;
+}
+
 /**
- * Runs a program with our terminal or pipes and in our process group, and passes signals on to it. Returns the exit code as a
- * shell does: the program's own, 128 and the signal that ended it, 127 if there is no such program and 126 if it
- * cannot be run.
+ * Starts a program with our terminal or pipes and in our process group.
  *
  * @throws CliError if the variables are too large for the system.
  */
-export async function runChild(options: ChildOptions): Promise<ChildEnd> {
-  const { command, args, variables, callerPath, hasTerminal } = options;
+export function startChild({ command, args, variables, callerPath }: ChildOptions): StartedChild {
   const program = findProgram(command, callerPath);
-  if (program === undefined) return noSuchProgram;
-  // Installed before the child starts: a signal that arrives earlier is sent to it first.
-  const early: NodeJS.Signals[] = [];
-  let pass = (signal: NodeJS.Signals): void => void early.push(signal);
-  const forward = (signal: NodeJS.Signals): void => {
-    if (!(hasTerminal && sentByTerminal.includes(signal))) pass(signal);
-  };
-  for (const signal of passedOn) process.on(signal, forward);
+  if (program === undefined) return notStarted(noSuchProgram);
   try {
     const child = spawn(program, args, { argv0: command, env: variables, stdio: 'inherit' });
-    const ended = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>;
-    pass = (signal) => void child.kill(signal);
-    for (const signal of early) pass(signal);
-    const [code, signal] = await ended;
+    return { ended: endOf(child), kill: (signal) => void child.kill(signal) };
+  } catch (error) {
+    return notStarted(faultOf(error));
+  }
+}
+
+async function endOf(child: ChildProcess): Promise<ChildEnd> {
+  try {
+    const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
     return { exitCode: code ?? 128 + constants.signals[signal ?? 'SIGKILL'] };
   } catch (error) {
     return faultOf(error);
-  } finally {
-    for (const signal of passedOn) process.off(signal, forward);
   }
+}
+
+function notStarted(end: ChildEnd): StartedChild {
+  return { ended: Promise.resolve(end), kill: () => undefined };
 }
 
 /** Some errors are thrown by spawn, others come as the event «error». */
