@@ -6,7 +6,7 @@ import { patchStatus } from '../../kube/client/custom-resources.ts';
 import { type EventDeps, type ObjectEvent, recordEvent } from '../../kube/client/events.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { type Logger, errorFields } from '../../observability/logger.ts';
-import type { Progress, ReadyClaim, SideClaim } from './conditions.ts';
+import type { Notice, Progress, ReadyClaim, SideClaim } from './conditions.ts';
 import { retryAfter } from './failure.ts';
 import type { KindRules } from './kind-rules.ts';
 import { eventNotRecorded, statusNotWritten } from './messages.ts';
@@ -263,6 +263,8 @@ export class StatusLane<T extends Resource, O extends ReportedOutcome> {
         ? this.#announceWait(key, before, claim)
         : this.#announceRest(key, before, { claim, progress });
     if (isDue) this.#recordEvent(resource, readyEvent(claim, action));
+    // The Event about Ready has the notice as well.
+    else if (isNewNotice(claim, before)) this.#recordEvent(resource, noticeEvent(claim.notice, action));
     if (side !== undefined && reasonOf(before, side.claim.type) !== side.claim.reason) {
       this.#recordEvent(resource, sideEvent(side));
     }
@@ -337,6 +339,15 @@ export function reasonOf(status: Resource['status'], conditionType: string): str
 
 function isStalled(status: Resource['status']): boolean {
   return status?.conditions?.some(({ type, status: now }) => type === 'Stalled' && now === 'True') === true;
+}
+
+function isNewNotice(claim: ReadyClaim, before: Resource['status']): claim is ReadyClaim & { readonly notice: Notice } {
+  const message = before?.conditions?.find(({ type }) => type === 'Ready')?.message;
+  return claim.notice !== undefined && message?.includes(claim.notice.message) !== true;
+}
+
+function noticeEvent({ reason, message }: Notice, action: string): Omit<ObjectEvent, 'at'> {
+  return { type: 'Warning', reason, action, note: message };
 }
 
 function readyEvent({ progress, reason, message }: ReadyClaim, action: string): Omit<ObjectEvent, 'at'> {

@@ -45,9 +45,14 @@ describe('what a spec probably does not mean', () => {
 
   test('is a reference in the form of other tools', () => {
     const template = { data: { URL: 'http://{{ .HOST }}', OK: '$(A)' } };
-    expect(syncedClaim(secretSync({ spec: { template } }), wanted).message).toMatch(
+    const { message, notice } = syncedClaim(secretSync({ spec: { template } }), wanted);
+    expect(message).toMatch(
       / In spec\.template\.data, "\{\{" is text, not a reference \(URL\)\. Refer to a key with \$\(KEY\)\.$/,
     );
+    // The Event says the same, and its text depends on the spec alone.
+    expect(notice?.reason).toBe('BracesAreText');
+    expect(message.endsWith(` ${notice?.message ?? 'none'}`)).toBe(true);
+    expect(syncedClaim(secretSync(), wanted)).not.toHaveProperty('notice');
   });
 
   test('is not to leave out a key, or to choose none', () => {

@@ -1,4 +1,4 @@
-import type { ReadyClaim } from '../../frame/conditions.ts';
+import type { Notice, ReadyClaim } from '../../frame/conditions.ts';
 import type { SecretSync } from '../../generated/secret-sync.ts';
 import { dataMark } from '../rollout/restart-mark.ts';
 import * as messages from './messages.ts';
@@ -10,14 +10,19 @@ import { revisionIdOf, type HeldData } from '../rollout/model.ts';
 /** The claim of the condition Ready for a Secret in the right state. */
 export function syncedClaim(sync: SecretSync, wanted: WantedFacts): ReadyClaim {
   const { rolledBack } = wanted;
-  return rolledBack === undefined
-    ? { progress: 'done', reason: 'Synced', message: [messages.synced(sync, wanted), ...hints(sync, wanted)].join(' ') }
-    : { progress: 'stalled', reason: 'RolledBack', message: messages.rolledBack(sync, rolledBack) };
+  if (rolledBack !== undefined)
+    return { progress: 'stalled', reason: 'RolledBack', message: messages.rolledBack(sync, rolledBack) };
+  const notice = bracesNotice(sync);
+  const hints = [...unmatchedHints(sync, wanted), ...(notice === undefined ? [] : [notice.message])];
+  const message = [messages.synced(sync, wanted), ...hints].join(' ');
+  return { progress: 'done', reason: 'Synced', message, ...(notice === undefined ? {} : { notice }) };
 }
 
-/** What is valid in the spec and probably not meant. */
-function hints(sync: SecretSync, { sources }: WantedFacts): readonly string[] {
-  const unmatched = sourcesOf(sync).flatMap((source) => {
+// What is valid in the spec and probably not meant.
+
+/** The rules for keys that no key of the environment matches. */
+function unmatchedHints(sync: SecretSync, { sources }: WantedFacts): readonly string[] {
+  return sourcesOf(sync).flatMap((source) => {
     const { keys = [] } = sources.find(({ name }) => name === source.name) ?? {};
     const present = new Set(keys);
     const globs = (source.keys?.include ?? []).filter(
@@ -25,10 +30,16 @@ function hints(sync: SecretSync, { sources }: WantedFacts): readonly string[] {
     );
     return globs.length === 0 ? [] : [messages.includesNothing(fieldOf(source, 'keys.include'), globs)];
   });
+}
+
+/** References of other tools in templates. */
+function bracesNotice(sync: SecretSync): Notice | undefined {
   const foreign = Object.entries(sync.spec.template?.data ?? {}).flatMap(([name, text]) =>
     text.includes('{{') ? [name] : [],
   );
-  return [...unmatched, ...(foreign.length === 0 ? [] : [messages.bracesAreText(foreign)])];
+  return foreign.length === 0
+    ? undefined
+    : { reason: 'BracesAreText', message: messages.bracesAreText(foreign.toSorted()) };
 }
 
 /** The data that workloads are restarted for. Data of several sources has no single revision. */
