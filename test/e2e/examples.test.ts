@@ -190,8 +190,12 @@ describe('«A composed value»', () => {
       auths: { 'registry.example': { username: 'ci', password: 'say "friend"' } },
     });
     await step(heading, 2);
-    const DATABASE_URL = 'postgresql://tickets:hunter2@db.tickets.svc:5432/tickets';
-    expect(await valuesOf('tickets', 'tickets')).toEqual({ DB_USER: 'tickets', DB_PASSWORD: 'hunter2', DATABASE_URL });
+    const DATABASE_URL = 'postgresql://tickets:hunter2%40%2F@db.tickets.svc:5432/tickets';
+    expect(await valuesOf('tickets', 'tickets')).toEqual({
+      DB_USER: 'tickets',
+      DB_PASSWORD: 'hunter2@/',
+      DATABASE_URL,
+    });
   });
 });
 

@@ -143,7 +143,11 @@ const refusals: readonly [sentence: string, template: object, message: string][]
     { data: { T: 'ab$$(c $(A' } },
     'must be text with references: $(KEY), or $(KEY | function)',
   ],
-  ['a function that there is not', { data: { T: '🔑$(A | upper)' } }, 'with base64, json, quote or default "text"'],
+  [
+    'a function that there is not',
+    { data: { T: '🔑$(A | upper)' } },
+    'with base64, json, json "field", quote, trim, urlencode or default "text"',
+  ],
   ['a default without its text', { data: { T: '$(A | default)' } }, '$$( stands for $( itself'],
   ['a name that no Secret can have', { data: { 'a/b': 'x' } }, 'must have keys of a Secret'],
   ['a name that JavaScript loses', { data: { ['__proto__']: 'x' } }, 'nor "__proto__"'],

@@ -239,7 +239,7 @@ export interface SecretSyncSpec {
    */
   template?: {
     /**
-     * Keys that are added to the Secret, each with its text. In a text, "$(KEY)" is replaced by the value of a key, by its name in the Secret, and "$$(" by "$(". A function follows the key: "$(KEY | base64)" encodes the value, "$(KEY | json)" makes a JSON string with quotes, "$(KEY | quote)" makes a shell word in single quotes, and "$(KEY | default "text")" uses the text if the key is missing. Without a default, a missing key is an error. A text cannot refer to keys that are added here.
+     * Keys that are added to the Secret, each with its text. In a text, "$(KEY)" is replaced by the value of a key, by its name in the Secret, and "$$(" by "$(". A function follows the key: "$(KEY | base64)" encodes the value, "$(KEY | json)" makes a JSON string with quotes, "$(KEY | json "field")" takes a field of a value that is a JSON object, "$(KEY | quote)" makes a shell word in single quotes, "$(KEY | trim)" removes white space at both ends, "$(KEY | urlencode)" percent-encodes everything except letters, digits, "-", ".", "_" and "~", and "$(KEY | default "text")" uses the text if the key or the field is missing. Without a default, a missing key or field is an error. A text cannot refer to keys that are added here.
      */
     data: {
       /**

@@ -64,6 +64,11 @@ export const controllerErrors = {
     reason: 'TemplateKeyMissing',
     effect: 'block',
   },
+  template_field_missing: {
+    title: 'Template takes a field that a value does not have',
+    reason: 'TemplateFieldMissing',
+    effect: 'block',
+  },
   template_value_binary: {
     title: 'Template refers to a value that is not text',
     reason: 'TemplateValueBinary',

@@ -46,15 +46,43 @@ const piece = fc.oneof(
     'base64',
     'json',
     'quote',
+    'trim',
+    'urlencode',
     'default ',
     ',',
     '"',
     '\\',
     ' ',
   ),
-  fc.constantFrom('A', 'b.c-1_', '$(A | json)', '$(A|default "x")', '"x"', '"\\""', 'ä', '\n', '$(A | '),
+  fc.constantFrom(
+    'A',
+    'b.c-1_',
+    '$(A | json)',
+    '$(A|json "f")',
+    '$(A|default "x")',
+    '"x"',
+    '"\\""',
+    'ä',
+    '\n',
+    '$(A | ',
+  ),
 );
-const templates = fc.array(piece, { maxLength: 9 }).map((pieces) => pieces.join(''));
+// Almost all of these are templates, so that every function is met behind every other one.
+const step = fc.constantFrom(
+  'base64',
+  'json',
+  'json "f"',
+  'quote',
+  'trim',
+  'urlencode',
+  'default "x"',
+  'upper',
+  'trim "x"',
+);
+const reference = fc.array(step, { maxLength: 3 }).map((steps) => `$(${['A', ...steps].join(' | ')})`);
+const templates = fc
+  .array(fc.oneof({ arbitrary: piece, weight: 8 }, reference), { maxLength: 9 })
+  .map((pieces) => pieces.join(''));
 
 test('the definition accepts the same templates as the parser', () => {
   let accepted = 0;

@@ -1,37 +1,9 @@
 import * as messages from '../../../src/controller/kinds/secret-sync/source-messages.ts';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import {
-  type ValueSize,
-  composeValues,
-  composedSize,
-} from '../../../src/controller/kinds/secret-sync/data/template.ts';
-import { DomainError } from '../../../src/domain/errors/domain-error.ts';
-
-const limit = 1024 * 1024;
-// Not UTF-8.
-const bytes = Buffer.from([0xff, 0x00, 0xfe]);
-const values = new Map<string, Buffer>(
-  Object.entries({ USER: 'app', PASSWORD: 'p\'s"\\w', EMPTY: '', 'tls.crt-1': '-----\nä🔑\n-----' }).map(
-    ([key, value]): [string, Buffer] => [key, Buffer.from(value)],
-  ),
-).set('KEYSTORE', bytes);
-
-/** What a template of the key T comes to. */
-function composed(text: string, synced: ReadonlyMap<string, Buffer> = values, most = limit): string {
-  const [entry] = composeValues({ data: { T: text } }, synced, most);
-  return entry?.[1].toString('utf8') ?? '';
-}
-
-function refusal(text: string, synced = values, most = limit): DomainError {
-  try {
-    composed(text, synced, most);
-  } catch (error) {
-    if (error instanceof DomainError) return error;
-    throw error;
-  }
-  throw new Error('nothing was refused');
-}
+import { composeValues } from '../../../src/controller/kinds/secret-sync/data/template.ts';
+import type { DomainError } from '../../../src/domain/errors/domain-error.ts';
+import { bytes, composed, limit, refusal, values } from './template-values.ts';
 
 /** What a template comes to, or the code of its refusal. */
 function outcome(text: string, synced: ReadonlyMap<string, Buffer>): string {
@@ -69,6 +41,23 @@ const table: readonly [text: string, value: string][] = [
   ['$(HOST | default "x" | base64)', 'eA=='],
   ['$(HOST | base64 | default "x")', 'x'],
   ['$(HOST | json | default "x" | quote | default "y")', "'x'"],
+  ['$(PASSWORD | urlencode)', 'p%27s%22%5Cw'],
+  ['$(tls.crt-1 | urlencode)', '-----%0A%C3%A4%F0%9F%94%91%0A-----'],
+  ['$(KEYSTORE|urlencode)', '%FF%00%FE'],
+  ['$(HOST | default "-._~ +/@:!*()" | urlencode)', '-._~%20%2B%2F%40%3A%21%2A%28%29'],
+  ['$(PASSWORD | urlencode | urlencode)', 'p%2527s%2522%255Cw'],
+  ['<$(LINE | trim)>', '<a b>'],
+  ['<$(EMPTY | trim)>', '<>'],
+  ['$(LOGIN | json "user")', 'ä@x'],
+  ['$(LOGIN | json "user" | urlencode)', '%C3%A4%40x'],
+  ['$(LOGIN | json"port")', '12345678901234567890'],
+  ['$(LOGIN | json "tls")', '{"on": true, "x": [1.0, {}]}'],
+  ['$(LOGIN | json "tls" | json "on" | quote)', "'true'"],
+  ['$(LOGIN | json "a b" | default "x")', ''],
+  ['$(LOGIN | json "off" | default "x")', 'x'],
+  ['$(LOGIN | json "tls.on" | json "x" | default "none")', 'none'],
+  ['$(HOST | json "user" | default "y")', 'y'],
+  ['$(HOST | default "{\\"a\\":[]}" | json "a")', '[]'],
   ['$$(USER)', '$(USER)'],
   ['$$$(USER)', '$app'],
   ['$$$$(USER)', '$$(USER)'],
@@ -129,6 +118,9 @@ describe('whatever the values are', () => {
         expect(JSON.parse(read('json'))).toBe(value);
         expect(Buffer.from(read('base64'), 'base64').toString()).toBe(value);
         expect(shellWord(read('quote'))).toBe(value);
+        expect(decodeURIComponent(read('urlencode'))).toBe(value);
+        expect(read('urlencode')).toMatch(/^(?:[-._~A-Za-z0-9]|%[0-9A-F]{2})*$/);
+        expect(read('trim')).toBe(value.trim());
         const literal = `"${value.replaceAll(/["\\]/g, String.raw`\$&`)}"`;
         expect(composed(`$(B | default ${literal})`, synced)).toBe(value);
       }),
@@ -136,7 +128,29 @@ describe('whatever the values are', () => {
     );
   });
 
-  test('base64 takes any bytes, and nothing else takes what is not text', () => {
+  test('a field of JSON comes through to the letter, and what is no string as its part of the text', () => {
+    const written = fc
+      .tuple(fc.json(), fc.constantFrom('', ' ', '\n\t'))
+      .map(([json, blank]) => `${blank}${json}${blank}`);
+    fc.assert(
+      fc.property(fc.dictionary(plain, written, { maxKeys: 5 }), plain, (members, other) => {
+        const fields = Object.entries(members).map(([name, json]) => `${JSON.stringify(name)}:${json}`);
+        const synced = new Map([['A', Buffer.from(`{${fields.join(',')}}`)]]);
+        fc.pre([...fields, other].every((part) => part.isWellFormed()));
+        for (const name of [...Object.keys(members), other]) {
+          const literal = `"${name.replaceAll(/["\\]/g, String.raw`\$&`)}"`;
+          const json = Object.hasOwn(members, name) ? (members[name] ?? '').trim() : 'null';
+          const value: unknown = JSON.parse(json);
+          const expected = typeof value === 'string' ? value : value === null ? 'missing' : json;
+          fc.pre(expected.isWellFormed());
+          expect(composed(`$(A | json ${literal} | default "missing")`, synced)).toBe(expected);
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('base64 and urlencode take any bytes, and nothing else takes what is not text', () => {
     fc.assert(
       fc.property(fc.uint8Array(), (raw) => {
         const synced = new Map([['A', Buffer.from(raw)]]);
@@ -144,6 +158,13 @@ describe('whatever the values are', () => {
         const decoded = Buffer.from(raw).toString('utf8');
         const isText = Buffer.from(decoded).equals(Buffer.from(raw));
         expect(outcome('$(A)', synced)).toBe(isText ? decoded : 'template_value_binary');
+        const encoded = composed('$(A | urlencode)', synced);
+        const bytesOf = encoded.replaceAll(/%(..)/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+        expect(Buffer.from(bytesOf, 'latin1').equals(Buffer.from(raw))).toBe(true);
+        for (const form of ['trim', 'json "f"', 'urlencode | json "f"'])
+          expect(outcome(`$(A | ${form} | default "x")`, synced) === 'template_value_binary').toBe(
+            !isText && !form.startsWith('urlencode'),
+          );
         expect(outcome('$(A | json)', synced)).toBe(isText ? JSON.stringify(decoded) : 'template_value_binary');
         expect(outcome('$(A | quote | base64)', synced) === 'template_value_binary').toBe(!isText);
       }),
@@ -164,12 +185,16 @@ const wrong: readonly [text: string, at: number, problem: string][] = [
   ['$(A || json)', 6, messages.functionExpected('')],
   ['$(A | upper)', 7, messages.functionExpected('upper')],
   ['$(A | base64x)', 7, messages.functionExpected('base64x')],
-  ['$(A | default)', 14, messages.textExpected],
-  ["$(A | default 'x')", 15, messages.textExpected],
-  ['$(A | default "x)', 15, messages.textExpected],
-  ['$(A | default "\\n")', 15, messages.textExpected],
+  ['$(A | default)', 14, messages.textExpected('default')],
+  ["$(A | default 'x')", 15, messages.textExpected('default')],
+  ['$(A | default "x)', 15, messages.textExpected('default')],
+  ['$(A | default "\\n")', 15, messages.textExpected('default')],
   ['$(USER) $(A | json | nothing)', 22, messages.functionExpected('nothing')],
   ['\n$$$(!)', 6, messages.keyExpected],
+  ['$(A | json "x)', 12, messages.textExpected('json')],
+  ['$(A | json x)', 12, messages.endExpected],
+  ['$(A | json "x" "y")', 16, messages.endExpected],
+  ['$(A | trim "x")', 12, messages.endExpected],
 ];
 
 describe('nothing is composed of', () => {
@@ -201,6 +226,47 @@ describe('nothing is composed of', () => {
     expect(detail).toContain('The template of T refers to KEYSTORE, whose value is not UTF-8');
   });
 
+  test.each([
+    [
+      'no JSON',
+      '$(USER | json "user" | default "x")',
+      'template_field_missing',
+      'field "user" of USER, which is not a JSON object',
+    ],
+    ['an array', '$(LIST | json "0")', 'template_field_missing', 'field "0" of LIST, which is not a JSON object'],
+    ['null', '$(HOST | default "null" | json "x")', 'template_field_missing', 'of HOST, which is not a JSON object'],
+    [
+      'an object without the field',
+      '$(LOGIN | json "nope")',
+      'template_field_missing',
+      '"nope" of LOGIN, which is missing or null',
+    ],
+    [
+      'an object with null',
+      '$(LOGIN | json "off")',
+      'template_field_missing',
+      '"off" of LOGIN, which is missing or null',
+    ],
+    ['an object of JavaScript', '$(LOGIN | json "constructor")', 'template_field_missing', 'which is missing or null'],
+    [
+      'a field with a default before it',
+      '$(LOGIN | default "x" | json "no")',
+      'template_field_missing',
+      'missing or null',
+    ],
+    [
+      'half of a surrogate pair',
+      '$(HALF | json "h")',
+      'template_value_binary',
+      'field "h" of HALF, which is not valid Unicode',
+    ],
+  ])('a field of %s', (_, template, code, words) => {
+    const synced = new Map(values).set('LIST', Buffer.from('["a"]')).set('HALF', Buffer.from('{"h": "\\ud83d"}'));
+    const found = refusal(template, synced);
+    expect(found.code).toBe(code);
+    expect(found.detail).toContain(words);
+  });
+
   test('a name that the environment gives already', () => {
     expect(() => composeValues({ data: { USER: 'x' } }, values, limit)).toThrow('The key USER comes both');
   });
@@ -210,6 +276,7 @@ describe('nothing is composed of', () => {
     ['text', 'x'.repeat(11)],
     ['a function', '$(USER | base64 | base64 | base64)'],
     ['a default', '$(HOST | default "12345678901")'],
+    ['percents', '$(PASSWORD | urlencode)'],
   ])('more bytes than there may be: %s', (_, template) => {
     expect(refusal(template, values, 10).code).toBe('target_too_large');
     expect(() => composed(template, values, 1000)).not.toThrow();
@@ -221,11 +288,38 @@ describe('nothing is composed of', () => {
       ['Q', Buffer.alloc(200_000, "'")],
     ]);
     const chain = (key: string, form: string): string => `$(${key}${` | ${form}`.repeat(1500)})`;
-    for (const template of [chain('A', 'base64'), chain('A', 'json'), chain('Q', 'quote'), '$(A)'.repeat(4000)]) {
+    const templates = [
+      chain('A', 'base64'),
+      chain('A', 'json'),
+      chain('A', 'urlencode'),
+      chain('Q', 'quote'),
+      '$(A)'.repeat(4000),
+    ];
+    for (const template of templates) {
       const began = process.cpuUsage();
       expect(refusal(template, synced).code).toBe('target_too_large');
       expect(process.cpuUsage(began).user / 1000).toBeLessThan(500);
     }
+  });
+
+  test('what costs much and comes to little: many fields of a long JSON, and long white space', () => {
+    const synced = new Map([
+      ['J', Buffer.from(`{"n": ${'['.repeat(120_000)}${']'.repeat(120_000)}, "a": 1}`)],
+      ['W', Buffer.alloc(256 * 1024, ' ')],
+      ['U', Buffer.alloc(256 * 1024, 'a')],
+    ]);
+    // A single one is fine, however deep the JSON.
+    expect(composed('$(J | json "a")$(W | trim)', synced)).toBe('1');
+    const many = ['$(J | json "a")'.repeat(1000), '$(W | trim)'.repeat(1400), `$(U${' | urlencode'.repeat(1300)})`];
+    for (const template of many) {
+      const began = process.cpuUsage();
+      const { code, detail } = refusal(template, synced);
+      expect([code, detail]).toEqual(['target_too_large', messages.templateWorkTooLarge(8 * limit).detail]);
+      expect(process.cpuUsage(began).user / 1000).toBeLessThan(2000);
+    }
+    // It counts over all templates.
+    const data = Object.fromEntries(Array.from({ length: 30 }, (_, at) => [`T${at}`, '$(W | trim)'.repeat(5)]));
+    expect(() => composeValues({ data }, synced, limit)).toThrow('would process more than');
   });
 
   test('dollars alone is quick, however many', () => {
@@ -241,6 +335,10 @@ test('no refusal shows a value, a default or the text around', () => {
   const synced = new Map([
     ['A', Buffer.from(canary)],
     ['B', Buffer.concat([Buffer.from(canary), bytes])],
+    // Values that JSON.parse quotes in its error, and that have a field of this name or not.
+    ['C', Buffer.from(`{"${canary}"`)],
+    ['J', Buffer.from(`{"${canary}": "${canary}"}`)],
+    ['H', Buffer.from(`{"f": "${canary}\\ud83d"}`)],
   ]);
   const templates = [
     `$(A) ${canary} $(`,
@@ -248,81 +346,14 @@ test('no refusal shows a value, a default or the text around', () => {
     `$(MISSING) $(X | default "${canary}")`,
     '$(A)$(B)',
     `$(A)${canary}`.repeat(3),
+    '$(A | json "f")',
+    '$(J | json "f")',
+    '$(C | json "f")',
+    '$(H | json "f")',
+    '$(J | urlencode | urlencode)',
   ];
-  for (const template of templates) expect(refusal(template, synced, 40).detail).not.toContain(canary);
-});
-
-describe('the size of composed values', () => {
-  const sizes = new Map<string, ValueSize>(
-    [...values].map(([name, value]) => [name, { bytes: value.length, isExact: true }]),
-  );
-  const sizeOf = (data: Record<string, string>, most = limit): ValueSize => composedSize({ data }, sizes, most);
-
-  test.each<readonly [template: string, isExact: boolean]>([
-    ['plain äö', true],
-    ['$(USER):$(PASSWORD)@', true],
-    ['$(tls.crt-1 | base64 | base64)', true],
-    ['$(ABSENT | default "ä")$(EMPTY | default "not this")', true],
-    ['$(PASSWORD | json)', false],
-    ['$(PASSWORD | quote | base64)', false],
-    ['$(tls.crt-1 | json | json)', false],
-  ])('is known before they are composed: %s', (template, isExact) => {
-    const { length } = Buffer.from(composed(template));
-    const size = sizeOf({ T: template });
-    expect(size.isExact).toBe(isExact);
-    expect(size.bytes).toBeLessThanOrEqual(length);
-    expect(isExact ? size.bytes : length).toBe(length);
-  });
-
-  test('is never more than they come to, and exactly that if it says so', () => {
-    const part = fc.oneof(
-      fc.string({ maxLength: 5 }).map((literal) => literal.replaceAll('$', '')),
-      fc
-        .tuple(
-          fc.constantFrom('USER', 'PASSWORD', 'EMPTY', 'tls.crt-1', 'ABSENT | default "x"'),
-          fc.array(fc.constantFrom('base64', 'json', 'quote', 'default "y"'), { maxLength: 4 }),
-        )
-        .map(([key, steps]) => `$(${[key, ...steps].join(' | ')})`),
-    );
-    fc.assert(
-      fc.property(fc.array(part, { maxLength: 5 }), (parts) => {
-        const template = parts.join('');
-        const { length } = Buffer.from(composed(template));
-        const size = sizeOf({ T: template });
-        expect(size.bytes).toBeLessThanOrEqual(length);
-        expect(size.isExact ? size.bytes : length).toBe(length);
-      }),
-    );
-  });
-
-  test('is of all together', () => {
-    expect(sizeOf({ ONE: '$(USER)', TWO: '$(USER)$(USER)' })).toEqual({ bytes: 9, isExact: true });
-  });
-
-  test('refuses what one of them alone exceeds, and names that cannot be', () => {
-    expect(() => sizeOf({ T: '$(PASSWORD)$(PASSWORD)' }, 10)).toThrow('The template of T has more than the 10 bytes');
-    expect(() => sizeOf({ USER: 'x' })).toThrow('The key USER comes both');
-    expect(() => sizeOf({ T: '$(ABSENT)' })).toThrow('ABSENT');
-    expect(() => sizeOf({ T: '$(' })).toThrow('invalid at character');
-  });
-});
-
-test('values that are too large together are refused before they are all composed', () => {
-  const large = new Map([['LARGE', Buffer.alloc(1000, '"')]]);
-  const data = Object.fromEntries(Array.from({ length: 32 }, (_, index) => [`T_${index}`, '$(LARGE | json)']));
-  expect(() => composeValues({ data }, large, 10_000)).toThrow('The templates together have more than the 10000 bytes');
-});
-
-test('a value that is too large alone is refused before all of its parts are put together', () => {
-  let reads = 0;
-  class CountedValues extends Map<string, Buffer> {
-    override get(key: string): Buffer | undefined {
-      reads += 1;
-      return super.get(key);
-    }
+  for (const template of templates) {
+    const { detail, cause } = refusal(template, synced, 40);
+    expect([detail, String(cause)].join(' ')).not.toContain(canary);
   }
-  const counted = new CountedValues([['LARGE', Buffer.alloc(1000, 'x')]]);
-  const data = { T: '$(LARGE)'.repeat(500) };
-  expect(() => composeValues({ data }, counted, 10_000)).toThrow('The template of T has more than the 10000 bytes');
-  expect(reads).toBe(11);
 });

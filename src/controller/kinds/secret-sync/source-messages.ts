@@ -235,11 +235,13 @@ export const keyExpected = 'a key name must follow "$("; write "$$(" for a liter
 
 export const endExpected = 'expected ")" to end the reference, or "|" before a function';
 
-export const textExpected = 'default needs a text in double quotes, in which \\" is a quote and \\\\ is a backslash';
+export function textExpected(name: string): string {
+  return `${name} needs a text in double quotes, in which \\" is a quote and \\\\ is a backslash`;
+}
 
 export function functionExpected(name: string): string {
   const found = name === '' ? 'a function is missing' : `unknown function ${name}`;
-  return `${found}; the functions are base64, json, quote and default "text"`;
+  return `${found}; the functions are base64, json, json "field", quote, trim, urlencode and default "text"`;
 }
 
 export interface MissingKeys {
@@ -267,7 +269,51 @@ export function templateValueBinary(name: string, key: string, keysField: string
   return new DomainError(
     'template_value_binary',
     `The template of ${name} refers to ${key}, whose value is not UTF-8. Nothing is written. ` +
-      `Write it as base64 with \`$(${key} | base64)\`, or remove the key from ${keysField}.decodeBase64.`,
+      `Write it with \`$(${key} | base64)\` or \`$(${key} | urlencode)\`, or remove the key from ${keysField}.decodeBase64.`,
+  );
+}
+
+/** A template takes a field of a value that is not a JSON object at that point. */
+export function templateValueNotJson(name: string, key: string, field: string): DomainError {
+  return new DomainError(
+    'template_field_missing',
+    `The template of ${name} takes the field ${quotedField(field)} of ${key}, which is not a JSON object. Nothing is written. ` +
+      'Set a JSON object as the value, or take no field of it.',
+  );
+}
+
+/** A template takes a field that a JSON object does not have, without a default. */
+export function templateFieldMissing(name: string, key: string, field: string): DomainError {
+  return new DomainError(
+    'template_field_missing',
+    `The template of ${name} takes the field ${quotedField(field)} of ${key}, which is missing or null. Nothing is written. ` +
+      'Set the field in the value, or add a default: `| default "text"`.',
+  );
+}
+
+/** A field is a string that is not valid Unicode. */
+export function templateFieldBinary(name: string, key: string, field: string): DomainError {
+  return new DomainError(
+    'template_value_binary',
+    `The template of ${name} takes the field ${quotedField(field)} of ${key}, which is not valid Unicode: it has half of a ` +
+      'surrogate pair. Nothing is written. Correct the value.',
+  );
+}
+
+const maxFieldLength = 64;
+
+/** The name of a field, in quotes. Templates can have long ones. */
+function quotedField(field: string): string {
+  const shown = Array.from(field);
+  return JSON.stringify(shown.length > maxFieldLength ? `${shown.slice(0, maxFieldLength).join('')}…` : field);
+}
+
+/** The functions of all templates process too many bytes. */
+export function templateWorkTooLarge(maxBytes: number): DomainError {
+  return new DomainError(
+    'target_too_large',
+    `The functions in spec.template.data would process more than ${maxBytes} bytes. Nothing is written. ` +
+      'Use fewer functions or smaller values.',
   );
 }
 

@@ -3,7 +3,13 @@ import * as messages from '../source-messages.ts';
 
 /** A function that is applied to a value on its way into a composed one. */
 export type TemplateStep =
-  { readonly name: 'base64' | 'json' | 'quote' } | { readonly name: 'default'; readonly text: string };
+  | { readonly name: PlainFunction }
+  | { readonly name: 'default'; readonly text: string }
+  /** `json "field"`. */
+  | { readonly name: 'field'; readonly field: string };
+
+const plainFunctions = ['base64', 'json', 'quote', 'trim', 'urlencode'] as const;
+type PlainFunction = (typeof plainFunctions)[number];
 
 /** A `$(KEY | function …)`. */
 export interface TemplateReference {
@@ -65,15 +71,21 @@ function readReference(cursor: Cursor): TemplateReference {
 function readStep(cursor: Cursor): TemplateStep {
   const { at } = cursor;
   const name = take(cursor, /([a-zA-Z0-9_-]{0,32}) */y) ?? '';
-  if (name === 'base64' || name === 'json' || name === 'quote') return { name };
-  if (name !== 'default') {
-    throw invalid({ ...cursor, at }, messages.functionExpected(name));
-  }
+  if (name === 'default') return { name, text: readText(cursor, name) };
+  if (name === 'json' && cursor.text[cursor.at] === '"') return { name: 'field', field: readText(cursor, name) };
+  if (isPlain(name)) return { name };
+  throw invalid({ ...cursor, at }, messages.functionExpected(name));
+}
+
+function isPlain(name: string): name is PlainFunction {
+  return (plainFunctions as readonly string[]).includes(name);
+}
+
+/** Reads the text that a function takes, and the blanks behind it. */
+function readText(cursor: Cursor, name: string): string {
   const text = take(cursor, /("(?:[^"\\]|\\["\\])*") */y);
-  if (text === undefined) {
-    throw invalid(cursor, messages.textExpected);
-  }
-  return { name, text: text.slice(1, -1).replaceAll(/\\(["\\])/g, '$1') };
+  if (text === undefined) throw invalid(cursor, messages.textExpected(name));
+  return text.slice(1, -1).replaceAll(/\\(["\\])/g, '$1');
 }
 
 /** The first group of a sticky expression if it matches at the cursor, which then moves behind the match. */

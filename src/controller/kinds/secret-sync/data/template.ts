@@ -1,12 +1,17 @@
 import { isUtf8 } from 'node:buffer';
 import type { SecretSyncSpec } from '../../../generated/secret-sync.ts';
+import { jsonField, textFunctions, urlEncoded, urlEncodedLength } from './template-functions.ts';
 import { type TemplatePart, type TemplateReference, type TemplateStep, parseTemplate } from './template-parser.ts';
 import {
+  templateFieldBinary,
+  templateFieldMissing,
   templateKeyConflict,
   templateKeyMissing,
   templateTooLarge,
   templatesTooLarge,
   templateValueBinary,
+  templateValueNotJson,
+  templateWorkTooLarge,
 } from '../source-messages.ts';
 
 /** Values that a Secret gets in addition to those of its environments: `spec.template`. */
@@ -23,7 +28,13 @@ interface Composition {
   readonly limit: number;
   /** The path of the rules for keys in the spec. */
   readonly keysField: string;
+  /** How many bytes the functions of all templates that do not lengthen each value may still process. */
+  readonly work: { left: number };
 }
+
+// The limit bounds the cost of functions that lengthen each value. The others may also process this multiple of it.
+const workShare = 8;
+const lengthening: ReadonlySet<TemplateStep['name']> = new Set(['base64', 'json', 'quote']);
 
 /** The length of a value in bytes; a lower bound if it is not exact. */
 export interface ValueSize {
@@ -66,15 +77,20 @@ function sizeOf(value: ValueSize | undefined, steps: readonly TemplateStep[]): V
   let size = value;
   for (const step of steps) {
     if (step.name === 'default') size ??= exactly(step.text);
-    else if (size !== undefined) {
-      const { bytes, isExact } = size;
-      // The other functions add quotes and make some characters longer.
-      size =
-        step.name === 'base64' ? { bytes: 4 * Math.ceil(bytes / 3), isExact } : { bytes: bytes + 2, isExact: false };
-    }
+    else if (size !== undefined) size = sizeAfter[step.name](size);
   }
   return size ?? exactly('');
 }
+
+const sizeAfter: Readonly<Record<Exclude<TemplateStep['name'], 'default'>, (size: ValueSize) => ValueSize>> = {
+  base64: ({ bytes, isExact }) => ({ bytes: 4 * Math.ceil(bytes / 3), isExact }),
+  // They add quotes and make some characters longer.
+  json: ({ bytes }) => ({ bytes: bytes + 2, isExact: false }),
+  quote: ({ bytes }) => ({ bytes: bytes + 2, isExact: false }),
+  urlencode: ({ bytes }) => ({ bytes, isExact: false }),
+  trim: () => ({ bytes: 0, isExact: false }),
+  field: () => ({ bytes: 0, isExact: false }),
+};
 
 interface ParsedTemplate {
   readonly name: string;
@@ -101,9 +117,8 @@ function templatesOf(
 
 /**
  * Composes values from those that a Secret gets from its environments. These stay unchanged, and no template can use the
- * result of another. `limit` bounds the bytes of all results together, and so the cost. `keysField` is the path of the rules
- * for keys in the spec. Throws DomainError template_invalid, template_key_missing, template_value_binary, key_conflict if a
- * name is taken, and target_too_large.
+ * result of another. `limit` bounds the bytes of all results together, and so the cost. Throws DomainError template_invalid,
+ * template_key_missing, template_field_missing, template_value_binary, key_conflict if a name is taken, and target_too_large.
  */
 export function composeValues(
   template: Template | undefined,
@@ -112,8 +127,9 @@ export function composeValues(
   keysField = 'spec.keys',
 ): readonly (readonly [name: string, value: Buffer])[] {
   let total = 0;
+  const work = { left: workShare * limit };
   return templatesOf(template, values, keysField).map(({ name, parts }) => {
-    const composition = { name, values, limit, keysField };
+    const composition = { name, values, limit, keysField, work };
     const pieces: string[] = [];
     let bytes = 0;
     for (const part of parts) {
@@ -135,30 +151,69 @@ function isMissing({ key, steps }: TemplateReference, values: Pick<ReadonlyMap<s
 /** The text of a reference. A missing value skips every step up to its default. */
 function textOf(composition: Composition, { key, steps }: TemplateReference): string {
   let value: Buffer | string | undefined = composition.values.get(key);
-  for (const step of steps) {
+  for (const [at, step] of steps.entries()) {
     if (step.name === 'default') value ??= step.text;
-    else if (value !== undefined) value = applied(composition, step.name, { key, value });
+    else if (value !== undefined) {
+      const hasDefault = steps.slice(at + 1).some(({ name }) => name === 'default');
+      value = applied(composition, step, { key, value, hasDefault });
+    }
   }
   // Without a default it was refused before.
   return asText(composition, key, value ?? '');
 }
 
+interface Operand {
+  readonly key: string;
+  readonly value: Buffer | string;
+  /** Whether a default follows, for a field that is missing. */
+  readonly hasDefault: boolean;
+}
+
 function applied(
   composition: Composition,
-  step: Exclude<TemplateStep['name'], 'default'>,
-  { key, value }: { readonly key: string; readonly value: Buffer | string },
-): string {
-  const result = step === 'base64' ? asBytes(value).toString('base64') : written[step](asText(composition, key, value));
+  step: Exclude<TemplateStep, { readonly name: 'default' }>,
+  operand: Operand,
+): string | undefined {
+  const { work, limit, name } = composition;
+  if (!lengthening.has(step.name)) work.left -= operand.value.length;
+  if (work.left < 0) throw templateWorkTooLarge(workShare * limit);
+  const result = step.name === 'field' ? fieldOf(composition, step, operand) : converted(composition, step, operand);
   // Each step of a long chain may lengthen the text.
-  if (Buffer.byteLength(result) > composition.limit) throw templateTooLarge(composition.name, composition.limit);
+  if (result !== undefined && Buffer.byteLength(result) > limit) throw templateTooLarge(name, limit);
   return result;
 }
 
-const written: Readonly<Record<'json' | 'quote', (text: string) => string>> = {
-  json: (text) => JSON.stringify(text),
-  // One word of a POSIX shell (2.2.2 Single-Quotes): every character is literal.
-  quote: (text) => `'${text.replaceAll("'", String.raw`'\''`)}'`,
-};
+function converted(
+  composition: Composition,
+  step: Exclude<TemplateStep, { readonly name: 'default' | 'field' }>,
+  { key, value }: Operand,
+): string {
+  if (step.name === 'base64') return asBytes(value).toString('base64');
+  if (step.name !== 'urlencode') return textFunctions[step.name](asText(composition, key, value));
+  const { name, limit } = composition;
+  const bytes = asBytes(value);
+  // It may triple the value: the length comes first.
+  if (urlEncodedLength(bytes) > limit) throw templateTooLarge(name, limit);
+  return urlEncoded(bytes);
+}
+
+/** The text of a field; undefined if it is missing and a default follows. */
+function fieldOf(
+  composition: Composition,
+  { field }: Extract<TemplateStep, { readonly name: 'field' }>,
+  { key, value, hasDefault }: Operand,
+): string | undefined {
+  const { name } = composition;
+  const found = jsonField(asText(composition, key, value), field);
+  if (found.kind === 'not an object') throw templateValueNotJson(name, key, field);
+  if (found.kind === 'text') {
+    // JSON can write half of a surrogate pair, which no Secret can hold.
+    if (!found.text.isWellFormed()) throw templateFieldBinary(name, key, field);
+    return found.text;
+  }
+  if (hasDefault) return undefined;
+  throw templateFieldMissing(name, key, field);
+}
 
 function asBytes(value: Buffer | string): Buffer {
   return typeof value === 'string' ? Buffer.from(value, 'utf8') : value;
