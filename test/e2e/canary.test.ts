@@ -195,6 +195,11 @@ async function useController(): Promise<void> {
   await (await makeSite('lacking', lacking)).waitForReason('TemplateKeyMissing');
   const endless = { spec: { template: { data: { T: `$(CANARY${' | base64'.repeat(60)})` } } } };
   await (await makeSite('endless', endless)).waitForReason('TooLarge');
+  const fields = {
+    values: { ...values, HIDDEN: `{"f": "${encoded}"} ${canary.value}` },
+    spec: { keys: { hidden: ['HIDDEN', 'CANARY'] }, template: { data: { T: '$(HIDDEN | json "f")$(CANARY | trim)' } } },
+  };
+  await (await makeSite('fields', fields)).waitForReason('TemplateFieldMissing');
   const quoting = {
     kind: 'Status',
     status: 'Failure',

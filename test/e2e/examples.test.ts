@@ -191,11 +191,7 @@ describe('«A composed value»', () => {
     });
     await step(heading, 2);
     const DATABASE_URL = 'postgresql://tickets:hunter2%40%2F@db.tickets.svc:5432/tickets';
-    expect(await valuesOf('tickets', 'tickets')).toEqual({
-      DB_USER: 'tickets',
-      DB_PASSWORD: 'hunter2@/',
-      DATABASE_URL,
-    });
+    expect(await valuesOf('tickets', 'tickets')).toEqual({ DATABASE_URL });
   });
 });
 

@@ -144,6 +144,27 @@ export interface SecretSyncSpec {
         to: string;
       }[];
       /**
+       * New names for all keys that rename does not name. If two keys get the same name, or a key gets a name that no Secret can have, this is an error, and nothing is written.
+       */
+      rewrite?: {
+        /**
+         * Removed from the keys that begin with it. Other keys keep their name.
+         */
+        stripPrefix?: string;
+        /**
+         * Put before the names of all these keys, after stripPrefix is removed.
+         */
+        addPrefix?: string;
+      };
+      /**
+       * Globs of the keys that spec.template can use, and that are not written into the Secret. The value of a hidden key that no template uses is not read.
+       *
+       * @maxItems 256
+       *
+       * Items: A key, or a glob.
+       */
+      hidden?: string[];
+      /**
        * Globs of the keys whose values are base64. The Secret holds the decoded bytes, so that an environment can keep binary data. A value that is not base64 is an error, and nothing is written.
        *
        * @maxItems 256
@@ -225,6 +246,27 @@ export interface SecretSyncSpec {
        */
       to: string;
     }[];
+    /**
+     * New names for all keys that rename does not name. If two keys get the same name, or a key gets a name that no Secret can have, this is an error, and nothing is written.
+     */
+    rewrite?: {
+      /**
+       * Removed from the keys that begin with it. Other keys keep their name.
+       */
+      stripPrefix?: string;
+      /**
+       * Put before the names of all these keys, after stripPrefix is removed.
+       */
+      addPrefix?: string;
+    };
+    /**
+     * Globs of the keys that spec.template can use, and that are not written into the Secret. The value of a hidden key that no template uses is not read.
+     *
+     * @maxItems 256
+     *
+     * Items: A key, or a glob.
+     */
+    hidden?: string[];
     /**
      * Globs of the keys whose values are base64. The Secret holds the decoded bytes, so that an environment can keep binary data. A value that is not base64 is an error, and nothing is written.
      *

@@ -57,6 +57,7 @@ export const controllerErrors = {
     effect: 'block',
   },
   key_conflict: { title: 'Two keys map to the same name', reason: 'KeyConflict', effect: 'stall' },
+  key_invalid: { title: 'A rewritten key is not valid in a Secret', reason: 'KeyInvalid', effect: 'block' },
   value_not_base64: { title: 'Value is not base64', reason: 'NotBase64', effect: 'block' },
   template_invalid: { title: 'Template is invalid', reason: 'TemplateInvalid', effect: 'stall' },
   template_key_missing: {

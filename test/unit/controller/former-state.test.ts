@@ -2,6 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import type { EnvironmentAccess } from '../../../src/services/access/access.ts';
 import type { FoundState } from '../../../src/services/secrets/secret-reader.ts';
 import { FormerStateError, readFormerState } from '../../../src/controller/kinds/secret-sync/read/former-state.ts';
+import type { KeyRules } from '../../../src/controller/kinds/secret-sync/data/keys.ts';
+import type { Template } from '../../../src/controller/kinds/secret-sync/data/template.ts';
 import { revisionGone } from '../../../src/controller/kinds/secret-sync/messages.ts';
 import { sourcesOf } from '../../../src/controller/kinds/secret-sync/spec/source.ts';
 import { DomainError } from '../../../src/domain/errors/domain-error.ts';
@@ -17,12 +19,16 @@ const state: FoundState = {
 };
 const access = { environmentId: 'e' } as unknown as EnvironmentAccess<'secret.list'>;
 
-async function read(found: Partial<FoundState> | DomainError, exclude: string[] = []): Promise<FoundState> {
-  const [source] = sourcesOf(secretSync({ spec: { keys: { exclude } } }));
+async function read(
+  found: Partial<FoundState> | DomainError,
+  keys: KeyRules = {},
+  template?: Template,
+): Promise<FoundState> {
+  const [source] = sourcesOf(secretSync({ spec: { keys } }));
   if (source === undefined) throw new Error('a SecretSync has a source');
   const find = async (): Promise<FoundState> =>
     found instanceof DomainError ? await Promise.reject(found) : await Promise.resolve({ ...state, ...found });
-  return await readFormerState({ find }, { source, access, revisionId: 'r7' });
+  return await readFormerState({ find }, { source, template, access, revisionId: 'r7' });
 }
 
 describe('a former state', () => {
@@ -37,7 +43,15 @@ describe('a former state', () => {
 
   test('is good where what is lost is not taken into the Secret', async () => {
     const lost = { destroyed: [{ key: 'A', version: 1 }], deletedSince: ['B'] };
-    expect(await read(lost, ['A', 'B'])).toMatchObject({ revision: 7 });
+    expect(await read(lost, { exclude: ['A', 'B'] })).toMatchObject({ revision: 7 });
+  });
+
+  test('is good where what is lost is hidden, unless the template uses it', async () => {
+    const lost = { destroyed: [{ key: 'A', version: 1 }], deletedSince: ['B'] };
+    const keys = { hidden: ['*'], rewrite: { addPrefix: 'x' } };
+    expect(await read(lost, keys, { data: { T: '$(A)$(xC)' } })).toMatchObject({ revision: 7 });
+    await expect(read(lost, keys, { data: { T: '$(xA)' } })).rejects.toThrow('its values of A have been destroyed');
+    await expect(read(lost, keys, { data: { T: '$(xB | default "b")' } })).rejects.toThrow('B was deleted since');
   });
 
   test('that cannot be read now is no refusal', async () => {

@@ -74,6 +74,25 @@ describe('a plan', () => {
     expect(plan).toMatchObject({ size: { bytes: 110, isExact: false }, valueBytes: 410 });
   });
 
+  test('reads hidden values that a template uses, and counts only what the Secret holds', () => {
+    const template = { data: { T: '$(A)$(B | default "x")$(D | default "none")' } };
+    const part1 = part('own', { A: 10, B: 100, C: 1_000, D: 10_000 }, { hidden: ['A', 'C', 'D'], exclude: ['D'] });
+    const plan = planSecretData([part1], { type: 'Opaque', template });
+    expect(plan.chosen.map(({ key }) => key)).toEqual(['B']);
+    expect(plan.needed.map(({ key }) => key)).toEqual(['B', 'A']);
+    expect(plan).toMatchObject({ size: { bytes: 100 + 114, isExact: true }, valueBytes: 110 });
+  });
+
+  test('is none where hidden values are more than a Secret holds, although it would hold little of them', () => {
+    const mib = 1024 * 1024;
+    const template = { data: { T: '$(A | trim)$(B | json "x")' } };
+    const keys = { hidden: ['*'] };
+    const planned = (sizes: Record<string, number>): unknown =>
+      planSecretData([part('own', sizes, keys)], { type: 'Opaque', template });
+    expect(planned({ A: mib - 1, B: 1, C: mib })).toMatchObject({ valueBytes: mib, size: { bytes: 0 } });
+    expect(() => planned({ A: mib, B: 1 })).toThrow(`spec.template.data uses have ${mib + 1} bytes, more than`);
+  });
+
   test('counts what is composed', () => {
     const template = { data: { TWICE: '$(A)$(A)' } };
     const plan = planSecretData([part('own', { A: 10 })], { type: 'Opaque', template });

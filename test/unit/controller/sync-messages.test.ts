@@ -64,10 +64,11 @@ const samples: Samples<typeof messages> = {
       names: ['A', 'B'],
     }),
   ],
-  includesNothing: [
-    messages.includesNothing('spec.keys.include', ['NOPE']),
-    messages.includesNothing('spec.sources[shared].keys.include', ['NOPE', 'DB_*']),
+  matchesNothing: [
+    messages.matchesNothing('spec.keys.include', ['NOPE']),
+    messages.matchesNothing('spec.sources[shared].keys.hidden', ['NOPE', 'DB_*']),
   ],
+  stripsNothing: [messages.stripsNothing('spec.keys.rewrite', 'APP_')],
   bracesAreText: [messages.bracesAreText(['URL'])],
   rolledBack: [
     messages.rolledBack(sync, { ...rolledBack, cause: 'Deployment web, container main: CrashLoopBackOff' }),
@@ -191,6 +192,9 @@ const sourceSamples: Samples<typeof sourceMessages> = {
     sourceMessages.valuesDestroyed(shared, versions),
   ],
   keysCollide: [sourceMessages.keysCollide('C', ['B', 'A'], 'spec.keys')],
+  keyInvalid: [
+    sourceMessages.keyInvalid('APP_', 'spec.keys', 'must be 1 to 253 letters, digits, dots, underscores and hyphens'),
+  ],
   valueNotBase64: [sourceMessages.valueNotBase64('KEYSTORE', 'spec.keys.decodeBase64')],
   typeRequires: [
     sourceMessages.typeRequires('kubernetes.io/basic-auth', 'the key username or password'),
@@ -218,6 +222,7 @@ const sourceSamples: Samples<typeof sourceMessages> = {
   templateFieldMissing: [sourceMessages.templateFieldMissing('URL', 'LOGIN', 'password')],
   templateFieldBinary: [sourceMessages.templateFieldBinary('URL', 'LOGIN', 'password')],
   templateWorkTooLarge: [sourceMessages.templateWorkTooLarge(8_388_608)],
+  hiddenTooLarge: [sourceMessages.hiddenTooLarge(1_048_577, 'spec.keys', 1_048_576)],
   templateTooLarge: [sourceMessages.templateTooLarge('URL', 1_048_576)],
   templatesTooLarge: [sourceMessages.templatesTooLarge(1_048_576)],
   templateKeyConflict: [sourceMessages.templateKeyConflict('URL', 'spec.keys')],

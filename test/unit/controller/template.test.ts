@@ -267,8 +267,15 @@ describe('nothing is composed of', () => {
     expect(found.detail).toContain(words);
   });
 
-  test('a name that the environment gives already', () => {
-    expect(() => composeValues({ data: { USER: 'x' } }, values, limit)).toThrow('The key USER comes both');
+  test('a name that the environment gives already, unless that key is hidden', () => {
+    const data = { USER: '<$(USER)>', OTHER: '$(USER)' };
+    expect(() => composeValues({ data }, values, limit)).toThrow('The key USER comes both');
+    const hidden = { keysField: 'spec.keys', hidden: new Set(['USER']) };
+    const added = composeValues({ data }, values, limit, hidden).map(([name, value]) => [name, value.toString()]);
+    expect(added).toEqual([
+      ['OTHER', 'app'],
+      ['USER', '<app>'],
+    ]);
   });
 
   test.each([

@@ -131,7 +131,7 @@ async function unite(
     return { wanted: wantedFacts(readings, plan, undefined), data: undefined };
   }
   reads.expectValues(plan.valueBytes);
-  const values = await readChosen(readings, reads, plan.chosen);
+  const values = await readChosen(readings, reads, plan.needed);
   const data = guarded(() => encodeSecretData(fingerprint, targetKeyOf(sync), plan, values));
   return { wanted: wantedFacts(readings, plan, data), data };
 }
@@ -148,17 +148,17 @@ async function planned(sync: SecretSync, { readings, reads, guarded }: Readings)
 }
 
 /**
- * Reads the chosen values of each source with its own token, one source at a time: a SecretSync with many sources must not
+ * Reads the needed values of each source with its own token, one source at a time: a SecretSync with many sources must not
  * take all connections to the database.
  */
 async function readChosen(
   readings: readonly SourceReading[],
   reads: BoundedReads,
-  chosen: DataPlan['chosen'],
+  needed: DataPlan['needed'],
 ): Promise<ChosenValues> {
   const values = new Map<string | undefined, ReadonlyMap<string, Plaintext>>();
   for (const { source, access, found } of readings) {
-    const keys = chosen.filter((placed) => placed.source === source.name).map(({ key }) => key);
+    const keys = needed.filter((placed) => placed.source === source.name).map(({ key }) => key);
     if (found !== undefined) values.set(source.name, await reads.read(access, found, keys));
   }
   return values;

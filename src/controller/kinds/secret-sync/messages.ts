@@ -49,8 +49,13 @@ export function synced(sync: SecretSync, { sources, names }: Pick<WantedFacts, '
 }
 
 /** A hint: the globs of this field match no key. */
-export function includesNothing(field: string, globs: readonly string[]): string {
+export function matchesNothing(field: string, globs: readonly string[]): string {
   return `${field} names keys that the environment does not have: ${shortList(globs)}.`;
+}
+
+/** A hint: no key begins with the prefix that this field strips. */
+export function stripsNothing(field: string, prefix: string): string {
+  return `${field}.stripPrefix names a beginning that no key of the environment has: ${prefix}.`;
 }
 
 /** A hint about templates, by their names: references of other tools are no references here. */
@@ -165,7 +170,7 @@ export function tooLarge(sync: SecretSync, bytes: number, isExact: boolean): Dom
 export function recordTooLong(sync: SecretSync, bytes: number): DomainError {
   return new DomainError(
     'target_too_large',
-    `The annotations of Secret ${targetOf(sync).name}, which record the source of each key, would have ${bytes} bytes; ` +
+    `The annotations of Secret ${targetOf(sync).name}, which record where each key comes from, would have ${bytes} bytes; ` +
       `Kubernetes allows ${maxAnnotationBytes}. The Secret is unchanged. ` +
       `Exclude keys with ${keysField(sync)}.exclude, or distribute the sources over several SecretSyncs.`,
   );

@@ -199,6 +199,15 @@ export function keysCollide(name: string, [one, other]: readonly [string, string
   );
 }
 
+/** A rewritten name that no Secret can have as a key. `field` is the place of the rules, `problem` what a key must be. */
+export function keyInvalid(key: string, field: string, problem: string): DomainError {
+  return new DomainError(
+    'key_invalid',
+    `With ${field}.rewrite, the key ${key} gets a name that no Secret can have: it ${problem}. Nothing is written. ` +
+      `Exclude the key with ${field}.exclude, rename it with ${field}.rename, or change ${field}.rewrite.`,
+  );
+}
+
 /** `field` is the list of the keys to decode. */
 export function valueNotBase64(key: string, field: string): DomainError {
   return new DomainError(
@@ -317,6 +326,15 @@ export function templateWorkTooLarge(maxBytes: number): DomainError {
   );
 }
 
+/** The hidden values that templates use exceed the size of a Secret. */
+export function hiddenTooLarge(bytes: number, keysField: string, maxBytes: number): DomainError {
+  return new DomainError(
+    'target_too_large',
+    `The values of ${keysField}.hidden that spec.template.data uses have ${bytes} bytes, more than the ${maxBytes} bytes that ` +
+      'a Secret can hold. Nothing is written. Refer to fewer hidden keys in spec.template.data.',
+  );
+}
+
 /** A composed value alone exceeds the size of a Secret. */
 export function templateTooLarge(name: string, maxBytes: number): DomainError {
   return new DomainError(
@@ -340,7 +358,7 @@ export function templateKeyConflict(name: string, keysField: string): DomainErro
   return new DomainError(
     'key_conflict',
     `The key ${name} comes both from the environment and from spec.template.data. Nothing is written. ` +
-      `Rename the template, or exclude or rename the key in ${keysField}.`,
+      `Rename the template, or exclude, hide or rename the key in ${keysField}.`,
   );
 }
 

@@ -25,10 +25,15 @@ function unmatchedHints(sync: SecretSync, { sources }: WantedFacts): readonly st
   return sourcesOf(sync).flatMap((source) => {
     const { keys = [] } = sources.find(({ name }) => name === source.name) ?? {};
     const present = new Set(keys);
-    const globs = (source.keys?.include ?? []).filter(
-      (glob) => !present.has(glob) && !(/[*?]/.test(glob) && keys.some(globTest([glob]))),
-    );
-    return globs.length === 0 ? [] : [messages.includesNothing(fieldOf(source, 'keys.include'), globs)];
+    const isUnmatched = (glob: string): boolean =>
+      !present.has(glob) && !(/[*?]/.test(glob) && keys.some(globTest([glob])));
+    const lists = (['include', 'hidden'] as const).flatMap((list) => {
+      const globs = (source.keys?.[list] ?? []).filter(isUnmatched);
+      return globs.length === 0 ? [] : [messages.matchesNothing(fieldOf(source, `keys.${list}`), globs)];
+    });
+    const { stripPrefix } = source.keys?.rewrite ?? {};
+    const isStripped = stripPrefix === undefined || keys.some((key) => key.startsWith(stripPrefix));
+    return [...lists, ...(isStripped ? [] : [messages.stripsNothing(fieldOf(source, 'keys.rewrite'), stripPrefix)])];
   });
 }
 

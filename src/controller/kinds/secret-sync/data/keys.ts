@@ -1,6 +1,8 @@
-import type { SecretSyncSpec } from '../../../generated/secret-sync.ts';
-import { keysCollide } from '../source-messages.ts';
 import { globTest, selectionTest } from '../../../../domain/key-globs.ts';
+import { validateSecretKey } from '../../../../domain/names.ts';
+import type { SecretSyncSpec } from '../../../generated/secret-sync.ts';
+import { keyInvalid, keysCollide } from '../source-messages.ts';
+import { type Template, referencedKeys } from './template.ts';
 
 /** The keys of an environment that a Secret gets, and their names: `spec.keys`. */
 export type KeyRules = NonNullable<SecretSyncSpec['keys']>;
@@ -13,13 +15,15 @@ export interface ChosenKey {
   readonly name: string;
   /** Whether its value is base64 of the content for the Secret. */
   readonly isEncoded: boolean;
+  /** Whether only templates can use it. */
+  readonly isHidden: boolean;
 }
 
 /**
  * Chooses among an environment's keys, in their order. All rules use the names in the environment: keys are included unless
- * excluded, then renamed. Rules for missing keys have no effect. `field` is the path of the rules in the spec. Throws
- * DomainError key_conflict if two keys would have the same name. It is also called with a part of an environment's keys, so
- * a rule about their number does not belong here.
+ * excluded, then renamed, or else rewritten. Rules for missing keys have no effect. `field` is the path of the rules in the
+ * spec. Throws DomainError key_conflict if two keys would have the same name, even if one is hidden, and key_invalid. It is
+ * also called with a part of an environment's keys, so a rule about their number does not belong here.
  */
 export function chooseKeys(
   rules: KeyRules | undefined,
@@ -28,15 +32,33 @@ export function chooseKeys(
 ): readonly ChosenKey[] {
   const isSelected = selectionTest(rules);
   const isEncoded = globTest(rules?.decodeBase64 ?? []);
+  const isHidden = globTest(rules?.hidden ?? []);
   const names = new Map((rules?.rename ?? []).map(({ from, to }) => [from, to]));
   const takers = new Map<string, string>();
   return keys.filter(isSelected).map((key) => {
-    const name = names.get(key) ?? key;
+    const name = names.get(key) ?? rewritten(key, rules?.rewrite, field);
     const taker = takers.get(name);
     if (taker !== undefined) throw keysCollide(name, [taker, key], field);
     takers.set(name, key);
-    return { key, name, isEncoded: isEncoded(key) };
+    return { key, name, isEncoded: isEncoded(key), isHidden: isHidden(key) };
   });
+}
+
+function rewritten(key: string, rewrite: KeyRules['rewrite'], field: string): string {
+  if (rewrite === undefined) return key;
+  const { stripPrefix = '', addPrefix = '' } = rewrite;
+  const name = `${addPrefix}${key.startsWith(stripPrefix) ? key.slice(stripPrefix.length) : key}`;
+  const problem = validateSecretKey(name);
+  if (problem !== undefined) throw keyInvalid(key, field, problem);
+  return name;
+}
+
+/**
+ * Whether the value of a chosen key is needed: for the Secret itself, or for a template. Throws DomainError template_invalid.
+ */
+export function neededBy(template: Template | undefined): (chosen: ChosenKey) => boolean {
+  let referenced: ReadonlySet<string> | undefined;
+  return ({ name, isHidden }) => !isHidden || (referenced ??= referencedKeys(template)).has(name);
 }
 
 /**

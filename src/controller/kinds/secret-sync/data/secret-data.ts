@@ -2,12 +2,12 @@ import { DomainError } from '../../../../domain/errors/domain-error.ts';
 import type { Plaintext } from '../../../../domain/plaintext.ts';
 import type { SecretSyncSpec } from '../../../generated/secret-sync.ts';
 import type { SizedKey } from '../../../../services/secrets/secret-reader.ts';
-import { type ChosenKey, chooseKeys, decodedBase64 } from './keys.ts';
+import { type ChosenKey, chooseKeys, decodedBase64, neededBy } from './keys.ts';
 import { type Source, fieldOf, inSource, keysFieldOf } from '../spec/source.ts';
-import { type Template, type ValueSize, addSizes, composeValues, composedSize } from './template.ts';
+import { type KeyFacts, type Template, type ValueSize, addSizes, composeValues, composedSize } from './template.ts';
 import { unmetNeed } from './type-needs.ts';
 import { maxSecretBytes } from '../model.ts';
-import { valueNotBase64 } from '../source-messages.ts';
+import { hiddenTooLarge, valueNotBase64 } from '../source-messages.ts';
 import type { Fingerprint } from '../../../frame/fingerprint.ts';
 
 /** Values of environments on their way into a Secret; drop it with the reconcile that read it. */
@@ -46,10 +46,11 @@ export interface SourcePart {
 /** What a Secret gets from its sources, decided before any value is read. */
 export interface DataPlan {
   readonly shape: DataShape;
-  /** The path of the rules for keys in the spec. */
-  readonly keysField: string;
+  readonly keyFacts: KeyFacts;
   /** The keys of environments that it gets: each from the last source that provides it. */
   readonly chosen: readonly PlacedKey[];
+  /** The keys whose values must be read: the chosen ones, and the hidden ones that templates use. */
+  readonly needed: readonly PlacedKey[];
   /** Names of the keys that `spec.template` adds. */
   readonly composed: readonly string[];
   /** Of all values together, as Kubernetes counts them. */
@@ -62,22 +63,36 @@ export interface DataPlan {
 export type ChosenValues = ReadonlyMap<string | undefined, ReadonlyMap<string, Plaintext>>;
 
 /**
- * Plans what a Secret gets from its sources. If several provide a key, the last one wins, and the other values are never
- * read. Throws DomainError key_conflict and what `composedSize` throws.
+ * Plans what a Secret gets from its sources. If several provide a key, the last one wins, also about whether it is hidden.
+ * The other values are never read, nor are hidden ones that no template uses. Throws DomainError key_conflict, key_invalid,
+ * target_too_large, and what `composedSize` throws.
  */
 export function planSecretData(parts: readonly SourcePart[], shape: DataShape = { type: 'Opaque' }): DataPlan {
   const winners = [...new Map(parts.flatMap(choicesOf).map((choice) => [choice.placed.name, choice])).values()];
-  const sizes = new Map(winners.map((choice) => [choice.placed.name, sizeOf(choice)]));
+  const written = winners.filter(({ placed }) => !placed.isHidden);
+  const hidden = winners.filter(({ placed }) => placed.isHidden);
+  const isNeeded = neededBy(shape.template);
+  const used = hidden.filter(({ placed }) => isNeeded(placed));
   const keysField = keysFieldOf(parts.map(({ source }) => source));
-  const composed = composedSize(shape.template, sizes, maxSecretBytes, keysField);
+  const keyFacts = { keysField, hidden: new Set(hidden.map(({ placed }) => placed.name)) };
+  const sizes = new Map([...written, ...used].map((choice) => [choice.placed.name, sizeOf(choice)]));
+  const composed = composedSize(shape.template, sizes, maxSecretBytes, keyFacts);
+  // The size of the Secret does not bound them.
+  const hiddenBytes = bytesOfAll(used);
+  if (hiddenBytes > maxSecretBytes) throw hiddenTooLarge(hiddenBytes, keysField, maxSecretBytes);
   return {
     shape,
-    keysField,
-    chosen: winners.map(({ placed }) => placed),
+    keyFacts,
+    chosen: written.map(({ placed }) => placed),
+    needed: [...written, ...used].map(({ placed }) => placed),
     composed: Object.keys(shape.template?.data ?? {}).toSorted(),
-    size: [...sizes.values()].reduce(addSizes, composed),
-    valueBytes: winners.reduce((total, { bytes }) => total + bytes, 0),
+    size: written.map(sizeOf).reduce(addSizes, composed),
+    valueBytes: bytesOfAll(written) + hiddenBytes,
   };
+}
+
+function bytesOfAll(choices: readonly Choice[]): number {
+  return choices.reduce((total, { bytes }) => total + bytes, 0);
 }
 
 /**
@@ -87,12 +102,12 @@ export function planSecretData(parts: readonly SourcePart[], shape: DataShape = 
 export function encodeSecretData(
   fingerprint: Fingerprint,
   context: string,
-  { shape: { template, type }, keysField, chosen, composed: composedNames }: DataPlan,
+  { shape: { template, type }, keyFacts, chosen, needed, composed: composedNames }: DataPlan,
   values: ChosenValues,
 ): SecretData {
-  const synced = chosen.map((placed) => [placed.name, bytesOf(placed, values)] as const);
-  const composed = composeValues(template, new Map(synced), maxSecretBytes, keysField);
-  const entries = [...synced, ...composed];
+  const usable = needed.map((placed) => [placed.name, bytesOf(placed, values)] as const);
+  const composed = composeValues(template, new Map(usable), maxSecretBytes, keyFacts);
+  const entries = [...usable.filter(([name]) => !keyFacts.hidden.has(name)), ...composed];
   return {
     data: Object.fromEntries(entries.map(([name, bytes]) => [name, bytes.toString('base64')])),
     chosen,

@@ -17,8 +17,18 @@ import {
 /** Values that a Secret gets in addition to those of its environments: `spec.template`. */
 export type Template = NonNullable<SecretSyncSpec['template']>;
 
-/** The values of the environments by their names in the Secret. */
+/** The values of the environments by their names in the Secret, with those of hidden keys. */
 export type SyncedValues = ReadonlyMap<string, Buffer>;
+
+/** What the rules for keys say about the values. */
+export interface KeyFacts {
+  /** The path of the rules in the spec. */
+  readonly keysField: string;
+  /** The names of the keys that templates can use, and that are not written. */
+  readonly hidden: ReadonlySet<string>;
+}
+
+const allWritten: KeyFacts = { keysField: 'spec.keys', hidden: new Set() };
 
 interface Composition {
   /** The key that is composed. */
@@ -26,7 +36,6 @@ interface Composition {
   readonly values: SyncedValues;
   /** The maximum in bytes for the result and for each intermediate result. */
   readonly limit: number;
-  /** The path of the rules for keys in the spec. */
   readonly keysField: string;
   /** How many bytes the functions of all templates that do not lengthen each value may still process. */
   readonly work: { left: number };
@@ -50,10 +59,10 @@ export function composedSize(
   template: Template | undefined,
   sizes: ReadonlyMap<string, ValueSize>,
   limit: number,
-  keysField = 'spec.keys',
+  keyFacts = allWritten,
 ): ValueSize {
   let total: ValueSize = { bytes: 0, isExact: true };
-  for (const { name, parts } of templatesOf(template, sizes, keysField)) {
+  for (const { name, parts } of templatesOf(template, sizes, keyFacts)) {
     let own: ValueSize = { bytes: 0, isExact: true };
     for (const part of parts) {
       const size = typeof part === 'string' ? exactly(part) : sizeOf(sizes.get(part.key), part.steps);
@@ -97,16 +106,22 @@ interface ParsedTemplate {
   readonly parts: readonly TemplatePart[];
 }
 
+/** The names of the keys that templates refer to. Throws DomainError template_invalid. */
+export function referencedKeys(template: Template | undefined): ReadonlySet<string> {
+  const parts = Object.entries(template?.data ?? {}).flatMap(([name, text]) => parseTemplate(name, text));
+  return new Set(parts.flatMap((part) => (typeof part === 'string' ? [] : [part.key])));
+}
+
 /** The templates by name, each checked against the names of the present values. */
 function templatesOf(
   template: Template | undefined,
   values: Pick<ReadonlyMap<string, unknown>, 'has'>,
-  keysField: string,
+  { keysField, hidden }: KeyFacts,
 ): readonly ParsedTemplate[] {
   const texts = Object.entries(template?.data ?? {}).toSorted(([a], [b]) => (a < b ? -1 : 1));
   const composed = new Set(texts.map(([name]) => name));
   return texts.map(([name, text]) => {
-    if (values.has(name)) throw templateKeyConflict(name, keysField);
+    if (values.has(name) && !hidden.has(name)) throw templateKeyConflict(name, keysField);
     const parts = parseTemplate(name, text);
     const missing = parts.filter((part) => typeof part !== 'string').filter((part) => isMissing(part, values));
     const keys = [...new Set(missing.map(({ key }) => key))];
@@ -124,11 +139,12 @@ export function composeValues(
   template: Template | undefined,
   values: SyncedValues,
   limit: number,
-  keysField = 'spec.keys',
+  keyFacts = allWritten,
 ): readonly (readonly [name: string, value: Buffer])[] {
   let total = 0;
   const work = { left: workShare * limit };
-  return templatesOf(template, values, keysField).map(({ name, parts }) => {
+  const { keysField } = keyFacts;
+  return templatesOf(template, values, keyFacts).map(({ name, parts }) => {
     const composition = { name, values, limit, keysField, work };
     const pieces: string[] = [];
     let bytes = 0;

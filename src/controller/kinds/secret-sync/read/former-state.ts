@@ -2,7 +2,8 @@ import { DomainError } from '../../../../domain/errors/domain-error.ts';
 import type { ReadingAccess } from '../../../../services/access/access.ts';
 import type { FoundState } from '../../../../services/secrets/secret-reader.ts';
 import type { BoundedReads } from './bounded-reads.ts';
-import { chooseKeys } from '../data/keys.ts';
+import { chooseKeys, neededBy } from '../data/keys.ts';
+import type { Template } from '../data/template.ts';
 import { type Source, environmentPath, fieldOf } from '../spec/source.ts';
 import { keysDeletedSince, revisionGone, valuesDestroyedSince } from '../messages.ts';
 
@@ -13,31 +14,35 @@ export class FormerStateError extends Error {
 
 export interface FormerReading {
   readonly source: Source;
+  readonly template: Template | undefined;
   readonly access: ReadingAccess;
   readonly revisionId: string;
 }
 
 /**
  * Reads a former state of a source for a rollback. Throws FormerStateError if the revision is gone, or if one of the Secret's
- * keys was deleted since or its value destroyed, even if the key was created again. Throws what `BoundedReads.find` throws.
+ * keys, or a hidden one that the template uses, was deleted since or its value destroyed, even if the key was created again.
+ * Throws what `BoundedReads.find` throws.
  */
 export async function readFormerState(
   reads: Pick<BoundedReads, 'find'>,
-  { source, access, revisionId }: FormerReading,
+  { source, template, access, revisionId }: FormerReading,
 ): Promise<FoundState> {
   const state = await findAt(reads, { source, access, revisionId });
-  const chosen = (keys: readonly string[]): string[] =>
-    chooseKeys(source.keys, keys, fieldOf(source, 'keys')).map(({ key }) => key);
-  const destroyed = chosen(state.destroyed.map(({ key }) => key));
+  const needed = (keys: readonly string[]): string[] =>
+    chooseKeys(source.keys, keys, fieldOf(source, 'keys'))
+      .filter(neededBy(template))
+      .map(({ key }) => key);
+  const destroyed = needed(state.destroyed.map(({ key }) => key));
   if (destroyed.length > 0) throw new FormerStateError(valuesDestroyedSince(destroyed));
-  const deleted = chosen(state.deletedSince);
+  const deleted = needed(state.deletedSince);
   if (deleted.length > 0) throw new FormerStateError(keysDeletedSince(deleted));
   return state;
 }
 
 async function findAt(
   reads: Pick<BoundedReads, 'find'>,
-  { source, access, revisionId }: FormerReading,
+  { source, access, revisionId }: Omit<FormerReading, 'template'>,
 ): Promise<FoundState> {
   try {
     return await reads.find(access, { revision: revisionId, deletedSince: true });

@@ -7,7 +7,7 @@ import { type SnapshotLookup, snapshotVersionOf } from '../../secret-snapshot/lo
 import type { SecretSync } from '../../../generated/secret-sync.ts';
 import type { BoundedReads } from './bounded-reads.ts';
 import { readFormerState } from './former-state.ts';
-import { chooseKeys } from '../data/keys.ts';
+import { chooseKeys, neededBy } from '../data/keys.ts';
 import { type Pin, pinOf, snapshotKeyOf } from '../spec/pin.ts';
 import {
   revisionNotFound,
@@ -74,7 +74,8 @@ export async function readState(deps: StateDeps, reading: StateReading, wanted: 
   seen.note('environment history', environmentId);
   if (wanted.kind === 'past') {
     const { revisionId } = wanted;
-    const found = await readFormerState(reads, { source: reading.source, access, revisionId });
+    const { source, resource } = reading;
+    const found = await readFormerState(reads, { source, template: resource.spec.template, access, revisionId });
     seen.note('kept state', revisionId);
     return stateOf(found);
   }
@@ -90,12 +91,12 @@ export async function readState(deps: StateDeps, reading: StateReading, wanted: 
 
 /** Reads a pinned state. If values of it were destroyed, only another spec helps. */
 async function readPinned(reading: StateReading, revision: number | string): Promise<State> {
-  const { source, access, reads } = reading;
+  const { resource, source, access, reads } = reading;
   const found = await reads.find(access, { revision });
   const lost = new Map(found.destroyed.map((version) => [version.key, version]));
-  const wanted = chooseKeys(source.keys, [...lost.keys()], fieldOf(source, 'keys')).flatMap(
-    ({ key }) => lost.get(key) ?? [],
-  );
+  const wanted = chooseKeys(source.keys, [...lost.keys()], fieldOf(source, 'keys'))
+    .filter(neededBy(resource.spec.template))
+    .flatMap(({ key }) => lost.get(key) ?? []);
   if (wanted.length === 0) return stateOf(found);
   throw valuesDestroyed(reading, wanted);
 }

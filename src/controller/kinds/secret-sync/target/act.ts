@@ -61,7 +61,7 @@ function contentOf({ sync, data, record }: Write, existing: ObjectMeta | undefin
   return { metadata, type: sync.spec.target.type, data: data.data };
 }
 
-/** Checks the size before the write, with a clear message: the record of the sources of thousands of keys is long. */
+/** Checks the size before the write, with a clear message: the record of thousands of keys is long. */
 function expectFits(sync: SecretSync, annotations: Readonly<Record<string, string>> | undefined): void {
   const sizes = Object.entries(annotations ?? {}).map(
     ([name, text]) => Buffer.byteLength(name) + Buffer.byteLength(text),
