@@ -25,6 +25,7 @@ export const actionLevels = {
   'member.remove': 'organization',
   'audit.list': 'organization',
   'project.list': 'organization',
+  'project.list_deleted': 'organization',
   'project.create': 'organization',
   'service_token.list': 'organization',
   'service_token.create': 'organization',
@@ -34,12 +35,15 @@ export const actionLevels = {
   'project.read': 'project',
   'project.update': 'project',
   'project.delete': 'project',
+  'project.undelete': 'project',
   'environment.list': 'project',
+  'environment.list_deleted': 'project',
   'environment.create': 'project',
   'environment.read': 'environment',
   'environment.update': 'environment',
   'environment.delete': 'environment',
   'environment.copy': 'environment',
+  'environment.undelete': 'environment',
   'secret.list': 'environment',
   'secret.read': 'environment',
   'secret.write': 'environment',
@@ -93,17 +97,21 @@ export const rules: Readonly<Record<Action, Rule>> = {
   'member.remove': { roles: everyRole, serviceToken: 'never' },
   'audit.list': { roles: admins, serviceToken: 'never' },
   'project.list': { roles: everyRole, serviceToken: 'read' },
+  'project.list_deleted': { roles: admins, serviceToken: 'never' },
   'project.create': { roles: admins, serviceToken: 'never' },
   'project.read': { roles: everyRole, serviceToken: 'read' },
   'project.update': { roles: admins, serviceToken: 'never' },
   'project.delete': { roles: admins, serviceToken: 'never' },
+  'project.undelete': { roles: admins, serviceToken: 'never' },
   'environment.list': { roles: everyRole, serviceToken: 'read' },
+  'environment.list_deleted': { roles: admins, serviceToken: 'never' },
   'environment.create': { roles: admins, serviceToken: 'never' },
   'environment.read': { roles: everyRole, serviceToken: 'read' },
   'environment.update': { roles: admins, serviceToken: 'never' },
   'environment.delete': { roles: admins, serviceToken: 'never' },
   // Into this environment; reading the source is an action on that.
   'environment.copy': { roles: writers, serviceToken: 'read_write' },
+  'environment.undelete': { roles: admins, serviceToken: 'never' },
   'secret.list': { roles: everyRole, serviceToken: 'read' },
   'secret.read': { roles: everyRole, serviceToken: 'read' },
   'secret.write': { roles: writers, serviceToken: 'read_write' },
@@ -126,6 +134,12 @@ export const rules: Readonly<Record<Action, Rule>> = {
   'service_token.revoke': { roles: admins, serviceToken: 'never' },
   'service_token.reinstate': { roles: admins, serviceToken: 'never' },
 };
+
+/**
+ * Actions that also find a target which is deleted or lies beneath something deleted. Only callers who may do them see
+ * that it exists.
+ */
+export const actionsOnDeleted: ReadonlySet<Action> = new Set<Action>(['project.undelete', 'environment.undelete']);
 
 /** Actions of a keyless token: the controller only reads secrets with it. */
 const keylessActions: readonly Action[] = ['secret.list'];
@@ -159,6 +173,8 @@ export function decidePerson(principal: BearerPrincipal, _action: PersonAction):
 /** Actions on the instance, which is visible to all callers. They are reserved for instance admins. */
 export const instanceActions = [
   'organization.create',
+  'organization.list_deleted',
+  'organization.undelete',
   'organization.purge',
   'organization.appoint_owner',
   'project.purge',

@@ -58,6 +58,29 @@ const environmentTargets: Statement = {
     LEFT JOIN membership m ON m.organization_id = o.id AND m.user_id = asked.user_id`,
 };
 
+// Rare, so apart from those above. A slug stays taken until the purge, so it names one thing.
+const anyProject: Statement = {
+  name: 'access-any-project',
+  text: `SELECT o.id AS "organizationId", p.id AS "projectId", ${standingColumns},
+      o.deleted_at IS NOT NULL OR p.deleted_at IS NOT NULL AS "isDeleted"
+    FROM organization o
+    JOIN project p ON p.organization_id = o.id AND p.slug = $3
+    LEFT JOIN membership m ON m.organization_id = o.id AND m.user_id = $1::uuid
+    WHERE o.slug = $2`,
+};
+
+const anyEnvironment: Statement = {
+  name: 'access-any-environment',
+  text: `SELECT o.id AS "organizationId", p.id AS "projectId", e.id AS "environmentId", e.revision_number AS revision,
+      e.revision_id AS "revisionId", ${standingColumns},
+      o.deleted_at IS NOT NULL OR p.deleted_at IS NOT NULL OR e.deleted_at IS NOT NULL AS "isDeleted"
+    FROM organization o
+    JOIN project p ON p.organization_id = o.id AND p.slug = $3
+    JOIN environment e ON e.project_id = p.id AND e.slug = $4
+    LEFT JOIN membership m ON m.organization_id = o.id AND m.user_id = $1::uuid
+    WHERE o.slug = $2`,
+};
+
 // By the primary key of the snapshot, for callers that know only its id.
 const snapshotTarget: Statement = {
   name: 'access-snapshot',
@@ -88,6 +111,31 @@ export async function findProjectTarget(
   slugs: readonly [organization: string, project: string],
 ): Promise<ProjectTarget | undefined> {
   const [target] = await queryRows<ProjectTarget>(pool, projectTarget, [userId, ...slugs]);
+  return target;
+}
+
+/** Whether a target or anything above it is deleted. */
+export interface MaybeDeleted {
+  readonly isDeleted: boolean;
+}
+
+/** Looks up a project, deleted or not. */
+export async function findAnyProjectTarget(
+  pool: pg.Pool,
+  userId: string | null,
+  slugs: readonly [organization: string, project: string],
+): Promise<(ProjectTarget & MaybeDeleted) | undefined> {
+  const [target] = await queryRows<ProjectTarget & MaybeDeleted>(pool, anyProject, [userId, ...slugs]);
+  return target;
+}
+
+/** Looks up an environment, deleted or not. */
+export async function findAnyEnvironmentTarget(
+  pool: pg.Pool,
+  userId: string | null,
+  slugs: readonly [organization: string, project: string, environment: string],
+): Promise<(EnvironmentTarget & MaybeDeleted) | undefined> {
+  const [target] = await queryRows<EnvironmentTarget & MaybeDeleted>(pool, anyEnvironment, [userId, ...slugs]);
   return target;
 }
 
@@ -144,28 +192,31 @@ export interface TargetIds {
 }
 
 /**
- * Looks a target up again from inside a transaction; undefined if it or anything above it is deleted, or if the user
- * has no role any more. It share-locks all of them and the membership: from here to the commit a deletion or a change
+ * Looks a target up again from inside a transaction; undefined if it or anything above it is deleted (with
+ * `includesDeleted`: purged), or if the user has no role any more. It share-locks all of them and the membership: from here to the commit a deletion or a change
  * of the role waits. `userId` is null for service tokens, which have no role.
  */
 export async function holdTarget(
   tx: Transaction,
   userId: string | null,
   { organizationId, projectId, environmentId }: TargetIds,
+  { includesDeleted = false } = {},
 ): Promise<MemberStanding | undefined> {
+  const live = (table: 'o' | 'p' | 'e'): Prisma.Sql =>
+    includesDeleted ? Prisma.empty : Prisma.raw(`AND ${table}.deleted_at IS NULL`);
   // Inner joins: an outer one's rows cannot be locked.
   const membership = Prisma.sql`JOIN membership m ON m.organization_id = o.id AND m.user_id = ${userId}::uuid`;
   const project = Prisma.sql`
-    JOIN project p ON p.organization_id = o.id AND p.id = ${projectId}::uuid AND p.deleted_at IS NULL`;
+    JOIN project p ON p.organization_id = o.id AND p.id = ${projectId}::uuid ${live('p')}`;
   const environment = Prisma.sql`
-    JOIN environment e ON e.project_id = p.id AND e.id = ${environmentId}::uuid AND e.deleted_at IS NULL`;
+    JOIN environment e ON e.project_id = p.id AND e.id = ${environmentId}::uuid ${live('e')}`;
   const held = await tx.row<MemberStanding>`
     SELECT ${Prisma.raw(userId === null ? standingOfNoMember : standingColumns)}
     FROM organization o
     ${userId === null ? Prisma.empty : membership}
     ${projectId === undefined ? Prisma.empty : project}
     ${environmentId === undefined ? Prisma.empty : environment}
-    WHERE o.id = ${organizationId}::uuid AND o.deleted_at IS NULL
+    WHERE o.id = ${organizationId}::uuid ${live('o')}
     FOR SHARE`;
   return held;
 }

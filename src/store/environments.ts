@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { queryRows, type Statement } from './database.ts';
+import { Prisma } from './generated/client.ts';
 import type { Transaction } from './transaction.ts';
 
 export interface EnvironmentRecord {
@@ -10,6 +11,11 @@ export interface EnvironmentRecord {
   /** The number of the newest revision; 0 before the first change. */
   readonly revision: number;
   readonly revisionId: string;
+}
+
+/** One that is deleted. */
+export interface DeletedEnvironmentRecord extends EnvironmentRecord {
+  readonly deletedAt: Date;
 }
 
 export interface NewEnvironment {
@@ -33,6 +39,12 @@ const ofProject: Statement = {
   text: `SELECT ${columns} FROM environment e
     WHERE e.project_id = $1 AND e.deleted_at IS NULL AND ($2::uuid IS NULL OR e.id = $2)
     ORDER BY e.slug COLLATE "C"`,
+};
+
+const deletedOfProject: Statement = {
+  name: 'environments-deleted',
+  text: `SELECT ${columns}, e.deleted_at AS "deletedAt" FROM environment e
+    WHERE e.project_id = $1 AND e.deleted_at IS NOT NULL ORDER BY e.slug COLLATE "C"`,
 };
 
 /** Inserts an environment; undefined when the project has the slug already, be it of a deleted environment. */
@@ -62,6 +74,12 @@ export async function renameEnvironment(
   return environment;
 }
 
+/** Like `findEnvironment`, in a transaction. */
+export async function readEnvironment(tx: Transaction, id: string): Promise<EnvironmentRecord | undefined> {
+  return tx.row<EnvironmentRecord>`
+    SELECT ${Prisma.raw(columns)} FROM environment e WHERE e.id = ${id}::uuid AND e.deleted_at IS NULL`;
+}
+
 export async function findEnvironment(pool: pg.Pool, id: string): Promise<EnvironmentRecord | undefined> {
   const [environment] = await queryRows<EnvironmentRecord>(pool, byId, [id]);
   return environment;
@@ -74,4 +92,9 @@ export async function listEnvironments(
   only: string | null,
 ): Promise<EnvironmentRecord[]> {
   return queryRows<EnvironmentRecord>(pool, ofProject, [projectId, only]);
+}
+
+/** The environments of a project that are deleted and not purged, by slug. */
+export async function listDeletedEnvironments(pool: pg.Pool, projectId: string): Promise<DeletedEnvironmentRecord[]> {
+  return queryRows<DeletedEnvironmentRecord>(pool, deletedOfProject, [projectId]);
 }

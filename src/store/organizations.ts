@@ -19,6 +19,13 @@ export interface MemberOrganizationRecord extends OrganizationRecord {
   readonly role: Role;
 }
 
+/** One that is deleted. */
+export interface DeletedOrganizationRecord extends OrganizationRecord {
+  /** The role that the asking user has in it; null for none. */
+  readonly role: Role | null;
+  readonly deletedAt: Date;
+}
+
 export interface NewOrganization {
   readonly id: string;
   readonly slug: string;
@@ -42,6 +49,13 @@ const ofUser: Statement = {
     FROM membership m JOIN organization o ON o.id = m.organization_id
     WHERE m.user_id = $1 AND o.deleted_at IS NULL
     ORDER BY o.slug COLLATE "C"`,
+};
+
+const deletedOnes: Statement = {
+  name: 'organizations-deleted',
+  text: `SELECT ${columns}, m.role, o.deleted_at AS "deletedAt"
+    FROM organization o LEFT JOIN membership m ON m.organization_id = o.id AND m.user_id = $1
+    WHERE o.deleted_at IS NOT NULL ORDER BY o.slug COLLATE "C"`,
 };
 
 /**
@@ -91,8 +105,7 @@ export async function setImpersonation(
     await tx.run`
       UPDATE membership SET confirmed_at = clock_timestamp() WHERE organization_id = ${id}::uuid`;
   }
-  const organization = await tx.row<OrganizationRecord>`
-    SELECT ${Prisma.raw(columns)} FROM organization o WHERE id = ${id}::uuid AND deleted_at IS NULL`;
+  const organization = await readOrganization(tx, id);
   return organization && { organization, changed: changed > 0 };
 }
 
@@ -104,6 +117,12 @@ export async function listOrganizationIdsOfUser(tx: Transaction, userId: string)
   return rows.map(({ id }) => id);
 }
 
+/** Like `findOrganization`, in a transaction. */
+export async function readOrganization(tx: Transaction, id: string): Promise<OrganizationRecord | undefined> {
+  return tx.row<OrganizationRecord>`
+    SELECT ${Prisma.raw(columns)} FROM organization o WHERE o.id = ${id}::uuid AND o.deleted_at IS NULL`;
+}
+
 export async function findOrganization(pool: pg.Pool, id: string): Promise<OrganizationRecord | undefined> {
   const [organization] = await queryRows<OrganizationRecord>(pool, byId, [id]);
   return organization;
@@ -112,4 +131,9 @@ export async function findOrganization(pool: pg.Pool, id: string): Promise<Organ
 /** The organizations a user is a member of, by slug. */
 export async function listOrganizationsOfUser(pool: pg.Pool, userId: string): Promise<MemberOrganizationRecord[]> {
   return queryRows<MemberOrganizationRecord>(pool, ofUser, [userId]);
+}
+
+/** The organizations that are deleted and not purged, by slug, with the role of a user in each. */
+export async function listDeletedOrganizations(pool: pg.Pool, userId: string): Promise<DeletedOrganizationRecord[]> {
+  return queryRows<DeletedOrganizationRecord>(pool, deletedOnes, [userId]);
 }

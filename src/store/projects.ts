@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { queryRows, type Statement } from './database.ts';
+import { Prisma } from './generated/client.ts';
 import type { Transaction } from './transaction.ts';
 
 export interface ProjectRecord {
@@ -7,6 +8,11 @@ export interface ProjectRecord {
   readonly slug: string;
   readonly displayName: string;
   readonly createdAt: Date;
+}
+
+/** One that is deleted. */
+export interface DeletedProjectRecord extends ProjectRecord {
+  readonly deletedAt: Date;
 }
 
 export interface NewProject {
@@ -28,6 +34,12 @@ const ofOrganization: Statement = {
   text: `SELECT ${columns} FROM project p
     WHERE p.organization_id = $1 AND p.deleted_at IS NULL AND ($2::uuid IS NULL OR p.id = $2)
     ORDER BY p.slug COLLATE "C"`,
+};
+
+const deletedOfOrganization: Statement = {
+  name: 'projects-deleted',
+  text: `SELECT ${columns}, p.deleted_at AS "deletedAt" FROM project p
+    WHERE p.organization_id = $1 AND p.deleted_at IS NOT NULL ORDER BY p.slug COLLATE "C"`,
 };
 
 /** Inserts a project; undefined when the organization has the slug already, be it of a deleted project. */
@@ -55,6 +67,12 @@ export async function renameProject(
   return project;
 }
 
+/** Like `findProject`, in a transaction. */
+export async function readProject(tx: Transaction, id: string): Promise<ProjectRecord | undefined> {
+  return tx.row<ProjectRecord>`
+    SELECT ${Prisma.raw(columns)} FROM project p WHERE p.id = ${id}::uuid AND p.deleted_at IS NULL`;
+}
+
 export async function findProject(pool: pg.Pool, id: string): Promise<ProjectRecord | undefined> {
   const [project] = await queryRows<ProjectRecord>(pool, byId, [id]);
   return project;
@@ -67,4 +85,9 @@ export async function listProjects(
   only: string | null,
 ): Promise<ProjectRecord[]> {
   return queryRows<ProjectRecord>(pool, ofOrganization, [organizationId, only]);
+}
+
+/** The projects of an organization that are deleted and not purged, by slug. */
+export async function listDeletedProjects(pool: pg.Pool, organizationId: string): Promise<DeletedProjectRecord[]> {
+  return queryRows<DeletedProjectRecord>(pool, deletedOfOrganization, [organizationId]);
 }

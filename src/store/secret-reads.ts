@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import type { ActorType } from '../domain/principal.ts';
 import { queryRows, type Statement } from './database.ts';
 import { type RevisionIds, type RevisionRef, wantedRevision, wantedRevisionValues } from './revisions.ts';
 import type { Transaction } from './transaction.ts';
@@ -189,6 +190,50 @@ function statementFor(shape: Shape): Statement {
   const made = statementOf(shape);
   statements.set(id, made);
   return made;
+}
+
+/** A key that is deleted, with its last version. */
+export interface DeletedKey extends Pick<StoredKey, 'secretId' | 'key' | 'version' | 'updatedAt'> {
+  readonly deletedAt: Date;
+  readonly deletedBy: string;
+  readonly deletedByType: ActorType;
+  /** The actor's name as of then. */
+  readonly deletedByName: string;
+}
+
+export interface DeletedKeys extends RevisionIds {
+  /** By key. */
+  readonly secrets: readonly DeletedKey[];
+}
+
+// The last change of a deleted key is its deletion.
+const deletedKeys: Statement = {
+  name: 'secrets-deleted',
+  text: `SELECT e.revision_number AS revision, e.revision_id AS "revisionId", s.id AS "secretId", s.key, s.version,
+      s.updated_at AS "updatedAt", s.deleted_at AS "deletedAt", r.actor_id AS "deletedBy",
+      r.actor_type AS "deletedByType", r.actor_name AS "deletedByName"
+    FROM environment e
+    LEFT JOIN (secret s
+      CROSS JOIN LATERAL (SELECT c.revision_id FROM secret_change c
+        WHERE c.secret_id = s.id ORDER BY c.revision_number DESC LIMIT 1) newest
+      JOIN environment_revision r ON r.id = newest.revision_id
+    ) ON s.environment_id = e.id AND s.deleted_at IS NOT NULL AND starts_with(s.key, $2)
+    WHERE e.id = $1 AND e.deleted_at IS NULL
+    ORDER BY s.key COLLATE "C"`,
+};
+
+/** The deleted keys of an environment that begin with a prefix; undefined if the environment is gone. */
+export async function listDeletedKeys(
+  pool: pg.Pool,
+  environmentId: string,
+  prefix: string,
+): Promise<DeletedKeys | undefined> {
+  type Row = RevisionIds & (DeletedKey | { readonly secretId: null });
+  const rows = await queryRows<Row>(pool, deletedKeys, [environmentId, prefix]);
+  const [first] = rows;
+  if (first === undefined) return undefined;
+  const { revision, revisionId } = first;
+  return { revision, revisionId, secrets: first.secretId === null ? [] : (rows as (Row & DeletedKey)[]) };
 }
 
 /** A secret with the size of its value, and the value as it is stored if the whole state is small. */

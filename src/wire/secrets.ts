@@ -107,7 +107,7 @@ function byKey<T>(typeMessage: string, entrySchema: object, parse: ParseEntry<T>
 
 export const secretParams = z.strictObject({ key: secretKey });
 
-export const secretListQuery = z.strictObject({
+const secretListFields = z.strictObject({
   /** `false` omits the values. */
   values: booleanText.exactOptional(),
   prefix: secretKeyPrefix.exactOptional(),
@@ -115,6 +115,18 @@ export const secretListQuery = z.strictObject({
   revision: revisionText.exactOptional(),
   /** `true` leaves out secrets whose value of then was destroyed. */
   skipDestroyed: booleanText.exactOptional(),
+  /** `true` lists the keys that are deleted, instead of the secrets. */
+  deleted: booleanText.exactOptional(),
+});
+
+/** Deleted keys are listed without values, as they are now. */
+export const secretListQuery = secretListFields.superRefine((query, context) => {
+  if (query.deleted !== true) return;
+  const refuse = (field: keyof typeof query, message: string): void =>
+    context.addIssue({ code: 'custom', path: [field], message: `${message}; leave it out` });
+  if (query.values === true) refuse('values', 'cannot be true with deleted=true, which lists no values');
+  if (query.skipDestroyed === true) refuse('skipDestroyed', 'cannot be true with deleted=true, which lists no values');
+  if (query.revision !== undefined) refuse('revision', 'cannot be set with deleted=true, which lists the present');
 });
 
 export const secretQuery = z.strictObject({ revision: revisionText.exactOptional() });
@@ -164,10 +176,27 @@ export const secretKeyListView = z.strictObject({
   ...revisionViews,
 });
 
-/** A secret in the list; without `value` if the request has `values=false`. */
-export const listedSecretView = secretView.extend({ value: z.string().exactOptional() });
+/** A key that is deleted: its last version, and when and by whom it was deleted. */
+export const deletedSecretView = secretView.omit({ value: true }).extend({
+  deletedAt: z.iso.datetime(),
+  deletedBy: z.guid(),
+  deletedByType: z.enum(['user', 'service_token', 'resource', 'system']),
+  deletedByName: z.string(),
+});
 
-/** Either list, as one type: generated clients cannot choose between two by the query. */
+/** The list with `?deleted=true`. */
+export const deletedSecretListView = z.strictObject({ secrets: z.array(deletedSecretView), ...revisionViews });
+
+/** A secret in the list; without `value` if the request has `values=false`, and with its deletion if `deleted=true`. */
+export const listedSecretView = secretView.extend({
+  value: z.string().exactOptional(),
+  deletedAt: deletedSecretView.shape.deletedAt.exactOptional(),
+  deletedBy: deletedSecretView.shape.deletedBy.exactOptional(),
+  deletedByType: deletedSecretView.shape.deletedByType.exactOptional(),
+  deletedByName: deletedSecretView.shape.deletedByName.exactOptional(),
+});
+
+/** Any of these lists, as one type: generated clients cannot choose between them by the query. */
 export const listedSecretsView = z.strictObject({ secrets: z.array(listedSecretView), ...revisionViews });
 
 /** The response to a write of one key, without its value. */
@@ -188,6 +217,8 @@ export const secretPatchView = z.strictObject({
 });
 
 export type GeneratedValue = z.input<typeof generation>;
+export type DeletedSecretView = z.infer<typeof deletedSecretView>;
+export type DeletedSecretListView = z.infer<typeof deletedSecretListView>;
 export type SecretKeyListView = z.infer<typeof secretKeyListView>;
 export type SecretPatchView = z.infer<typeof secretPatchView>;
 export type SecretWriteView = z.infer<typeof secretWriteView>;

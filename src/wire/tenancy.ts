@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { name, slug } from './fields.ts';
+import { booleanText, name, slug } from './fields.ts';
 
 /** Organizations, projects and environments. */
 
@@ -12,7 +12,13 @@ export const updateTenantBody = z.strictObject({ displayName: name });
 /** The body that forbids or allows impersonation. */
 export const setImpersonationBody = z.strictObject({ forbidden: z.boolean() });
 
-/** The paths of purges. Their slugs are input and not an access target, because a deleted target has no access. */
+/** `true` lists what is deleted and not purged, instead of the rest. */
+export const tenantListQuery = z.strictObject({ deleted: booleanText.exactOptional() });
+
+/**
+ * The paths of routes for instance admins. Their slugs are input and not an access target, because an instance admin needs
+ * no role there.
+ */
 export const organizationPath = z.strictObject({ org: slug });
 export const projectPath = z.strictObject({ org: slug, project: slug });
 export const environmentPath = z.strictObject({ org: slug, project: slug, env: slug });
@@ -44,9 +50,17 @@ export const environmentView = z.strictObject({
   revision: z.int(),
   revisionId: z.guid(),
 });
-export const organizationListView = z.strictObject({ organizations: z.array(listedOrganizationView), nextCursor });
-export const projectListView = z.strictObject({ projects: z.array(projectView), nextCursor });
-export const environmentListView = z.strictObject({ environments: z.array(environmentView), nextCursor });
+/** When it was deleted; only in the list of what is deleted. */
+const deletedAt = z.iso.datetime().exactOptional();
+export const organizationListView = z.strictObject({
+  organizations: z.array(listedOrganizationView.extend({ deletedAt })),
+  nextCursor,
+});
+export const projectListView = z.strictObject({ projects: z.array(projectView.extend({ deletedAt })), nextCursor });
+export const environmentListView = z.strictObject({
+  environments: z.array(environmentView.extend({ deletedAt })),
+  nextCursor,
+});
 
 export type OrganizationView = z.infer<typeof organizationView>;
 export type ProjectView = z.infer<typeof projectView>;

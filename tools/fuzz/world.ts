@@ -76,8 +76,8 @@ export function slugsOf({ path, operations }: World): string[] {
 /** A thing for each operation that destroys one, so that the others keep theirs. */
 async function makeDoomed(api: Api, scope: string, tokenBody: object): Promise<Record<string, PathValues>> {
   const post = (path: string, body: object): Promise<Created> => api.call<Created>('POST', path, body);
-  const [doomed, buried] = ['doomed', 'buried'];
-  for (const slug of [doomed, buried]) {
+  const [doomed, buried, missed] = ['doomed', 'buried', 'missed'];
+  for (const slug of [doomed, buried, missed]) {
     await post('/organizations', { slug });
     await post('/projects/acme', { slug });
     await post('/environments/acme/shop', { slug });
@@ -85,7 +85,7 @@ async function makeDoomed(api: Api, scope: string, tokenBody: object): Promise<R
   // Where pruning takes nothing that others need.
   await post('/environments/acme/shop', { slug: 'pruned' });
   for (const path of ['/organizations', '/projects/acme', '/environments/acme/shop']) {
-    await api.call('DELETE', `${path}/${buried}`);
+    for (const slug of [buried, missed]) await api.call('DELETE', `${path}/${slug}`);
   }
   const member = await post('/users', { email: 'doomed@example.test' });
   await api.call('PUT', `/members/acme/${member.id}`, { role: 'viewer' });
@@ -96,10 +96,13 @@ async function makeDoomed(api: Api, scope: string, tokenBody: object): Promise<R
   return {
     'DELETE /organizations/{org}': { org: doomed },
     'POST /organizations/{org}/purge': { org: buried },
+    'POST /organizations/{org}/undelete': { org: missed },
     'DELETE /projects/{org}/{project}': { project: doomed },
     'POST /projects/{org}/{project}/purge': { project: buried },
+    'POST /projects/{org}/{project}/undelete': { project: missed },
     'DELETE /environments/{org}/{project}/{env}': { env: doomed },
     'POST /environments/{org}/{project}/{env}/purge': { env: buried },
+    'POST /environments/{org}/{project}/{env}/undelete': { env: missed },
     'DELETE /users/{id}/personal-tokens': { id: member.id },
     'DELETE /members/{org}/{user}': { user: member.id },
     'DELETE /personal-tokens/{id}': { id: personal.id },

@@ -5,6 +5,7 @@ import {
   environmentListView,
   environmentPath,
   environmentView,
+  tenantListQuery,
   updateTenantBody,
 } from '../../wire/tenancy.ts';
 import { type Route, environmentRoute, instanceRoute, projectRoute } from '../route.ts';
@@ -16,14 +17,20 @@ export const environmentRoutes: readonly Route[] = [
     action: 'environment.list',
     operation: 'listEnvironments',
     summary: 'List the environments of a project',
-    input: {},
+    input: { query: tenantListQuery },
     responses: { 200: environmentListView },
-    async handle({ environments }, access) {
-      const list = await environments.list(access);
-      return {
-        status: 200,
-        body: { environments: list.map(viewOf), nextCursor: null },
-      };
+    async handle({ access: door, environments }, access, { query: { deleted = false } }) {
+      if (!deleted) {
+        return { status: 200, body: { environments: (await environments.list(access)).map(viewOf), nextCursor: null } };
+      }
+      const list = await environments.listDeleted(
+        await door.project(access.caller, 'environment.list_deleted', access),
+      );
+      const views = list.map(({ deletedAt, ...record }) => ({
+        ...viewOf(record),
+        deletedAt: deletedAt.toISOString(),
+      }));
+      return { status: 200, body: { environments: views, nextCursor: null } };
     },
   }),
   projectRoute({
@@ -75,6 +82,18 @@ export const environmentRoutes: readonly Route[] = [
     async handle({ environments }, access) {
       await environments.delete(access);
       return { status: 204 };
+    },
+  }),
+  environmentRoute({
+    method: 'POST',
+    path: '/environments/{org}/{project}/{env}/undelete',
+    action: 'environment.undelete',
+    operation: 'undeleteEnvironment',
+    summary: 'Take the deletion of an environment back',
+    input: {},
+    responses: { 200: environmentView },
+    async handle({ environments }, access) {
+      return { status: 200, body: viewOf(await environments.undelete(access)) };
     },
   }),
   instanceRoute({

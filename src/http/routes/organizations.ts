@@ -6,6 +6,7 @@ import {
   organizationPath,
   organizationView,
   setImpersonationBody,
+  tenantListQuery,
   updateTenantBody,
 } from '../../wire/tenancy.ts';
 import { type Route, instanceRoute, organizationRoute, selfRoute } from '../route.ts';
@@ -17,9 +18,18 @@ export const organizationRoutes: readonly Route[] = [
     action: 'organization.list',
     operation: 'listOrganizations',
     summary: 'List the organizations that you can see',
-    input: {},
+    input: { query: tenantListQuery },
     responses: { 200: organizationListView },
-    async handle({ organizations }, caller) {
+    async handle({ access, organizations }, caller, { query: { deleted = false } }) {
+      if (deleted) {
+        const list = await organizations.listDeleted(await access.instance(caller, 'organization.list_deleted'));
+        const views = list.map(({ role, deletedAt, ...record }) => ({
+          ...viewOf(record),
+          role,
+          deletedAt: deletedAt.toISOString(),
+        }));
+        return { status: 200, body: { organizations: views, nextCursor: null } };
+      }
       const list = await organizations.list(caller);
       const views = list.map((organization) => ({ ...viewOf(organization), role: organization.role }));
       return { status: 200, body: { organizations: views, nextCursor: null } };
@@ -85,6 +95,18 @@ export const organizationRoutes: readonly Route[] = [
     responses: { 200: organizationView },
     async handle({ organizations }, access, { body }) {
       return { status: 200, body: viewOf(await organizations.setImpersonation(access, body.forbidden)) };
+    },
+  }),
+  instanceRoute({
+    method: 'POST',
+    path: '/organizations/{org}/undelete',
+    action: 'organization.undelete',
+    operation: 'undeleteOrganization',
+    summary: 'Take the deletion of an organization back',
+    input: { params: organizationPath },
+    responses: { 200: organizationView },
+    async handle({ organizations }, access, { params }) {
+      return { status: 200, body: viewOf(await organizations.undelete(access, { organization: params.org })) };
     },
   }),
   instanceRoute({

@@ -5,6 +5,7 @@ import {
   projectListView,
   projectPath,
   projectView,
+  tenantListQuery,
   updateTenantBody,
 } from '../../wire/tenancy.ts';
 import { type Route, instanceRoute, organizationRoute, projectRoute } from '../route.ts';
@@ -16,11 +17,18 @@ export const projectRoutes: readonly Route[] = [
     action: 'project.list',
     operation: 'listProjects',
     summary: 'List the projects of an organization',
-    input: {},
+    input: { query: tenantListQuery },
     responses: { 200: projectListView },
-    async handle({ projects }, access) {
-      const list = await projects.list(access);
-      return { status: 200, body: { projects: list.map(viewOf), nextCursor: null } };
+    async handle({ access: door, projects }, access, { query: { deleted = false } }) {
+      if (!deleted) {
+        return { status: 200, body: { projects: (await projects.list(access)).map(viewOf), nextCursor: null } };
+      }
+      const list = await projects.listDeleted(await door.organization(access.caller, 'project.list_deleted', access));
+      const views = list.map(({ deletedAt, ...record }) => ({
+        ...viewOf(record),
+        deletedAt: deletedAt.toISOString(),
+      }));
+      return { status: 200, body: { projects: views, nextCursor: null } };
     },
   }),
   organizationRoute({
@@ -71,6 +79,18 @@ export const projectRoutes: readonly Route[] = [
     async handle({ projects }, access) {
       await projects.delete(access);
       return { status: 204 };
+    },
+  }),
+  projectRoute({
+    method: 'POST',
+    path: '/projects/{org}/{project}/undelete',
+    action: 'project.undelete',
+    operation: 'undeleteProject',
+    summary: 'Take the deletion of a project back',
+    input: {},
+    responses: { 200: projectView },
+    async handle({ projects }, access) {
+      return { status: 200, body: viewOf(await projects.undelete(access)) };
     },
   }),
   instanceRoute({

@@ -1,7 +1,8 @@
 import { limits } from '../../domain/limits.ts';
-import type { SecretKey, SecretList, SecretValue } from '../../services/secrets/secret-list.ts';
+import type { DeletedSecretKey, SecretKey, SecretList, SecretValue } from '../../services/secrets/secret-list.ts';
 import { conditionalHeaders } from '../../wire/fields.ts';
 import {
+  type DeletedSecretView,
   type SecretView,
   listedSecretsView,
   patchSecretsBody,
@@ -32,20 +33,21 @@ export const secretRoutes: readonly Route[] = [
     async handle(
       { secrets },
       access,
-      { query: { values = true, skipDestroyed = false, ...selection }, headers, room },
+      { query: { deleted = false, values = !deleted, skipDestroyed = false, ...selection }, headers, room },
     ) {
       const condition = headers['if-none-match'];
       if (condition !== undefined) {
-        const revisionId = await secrets.revisionIdOf(access, { ...selection, values });
-        const tag = revisionId === undefined ? undefined : entityTag(revisionId);
+        const tag = tagOf(await secrets.revisionIdOf(access, { ...selection, values }));
         if (tag !== undefined && isKnownTag(condition, tag)) {
-          await secrets.auditUnchanged(access, { ...selection, values });
+          await secrets.auditUnchanged(access, { ...selection, values, deleted });
           return { status: 304, headers: { ETag: tag } };
         }
       }
-      const list = values
-        ? viewOfList(await secrets.list(access, { ...selection, skipDestroyed, room }), viewOf)
-        : viewOfList(await secrets.listKeys(access, selection), viewOfKey);
+      const list = deleted
+        ? viewOfList(await secrets.listDeletedKeys(access, selection), viewOfDeletedKey)
+        : values
+          ? viewOfList(await secrets.list(access, { ...selection, skipDestroyed, room }), viewOf)
+          : viewOfList(await secrets.listKeys(access, selection), viewOfKey);
       return { status: 200, body: list, headers: { ETag: entityTag(list.revisionId) } };
     },
   }),
@@ -119,6 +121,10 @@ export const secretRoutes: readonly Route[] = [
   }),
 ];
 
+function tagOf(revisionId: string | undefined): string | undefined {
+  return revisionId === undefined ? undefined : entityTag(revisionId);
+}
+
 /** A list with or without values. */
 function viewOfList<Secret, View>(
   { secrets, revision, revisionId }: SecretList<Secret>,
@@ -129,6 +135,10 @@ function viewOfList<Secret, View>(
 
 function viewOfKey({ key, version, updatedAt }: SecretKey): Omit<SecretView, 'value'> {
   return { key, version, updatedAt: updatedAt.toISOString() };
+}
+
+function viewOfDeletedKey({ updatedAt, deletedAt, ...deletion }: DeletedSecretKey): DeletedSecretView {
+  return { ...deletion, updatedAt: updatedAt.toISOString(), deletedAt: deletedAt.toISOString() };
 }
 
 /** The only place where values are revealed to a caller. */

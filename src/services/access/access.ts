@@ -1,5 +1,6 @@
 import {
   type Action,
+  actionsOnDeleted,
   decideInstance,
   decidePerson,
   type EnvironmentAction,
@@ -12,10 +13,13 @@ import type { BearerPrincipal, Caller, ResourcePrincipal, TenantPrincipal } from
 import {
   type AskedEnvironment,
   type EnvironmentTarget,
+  findAnyEnvironmentTarget,
+  findAnyProjectTarget,
   findEnvironmentTargets,
   findOrganizationTarget,
   findProjectTarget,
   findSnapshotTarget,
+  type MaybeDeleted,
 } from '../../store/access.ts';
 import type { Database } from '../../store/database.ts';
 import type { Handle } from './handle.ts';
@@ -116,7 +120,8 @@ export class Access {
   ): Promise<ProjectAccess<A>> {
     const slugs = { organization, project };
     await this.#checkSlugs(caller, action, slugs);
-    const target = await findProjectTarget(this.#pool, roleHolder(caller), [organization, project]);
+    const find = actionsOnDeleted.has(action) ? findAnyProjectTarget : findProjectTarget;
+    const target = await find(this.#pool, roleHolder(caller), [organization, project]);
     const found = await this.#admit({ caller, action, slugs }, target);
     return new ProjectHandle({ caller, action, slugs, found });
   }
@@ -128,7 +133,10 @@ export class Access {
   ): Promise<EnvironmentAccess<A>> {
     const slugs = { organization, project, environment };
     await this.#checkSlugs(caller, action, slugs);
-    const target = await this.#environments.find({ userId: roleHolder(caller), ...slugs });
+    const userId = roleHolder(caller);
+    const target = actionsOnDeleted.has(action)
+      ? await findAnyEnvironmentTarget(this.#pool, userId, [organization, project, environment])
+      : await this.#environments.find({ userId, ...slugs });
     const found = await this.#admit({ caller, action, slugs }, target);
     return new EnvironmentHandle({ caller, action, slugs, found });
   }
@@ -149,8 +157,15 @@ export class Access {
     });
   }
 
-  async #admit<F extends Found>({ caller, action, slugs }: Asked, found: F | undefined): Promise<F> {
-    const { decision, error } = judge(caller, action, { place: placeOf(slugs), found });
+  async #admit<F extends Found & Partial<MaybeDeleted>>(
+    { caller, action, slugs }: Asked,
+    target: F | undefined,
+  ): Promise<F> {
+    const place = placeOf(slugs);
+    const judged = judge(caller, action, { place, found: target });
+    // What is deleted exists only for callers who may do this to it.
+    const found = target?.isDeleted === true && judged.error !== undefined ? undefined : target;
+    const { decision, error } = found === target ? judged : judge(caller, action, { place, found });
     if (found !== undefined && error === undefined) return found;
     // In the audit of the place only if the caller may know that it exists.
     const organizationId = (decision === 'denied' ? found?.organizationId : undefined) ?? null;

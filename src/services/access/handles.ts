@@ -2,6 +2,7 @@ import type { DomainError } from '../../domain/errors/domain-error.ts';
 import { refusedCreator, type MemberStanding } from '../../domain/impersonation.ts';
 import {
   type Action,
+  actionsOnDeleted,
   type Decision,
   decide,
   decideInstance,
@@ -74,7 +75,8 @@ export class OrganizationHandle<
   }
 
   async confirm(tx: Transaction): Promise<void> {
-    const held = await holdTarget(tx, roleHolder(this.caller), this.#found);
+    const includesDeleted = actionsOnDeleted.has(this.action);
+    const held = await holdTarget(tx, roleHolder(this.caller), this.#found, { includesDeleted });
     this.confirmAs(held ?? 'gone');
   }
 

@@ -1,3 +1,4 @@
+import type { ActorType } from '../../domain/principal.ts';
 import type { Plaintext } from '../../domain/plaintext.ts';
 
 /** A secret with its current value. */
@@ -10,6 +11,14 @@ export interface SecretValue {
 
 /** A secret without its value. */
 export type SecretKey = Omit<SecretValue, 'value'>;
+
+/** A key that is deleted: its last version, and when and by whom it was deleted. */
+export interface DeletedSecretKey extends SecretKey {
+  readonly deletedAt: Date;
+  readonly deletedBy: string;
+  readonly deletedByType: ActorType;
+  readonly deletedByName: string;
+}
 
 /** Secrets of an environment, and the revision they are of. */
 export interface SecretList<Secret = SecretValue> {

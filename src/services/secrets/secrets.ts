@@ -6,6 +6,7 @@ import { findWholeRevision } from '../../store/revisions.ts';
 import {
   findSecret,
   findSecretKey,
+  listDeletedKeys,
   listSecretKeys,
   listSecrets,
   type SecretSelection,
@@ -17,7 +18,7 @@ import { checkComment, checkKey, checkUuid, checkVersion } from '../kernel/check
 import { versionsDestroyed } from './destroyed-versions.ts';
 import { type ReadRoom, ReadSizes } from '../kernel/read-sizes.ts';
 import type { WantedChange } from './secret-plan.ts';
-import type { SecretKey, SecretList, SecretValue } from './secret-list.ts';
+import type { DeletedSecretKey, SecretKey, SecretList, SecretValue } from './secret-list.ts';
 import { absentRevision, noteSelection, present, type SecretMoment } from './secret-selection.ts';
 import { checkValue, type GenerateInput, wantedChangesOf } from './secret-changes.ts';
 import { type PatchAnswer, patchAnswer, type PutAnswer, putAnswer } from './secret-write-answers.ts';
@@ -112,6 +113,27 @@ export class Secrets {
     });
   }
 
+  /** Keys that are deleted, now. Audited like `listKeys`. */
+  async listDeletedKeys(
+    access: EnvironmentAccess<'secret.list'>,
+    { prefix }: Pick<SecretSelection, 'prefix'> = {},
+  ): Promise<SecretList<DeletedSecretKey>> {
+    return auditedTokenRead(this.#deps.audit, access, async (note) => {
+      const { environmentId } = access;
+      noteSelection(note, prefix === undefined ? {} : { prefix });
+      const stored = await listDeletedKeys(this.#deps.database.pool, environmentId, prefix ?? '');
+      if (stored === undefined) throw absentRevision(undefined);
+      const { revision, revisionId } = stored;
+      note({ revision, revisionId, secrets: stored.secrets.length, values: false, deleted: true });
+      const secrets = stored.secrets.map(
+        ({ key, version, updatedAt, deletedAt, deletedBy, deletedByType, deletedByName }) => {
+          return { key, version, updatedAt, deletedAt, deletedBy, deletedByType, deletedByName };
+        },
+      );
+      return { environmentId, revision, revisionId, secrets };
+    });
+  }
+
   /**
    * The id of the revision that a list would be of, for a caller who may know it already (`auditUnchanged`). The newest
    * one is known from the authorisation, so that it costs no statement. Undefined for a list of values of which one was
@@ -167,10 +189,11 @@ export class Secrets {
    */
   async auditUnchanged(
     access: EnvironmentAccess<'secret.list' | 'secret.read'>,
-    target: SecretSelection & { readonly key?: string; readonly values?: boolean },
+    target: SecretSelection & { readonly key?: string; readonly values?: boolean; readonly deleted?: boolean },
   ): Promise<void> {
     await auditedTokenRead(this.#deps.audit, access, (note) => {
-      note({ ...target, notModified: true });
+      const { deleted = false, ...rest } = target;
+      note({ ...rest, ...(deleted ? { deleted } : {}), notModified: true });
       return Promise.resolve();
     });
   }

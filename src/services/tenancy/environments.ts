@@ -1,9 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import {
+  type DeletedEnvironmentRecord,
   type EnvironmentRecord,
   findEnvironment,
   insertEnvironment,
+  listDeletedEnvironments,
   listEnvironments,
+  readEnvironment,
   renameEnvironment,
 } from '../../store/environments.ts';
 import { notifyAppearance } from '../../store/notify.ts';
@@ -15,8 +18,9 @@ import { type CreateInput, deletedMeanwhile, slugTaken, type UpdateInput } from 
 import type { TenancyDeps } from './tenancy-deps.ts';
 import type { EnvironmentSlugs } from '../kernel/slugs.ts';
 import { deleteTenant, purgeTenant } from './tenant-deletion.ts';
+import { undeleteTenant } from './tenant-undeletion.ts';
 
-export type { EnvironmentRecord } from '../../store/environments.ts';
+export type { DeletedEnvironmentRecord, EnvironmentRecord } from '../../store/environments.ts';
 
 export class Environments {
   readonly #deps: TenancyDeps;
@@ -82,6 +86,21 @@ export class Environments {
   async delete(access: EnvironmentAccess<'environment.delete'>): Promise<void> {
     const { organizationId, projectId, environmentId } = access;
     await deleteTenant(this.#deps, access, { organizationId, projectId, environmentId });
+  }
+
+  /** The environments of the project that are deleted and not purged, by slug. Only people may ask. */
+  async listDeleted({
+    projectId,
+  }: ProjectAccess<'environment.list_deleted'>): Promise<readonly DeletedEnvironmentRecord[]> {
+    return listDeletedEnvironments(this.#deps.database.pool, projectId);
+  }
+
+  /** Takes the deletion of the environment back, as `undeleteTenant` does. */
+  async undelete(access: EnvironmentAccess<'environment.undelete'>): Promise<EnvironmentRecord> {
+    const { organization, project, environment, environmentId } = access;
+    return undeleteTenant(this.#deps, access, { organization, project, environment }, (tx) =>
+      readEnvironment(tx, environmentId),
+    );
   }
 
   /** Removes a deleted environment for good, as `purgeTenant` does; the project keeps its data keys. */

@@ -6,12 +6,15 @@ import { holdUsers } from '../../store/access.ts';
 import { listMemberIds, lockMembers } from '../../store/members.ts';
 import { notifyTokensAndUsers } from '../../store/notify.ts';
 import {
+  type DeletedOrganizationRecord,
   findOrganization,
   insertOrganization,
+  listDeletedOrganizations,
   listOrganizationsOfUser,
   type OrganizationRecord,
   renameOrganization,
   setImpersonation,
+  readOrganization,
 } from '../../store/organizations.ts';
 import type { InstanceAccess, OrganizationAccess } from '../access/access.ts';
 import { type AuditedCall, auditedFailure, auditedTokenRead, successRecord } from '../audit/audited.ts';
@@ -20,8 +23,9 @@ import { makeChange, changeJudgedFirst } from '../kernel/change.ts';
 import type { OrganizationSlugs } from '../kernel/slugs.ts';
 import type { TenancyDeps } from './tenancy-deps.ts';
 import { deleteTenant, purgeTenant } from './tenant-deletion.ts';
+import { undeleteTenant } from './tenant-undeletion.ts';
 
-export type { OrganizationRecord } from '../../store/organizations.ts';
+export type { DeletedOrganizationRecord, OrganizationRecord } from '../../store/organizations.ts';
 
 /** An organization in the list of organizations. */
 export interface ListedOrganization extends OrganizationRecord {
@@ -143,6 +147,23 @@ export class Organizations {
   /** Deletes the organization with all that is in it, as `deleteTenant` does. */
   async delete(access: OrganizationAccess<'organization.delete'>): Promise<void> {
     await deleteTenant(this.#deps, access, { organizationId: access.organizationId });
+  }
+
+  /** The organizations that are deleted and not purged, by slug. */
+  async listDeleted({
+    caller,
+  }: InstanceAccess<'organization.list_deleted'>): Promise<readonly DeletedOrganizationRecord[]> {
+    return listDeletedOrganizations(this.#deps.database.pool, caller.principal.id);
+  }
+
+  /** Takes the deletion of an organization back, as `undeleteTenant` does. */
+  async undelete(
+    access: InstanceAccess<'organization.undelete'>,
+    { organization }: OrganizationSlugs,
+  ): Promise<OrganizationRecord> {
+    return undeleteTenant(this.#deps, access, { organization }, (tx, { organizationId }) =>
+      readOrganization(tx, organizationId),
+    );
   }
 
   /** Removes a deleted organization for good, as `purgeTenant` does. */

@@ -1,5 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { findProject, insertProject, listProjects, type ProjectRecord, renameProject } from '../../store/projects.ts';
+import {
+  type DeletedProjectRecord,
+  findProject,
+  insertProject,
+  listDeletedProjects,
+  listProjects,
+  type ProjectRecord,
+  readProject,
+  renameProject,
+} from '../../store/projects.ts';
 import type { InstanceAccess, OrganizationAccess, ProjectAccess } from '../access/access.ts';
 import { auditedFailure, auditedTokenRead, successRecord } from '../audit/audited.ts';
 import { checkName, checkSlug } from '../kernel/checks.ts';
@@ -8,8 +17,9 @@ import { type CreateInput, deletedMeanwhile, slugTaken, type UpdateInput } from 
 import type { TenancyDeps } from './tenancy-deps.ts';
 import type { ProjectSlugs } from '../kernel/slugs.ts';
 import { deleteTenant, purgeTenant } from './tenant-deletion.ts';
+import { undeleteTenant } from './tenant-undeletion.ts';
 
-export type { ProjectRecord } from '../../store/projects.ts';
+export type { DeletedProjectRecord, ProjectRecord } from '../../store/projects.ts';
 
 export class Projects {
   readonly #deps: TenancyDeps;
@@ -67,6 +77,19 @@ export class Projects {
   async delete(access: ProjectAccess<'project.delete'>): Promise<void> {
     const { organizationId, projectId } = access;
     await deleteTenant(this.#deps, access, { organizationId, projectId });
+  }
+
+  /** The projects of the organization that are deleted and not purged, by slug. Only people may ask. */
+  async listDeleted({
+    organizationId,
+  }: OrganizationAccess<'project.list_deleted'>): Promise<readonly DeletedProjectRecord[]> {
+    return listDeletedProjects(this.#deps.database.pool, organizationId);
+  }
+
+  /** Takes the deletion of the project back, as `undeleteTenant` does. */
+  async undelete(access: ProjectAccess<'project.undelete'>): Promise<ProjectRecord> {
+    const { organization, project, projectId } = access;
+    return undeleteTenant(this.#deps, access, { organization, project }, (tx) => readProject(tx, projectId));
   }
 
   /** Removes a deleted project for good, its data keys too, as `purgeTenant` does. */

@@ -1,8 +1,16 @@
 import { DomainError } from '../../domain/errors/domain-error.ts';
 import { holdUsers, type TargetIds } from '../../store/access.ts';
-import { lockForDeletion, markDeleted, notifyDeletion } from '../../store/deletion.ts';
-import { findPurgeTarget, purge, type PurgeSlugs, type PurgeTarget } from '../../store/purge.ts';
+import {
+  holdTenant,
+  lockForDeletion,
+  markDeleted,
+  notifyDeletion,
+  type Tenant,
+  type TenantSlugs,
+} from '../../store/deletion.ts';
+import { purge } from '../../store/purge.ts';
 import type { EnvironmentAccess, InstanceAccess, OrganizationAccess, ProjectAccess } from '../access/access.ts';
+import type { AuditTarget } from '../audit/audit-log.ts';
 import { auditedFailure, successRecord } from '../audit/audited.ts';
 import { checkSlug } from '../kernel/checks.ts';
 import type { Transaction } from '../../store/transaction.ts';
@@ -50,37 +58,29 @@ type PurgeAccess = InstanceAccess<'organization.purge' | 'project.purge' | 'envi
  * with a project its data keys. The slug is free again; the audit stays. Throws DomainError not_found, and conflict for
  * what is not deleted itself.
  */
-export async function purgeTenant(deps: TenancyDeps, access: PurgeAccess, slugs: PurgeSlugs): Promise<void> {
+export async function purgeTenant(deps: TenancyDeps, access: PurgeAccess, slugs: TenantSlugs): Promise<void> {
   const { caller, action } = access;
   const call = { caller, organizationId: null, action, target: {} };
   await auditedFailure(deps.audit, call, async (note) => {
     for (const [field, slug] of Object.entries(slugs)) checkSlug(field, slug);
     note({ ...slugs });
     const work = async (tx: Transaction): Promise<Changed<undefined>> => {
-      const target = await findPurgeTarget(tx, slugs);
+      const target = await holdTenant(tx, slugs);
       if (target === undefined) throw absent(slugs);
       refuseLive(slugs, target);
-      if (!(await purge(tx, target))) throw absent(slugs);
-      const { organizationId, projectId, environmentId } = target;
-      const ids = {
-        ...(projectId === undefined ? {} : { projectId }),
-        ...(environmentId === undefined ? {} : { environmentId }),
-      };
-      return { result: undefined, audit: successRecord({ ...call, organizationId, target: { ...slugs, ...ids } }) };
+      await purge(tx, target);
+      const { organizationId } = target;
+      const audited = { ...slugs, ...auditedIds(target) };
+      return { result: undefined, audit: successRecord({ ...call, organizationId, target: audited }) };
     };
     await makeChange(deps, access, work, purgeTimeoutMs);
   });
 }
 
 /** Throws DomainError conflict, saying what to do, if the thing itself is not deleted. */
-function refuseLive(slugs: PurgeSlugs, target: PurgeTarget): void {
-  const levels = [
-    { ...levelOf(slugs, 'organization'), isDeleted: target.organizationDeleted },
-    { ...levelOf(slugs, 'project'), isDeleted: target.projectDeleted },
-    { ...levelOf(slugs, 'environment'), isDeleted: target.environmentDeleted },
-  ].filter(({ slug }) => slug !== undefined);
-  const own = levels.at(-1);
-  if (own === undefined || own.isDeleted) return;
+function refuseLive(slugs: TenantSlugs, target: Tenant): void {
+  const levels = levelsOf(slugs, target);
+  if (levels.at(-1)?.isDeleted === true) return;
   const above = levels.find(({ isDeleted }) => isDeleted);
   const place = placeOf(slugs);
   throw new DomainError(
@@ -91,11 +91,31 @@ function refuseLive(slugs: PurgeSlugs, target: PurgeTarget): void {
   );
 }
 
-function levelOf(slugs: PurgeSlugs, name: keyof PurgeSlugs): { readonly name: string; readonly slug?: string } {
-  const slug = slugs[name];
-  return slug === undefined ? { name } : { name, slug };
+/** DomainError not_found for what no slug stands for, or what was purged meanwhile. */
+export function absent(slugs: TenantSlugs): DomainError {
+  return new DomainError('not_found', `${placeOf(slugs)} does not exist, deleted or not`);
 }
 
-function absent(slugs: PurgeSlugs): DomainError {
-  return new DomainError('not_found', `${placeOf(slugs)} does not exist, deleted or not`);
+/** A level of the tree, from the organization down to the thing itself. */
+interface Level {
+  readonly name: keyof TenantSlugs;
+  readonly slug: string;
+  readonly isDeleted: boolean;
+}
+
+export function levelsOf({ organization, project, environment }: TenantSlugs, target: Tenant): readonly Level[] {
+  const levels = [
+    { name: 'organization', slug: organization, isDeleted: target.organizationDeleted },
+    { name: 'project', slug: project, isDeleted: target.projectDeleted },
+    { name: 'environment', slug: environment, isDeleted: target.environmentDeleted },
+  ] as const;
+  return levels.flatMap(({ slug, ...level }) => (slug === undefined ? [] : [{ ...level, slug }]));
+}
+
+/** The ids of what lies in the organization, as the audit records them. */
+export function auditedIds({ projectId, environmentId }: TargetIds): AuditTarget {
+  return {
+    ...(projectId === undefined ? {} : { projectId }),
+    ...(environmentId === undefined ? {} : { environmentId }),
+  };
 }

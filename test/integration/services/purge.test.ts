@@ -6,6 +6,7 @@ import { LockSession } from '../../support/database/locks.ts';
 import type { TestDatabase } from '../../support/database/postgres.ts';
 import { secretCalls } from '../../support/api/secret-calls.ts';
 import { createUser, createWorld, type TestServices, type World } from '../../support/api/services.ts';
+import { type Level, levels, TenantCalls } from '../../support/api/tenant-calls.ts';
 import { withWorlds } from '../../support/api/with-services.ts';
 
 let database: TestDatabase;
@@ -14,25 +15,12 @@ let world: World;
 
 withWorlds((given) => ({ database, services, world } = given));
 
-type Level = 'organization' | 'project' | 'environment';
-const levels: readonly Level[] = ['organization', 'project', 'environment'];
-
 async function remove(level: Level): Promise<void> {
-  const { caller } = world.owner;
-  if (level === 'organization') {
-    return services.organizations.delete(await world.onOrganization(caller, 'organization.delete'));
-  }
-  if (level === 'project') return services.projects.delete(await world.onProject(caller, 'project.delete'));
-  return services.environments.delete(await world.onEnvironment(caller, 'environment.delete'));
+  await new TenantCalls(services, world).remove(level);
 }
 
-async function purge(level: Level, caller: Caller = world.owner.caller, slugs = world.slugs): Promise<void> {
-  const { access } = services;
-  if (level === 'organization') {
-    return services.organizations.purge(await access.instance(caller, 'organization.purge'), slugs);
-  }
-  if (level === 'project') return services.projects.purge(await access.instance(caller, 'project.purge'), slugs);
-  return services.environments.purge(await access.instance(caller, 'environment.purge'), slugs);
+async function purge(level: Level, caller?: Caller, slugs?: World['slugs']): Promise<void> {
+  await new TenantCalls(services, world).purge(level, caller, slugs);
 }
 
 async function create(level: Level): Promise<{ readonly id: string }> {

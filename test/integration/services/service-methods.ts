@@ -44,6 +44,14 @@ export const targetMethods: Methods = {
     services.projects.update(await world.onProject(caller, 'project.update'), { displayName: 'x' }),
   'projects.delete': async ({ services, world }, caller) =>
     services.projects.delete(await world.onProject(caller, 'project.delete')),
+  'projects.undelete': async ({ services, world }, caller) =>
+    services.projects.undelete(await world.onProject(caller, 'project.undelete')),
+  'environments.undelete': async ({ services, world }, caller) =>
+    services.environments.undelete(await world.onEnvironment(caller, 'environment.undelete')),
+  'projects.listDeleted': async ({ services, world }, caller) =>
+    services.projects.listDeleted(await world.onOrganization(caller, 'project.list_deleted')),
+  'environments.listDeleted': async ({ services, world }, caller) =>
+    services.environments.listDeleted(await world.onProject(caller, 'environment.list_deleted')),
   'environments.update': async ({ services, world }, caller) =>
     services.environments.update(await world.onEnvironment(caller, 'environment.update'), {
       displayName: 'x',
@@ -78,6 +86,8 @@ export const targetMethods: Methods = {
     services.secrets.delete(await world.onEnvironment(caller, 'secret.delete'), 'KEY'),
   'secrets.listKeys': async ({ services, world }, caller) =>
     services.secrets.listKeys(await world.onEnvironment(caller, 'secret.list')),
+  'secrets.listDeletedKeys': async ({ services, world }, caller) =>
+    services.secrets.listDeletedKeys(await world.onEnvironment(caller, 'secret.list')),
   'secrets.revisionIdOf': async ({ services, world }, caller) =>
     services.secrets.revisionIdOf(await world.onEnvironment(caller, 'secret.list'), {}),
   'secrets.versionIdOf': async ({ services, world }, caller) =>
@@ -128,6 +138,10 @@ export const instanceMethods: Methods = {
     services.members.appointOwner(await services.access.instance(caller, 'organization.appoint_owner'), world.slugs, {
       id: world.stranger.id,
     }),
+  'organizations.listDeleted': async ({ services }, caller) =>
+    services.organizations.listDeleted(await services.access.instance(caller, 'organization.list_deleted')),
+  'organizations.undelete': async ({ services, world }, caller) =>
+    services.organizations.undelete(await services.access.instance(caller, 'organization.undelete'), world.slugs),
   'organizations.purge': async ({ services, world }, caller) =>
     services.organizations.purge(await services.access.instance(caller, 'organization.purge'), world.slugs),
   'projects.purge': async ({ services, world }, caller) =>

@@ -27,12 +27,14 @@ const peopleTable = `
   action                owner   admin   developer viewer  stranger
   organization.read     allowed allowed allowed   allowed hidden
   project.list          allowed allowed allowed   allowed hidden
+  project.list_deleted  allowed allowed denied    denied  hidden
   project.create        allowed allowed denied    denied  hidden
   service_token.list    allowed allowed denied    denied  hidden
   service_token.create  allowed allowed denied    denied  hidden
   service_token.revoke  allowed allowed denied    denied  hidden
   project.read          allowed allowed allowed   allowed hidden
   environment.list      allowed allowed allowed   allowed hidden
+  environment.list_deleted allowed allowed denied denied  hidden
   environment.create    allowed allowed denied    denied  hidden
   environment.read      allowed allowed allowed   allowed hidden
   secret.list           allowed allowed allowed   allowed hidden
@@ -54,9 +56,11 @@ const peopleTable = `
   service_token.reinstate allowed allowed denied  denied  hidden
   project.update        allowed allowed denied    denied  hidden
   project.delete        allowed allowed denied    denied  hidden
+  project.undelete      allowed allowed denied    denied  hidden
   environment.update    allowed allowed denied    denied  hidden
   environment.delete    allowed allowed denied    denied  hidden
   environment.copy      allowed allowed allowed   denied  hidden
+  environment.undelete  allowed allowed denied    denied  hidden
   snapshot.list         allowed allowed allowed   allowed hidden
   snapshot.read         allowed allowed allowed   allowed hidden
   snapshot.create       allowed allowed allowed   denied  hidden
@@ -153,6 +157,14 @@ const tokenTable = `
   project.delete       own                  denied  denied  denied  denied  denied  denied
   project.delete       sibling-project      denied  denied  hidden  hidden  hidden  hidden
   project.delete       foreign-organization hidden  hidden  hidden  hidden  hidden  hidden
+  project.undelete     own                  denied  denied  denied  denied  denied  denied
+  project.undelete     sibling-project      denied  denied  hidden  hidden  hidden  hidden
+  project.undelete     foreign-organization hidden  hidden  hidden  hidden  hidden  hidden
+  project.list_deleted own                  denied  denied  denied  denied  denied  denied
+  project.list_deleted foreign-organization hidden  hidden  hidden  hidden  hidden  hidden
+  environment.list_deleted own              denied  denied  denied  denied  denied  denied
+  environment.list_deleted sibling-project  denied  denied  hidden  hidden  hidden  hidden
+  environment.list_deleted foreign-organization hidden hidden hidden hidden hidden hidden
   environment.update   own                  denied  denied  denied  denied  denied  denied
   environment.update   sibling-environment  denied  denied  denied  denied  hidden  hidden
   environment.update   sibling-project      denied  denied  hidden  hidden  hidden  hidden
@@ -165,6 +177,10 @@ const tokenTable = `
   environment.copy     sibling-environment  denied  allowed denied  allowed hidden  hidden
   environment.copy     sibling-project      denied  allowed hidden  hidden  hidden  hidden
   environment.copy     foreign-organization hidden  hidden  hidden  hidden  hidden  hidden
+  environment.undelete own                  denied  denied  denied  denied  denied  denied
+  environment.undelete sibling-environment  denied  denied  denied  denied  hidden  hidden
+  environment.undelete sibling-project      denied  denied  hidden  hidden  hidden  hidden
+  environment.undelete foreign-organization hidden  hidden  hidden  hidden  hidden  hidden
   snapshot.list        own                  allowed allowed allowed allowed allowed allowed
   snapshot.list        sibling-environment  allowed allowed allowed allowed hidden  hidden
   snapshot.list        sibling-project      allowed allowed hidden  hidden  hidden  hidden

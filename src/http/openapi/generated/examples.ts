@@ -60,7 +60,7 @@ export const examples: Readonly<Record<string, OperationExample>> = {
   },
   listOrganizations: {
     path: {},
-    query: {},
+    query: { deleted: true },
     response: {
       organizations: [
         {
@@ -77,7 +77,7 @@ export const examples: Readonly<Record<string, OperationExample>> = {
   },
   listProjects: {
     path: { org: 'acme' },
-    query: {},
+    query: { deleted: true },
     response: {
       projects: [
         {
@@ -92,7 +92,7 @@ export const examples: Readonly<Record<string, OperationExample>> = {
   },
   listEnvironments: {
     path: { org: 'acme', project: 'shop' },
-    query: {},
+    query: { deleted: true },
     response: {
       environments: [
         {
@@ -177,10 +177,24 @@ export const examples: Readonly<Record<string, OperationExample>> = {
     },
   },
   deleteEnvironment: { path: { org: 'trial', project: 'trial', env: 'trial' }, query: {} },
+  undeleteEnvironment: {
+    path: { org: 'trial', project: 'trial', env: 'trial' },
+    query: {},
+    response: {
+      id: '5b2a4c8e-2d0d-4b9e-9a3d-0f6b8f0f9a11',
+      slug: 'trial',
+      displayName: 'trial',
+      createdAt: '2026-11-21T14:34:54.120Z',
+      revision: 0,
+      revisionId: 'c3b1d0f4-6d8e-4f57-8a2e-5f8f1f6a7b22',
+    },
+  },
   purgeEnvironment: { path: { org: 'trial', project: 'trial', env: 'trial' }, query: {} },
   deleteProject: { path: { org: 'trial', project: 'trial' }, query: {} },
+  undeleteProject: { path: { org: 'trial', project: 'trial' }, query: {} },
   purgeProject: { path: { org: 'trial', project: 'trial' }, query: {} },
   deleteOrganization: { path: { org: 'trial' }, query: {} },
+  undeleteOrganization: { path: { org: 'trial' }, query: {} },
   purgeOrganization: { path: { org: 'trial' }, query: {} },
   patchSecrets: {
     path: { org: 'acme', project: 'shop', env: 'production' },

@@ -69,7 +69,10 @@ describe('on their own target, every caller gets the response of the table, and 
 });
 
 /** They read no values, and write nothing. */
-const unauditedForPeople: ReadonlySet<string> = new Set(['GET /secrets/{org}/{project}/{env} [filtered]']);
+const unauditedForPeople: ReadonlySet<string> = new Set([
+  'GET /secrets/{org}/{project}/{env} [filtered]',
+  'GET /secrets/{org}/{project}/{env} [deleted]',
+]);
 
 /** A service token's requests, all refusals and all changes leave one entry each; so do reads of values and versions. */
 async function expectAudited(row: Row, actors: readonly Actor[], answers: readonly Reply[]): Promise<void> {

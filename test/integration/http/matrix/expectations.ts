@@ -53,26 +53,35 @@ route                                             owner admin developer viewer s
 GET    /me                                          200   200   200       200    200     200    200  200   200  200   200  200
 
 GET    /organizations                               200   200   200       200    200     200    200  200   200  200   200  200
+GET    /organizations [deleted]                     403   403   403       403    403     200    403  403   403  403   403  403
 POST   /organizations                               403   403   403       403    403     201    403  403   403  403   403  403
 GET    /organizations/{org}                         200   200   200       200    404     404    200  200   200  200   200  200
 PATCH  /organizations/{org}                         200   200   403       403    404     404    403  403   403  403   403  403
 DELETE /organizations/{org}                         204   403   403       403    404     404    403  403   403  403   403  403
+POST   /organizations/{org}/undelete                403   403   403       403    403     200    403  403   403  403   403  403
+POST   /organizations/{org}/undelete [live]         403   403   403       403    403     200    403  403   403  403   403  403
 POST   /organizations/{org}/purge                   403   403   403       403    403     204    403  403   403  403   403  403
 PUT    /organizations/{org}/owner                   403   403   403       403    403     201    403  403   403  403   403  403
 PUT    /organizations/{org}/impersonation           200   403   403       403    404     404    403  403   403  403   403  403
 
 GET    /projects/{org}                              200   200   200       200    404     404    200  200   200  200   200  200
+GET    /projects/{org} [deleted]                    200   200   403       403    404     404    403  403   403  403   403  403
 POST   /projects/{org}                              201   201   403       403    404     404    403  403   403  403   403  403
 GET    /projects/{org}/{project}                    200   200   200       200    404     404    200  200   200  200   200  200
 PATCH  /projects/{org}/{project}                    200   200   403       403    404     404    403  403   403  403   403  403
 DELETE /projects/{org}/{project}                    204   204   403       403    404     404    403  403   403  403   403  403
+POST   /projects/{org}/{project}/undelete           200   200   403       403    404     404    403  403   403  403   403  403
+POST   /projects/{org}/{project}/undelete [live]    200   200   403       403    404     404    403  403   403  403   403  403
 POST   /projects/{org}/{project}/purge              403   403   403       403    403     204    403  403   403  403   403  403
 
 GET    /environments/{org}/{project}                200   200   200       200    404     404    200  200   200  200   200  200
+GET    /environments/{org}/{project} [deleted]      200   200   403       403    404     404    403  403   403  403   403  403
 POST   /environments/{org}/{project}                201   201   403       403    404     404    403  403   403  403   403  403
 GET    /environments/{org}/{project}/{env}          200   200   200       200    404     404    200  200   200  200   200  200
 PATCH  /environments/{org}/{project}/{env}          200   200   403       403    404     404    403  403   403  403   403  403
 DELETE /environments/{org}/{project}/{env}          204   204   403       403    404     404    403  403   403  403   403  403
+POST   /environments/{org}/{project}/{env}/undelete 200   200   403       403    404     404    403  403   403  403   403  403
+POST   /environments/{org}/{project}/{env}/undelete [live] 200 200 403     403    404     404    403  403   403  403   403  403
 POST   /environments/{org}/{project}/{env}/purge    403   403   403       403    403     204    403  403   403  403   403  403
 POST   /environments/{org}/{project}/{env}/copy     200   200   200       403    404     404    403  200   403  200   403  422
 POST   /environments/{org}/{project}/{env}/copy [dry] 200 200   200       403    404     404    403  200   403  200   403  422
@@ -102,6 +111,7 @@ DELETE /personal-tokens/{id}                        204   204   204       204   
 
 GET    /secrets/{org}/{project}/{env}               200   200   200       200    404     404    200  200   200  200   200  200
 GET    /secrets/{org}/{project}/{env} [filtered]    200   200   200       200    404     404    200  200   200  200   200  200
+GET    /secrets/{org}/{project}/{env} [deleted]     200   200   200       200    404     404    200  200   200  200   200  200
 PATCH  /secrets/{org}/{project}/{env}               200   200   200       403    404     404    403  200   403  200   403  200
 PATCH  /secrets/{org}/{project}/{env} [delete]      200   200   200       403    404     404    403  200   403  200   403  200
 PATCH  /secrets/{org}/{project}/{env} [generate]    200   200   200       403    404     404    403  200   403  200   403  200
@@ -184,6 +194,41 @@ missing project          403   403   403       403    403     404       403  403
 missing organization     403   403   403       403    403     404       403  403    403  403   403  403
 `;
 
+/** An undeletion finds what is deleted, for those who may undelete it. Under something deleted it is a conflict. */
+const foreignEnvironmentUndeletions = `
+                       owner admin developer viewer stranger instance- organization project    environment
+                                                             admin      r    rw     r    rw    r    rw
+sibling environment      =     =     =         =      404     404       =    =      =    =     404  404
+sibling project          =     =     =         =      404     404       =    =      404  404   404  404
+foreign organization     404   404   404       404    404     404       404  404    404  404   404  404
+missing environment      404   404   404       404    404     404       404  404    404  404   404  404
+missing project          404   404   404       404    404     404       404  404    404  404   404  404
+missing organization     404   404   404       404    404     404       404  404    404  404   404  404
+deleted environment      =     =     404       404    404     404       404  404    404  404   404  404
+deleted project          409   409   404       404    404     404       404  404    404  404   404  404
+deleted organization     409   409   404       404    404     404       404  404    404  404   404  404
+`;
+
+const foreignProjectUndeletions = `
+                       owner admin developer viewer stranger instance- organization project    environment
+                                                             admin      r    rw     r    rw    r    rw
+sibling project          =     =     =         =      404     404       =    =      404  404   404  404
+foreign organization     404   404   404       404    404     404       404  404    404  404   404  404
+missing project          404   404   404       404    404     404       404  404    404  404   404  404
+missing organization     404   404   404       404    404     404       404  404    404  404   404  404
+deleted project          =     =     404       404    404     404       404  404    404  404   404  404
+deleted organization     409   409   404       404    404     404       404  404    404  404   404  404
+`;
+
+/** That of an organization is the instance admins', like a purge. */
+const foreignOrganizationUndeletions = `
+                       owner admin developer viewer stranger instance- organization project    environment
+                                                             admin      r    rw     r    rw    r    rw
+foreign organization     403   403   403       403    403     200       403  403    403  403   403  403
+missing organization     403   403   403       403    403     404       403  403    403  403   403  403
+deleted organization     403   403   403       403    403     200       403  403    403  403   403  403
+`;
+
 /** So is the appointment of a first owner; one that has an owner gets no other this way. */
 const foreignOwnerships = `
                        owner admin developer viewer stranger instance- organization project    environment
@@ -245,11 +290,17 @@ export function foreignAnswer({ path }: Row, target: ForeignTarget, actor: Actor
 
 function answersAt(path: string): ReturnType<typeof foreignAnswers> {
   if (path.endsWith('/purge')) return purgeAnswers;
+  if (path.endsWith('{env}/undelete')) return environmentUndeletionAnswers;
+  if (path.endsWith('{project}/undelete')) return projectUndeletionAnswers;
+  if (path.endsWith('{org}/undelete')) return organizationUndeletionAnswers;
   return path.endsWith('/owner') ? ownershipAnswers : tenantAnswers;
 }
 
 const tenantAnswers = foreignAnswers(foreignTable);
 const purgeAnswers = foreignAnswers(foreignPurges);
+const environmentUndeletionAnswers = foreignAnswers(foreignEnvironmentUndeletions);
+const projectUndeletionAnswers = foreignAnswers(foreignProjectUndeletions);
+const organizationUndeletionAnswers = foreignAnswers(foreignOrganizationUndeletions);
 const ownershipAnswers = foreignAnswers(foreignOwnerships);
 
 function foreignAnswers(table: string): ReadonlyMap<string, Readonly<Record<ActorName, ForeignAnswer>>> {

@@ -64,6 +64,28 @@ function copy(options: { readonly dryRun?: true } = {}): Prepare {
     return { body: { from: { project, environment }, mode: 'changed', ...options } };
   };
 }
+const deleted: Prepare = () => ({ query: '?deleted=true' });
+
+const deletedOrganization: Prepare = async ({ founder, succeeds }) => {
+  if (!succeeds) return {};
+  const place = await founder.organization({ members: true });
+  await founder.send('DELETE', `/organizations/${place.organization}`);
+  return { place };
+};
+
+const deletedProject: Prepare = async ({ founder, place: within, succeeds }) => {
+  if (!succeeds) return {};
+  const place = await founder.project(within);
+  await founder.send('DELETE', `/projects/${place.organization}/${place.project}`);
+  return { place };
+};
+
+const deletedEnvironment: Prepare = async ({ founder, place: within, succeeds }) => {
+  if (!succeeds) return {};
+  const place = await founder.environment(within);
+  await founder.send('DELETE', `/environments/${place.organization}/${place.project}/${place.environment}`);
+  return { place };
+};
 
 /** The request of each line of the table: valid, and about something that is there. */
 export const preparations: Readonly<Record<string, Prepare>> = {
@@ -75,12 +97,10 @@ export const preparations: Readonly<Record<string, Prepare>> = {
   'PATCH /organizations/{org}': displayName,
   'DELETE /organizations/{org}': async ({ founder, succeeds }) =>
     succeeds ? { place: await founder.organization({ members: true }) } : {},
-  'POST /organizations/{org}/purge': async ({ founder, succeeds }) => {
-    if (!succeeds) return {};
-    const place = await founder.organization({ members: true });
-    await founder.send('DELETE', `/organizations/${place.organization}`);
-    return { place };
-  },
+  'GET /organizations [deleted]': deleted,
+  'POST /organizations/{org}/undelete': deletedOrganization,
+  'POST /organizations/{org}/undelete [live]': asItIs,
+  'POST /organizations/{org}/purge': deletedOrganization,
   'PUT /organizations/{org}/owner': async ({ founder, succeeds }) => {
     if (!succeeds) return { body: { user: founder.bystander.id } };
     const place = await founder.organization({ members: false });
@@ -96,12 +116,10 @@ export const preparations: Readonly<Record<string, Prepare>> = {
   'PATCH /projects/{org}/{project}': displayName,
   'DELETE /projects/{org}/{project}': async ({ founder, place, succeeds }) =>
     succeeds ? { place: await founder.project(place) } : {},
-  'POST /projects/{org}/{project}/purge': async ({ founder, place: within, succeeds }) => {
-    if (!succeeds) return {};
-    const place = await founder.project(within);
-    await founder.send('DELETE', `/projects/${place.organization}/${place.project}`);
-    return { place };
-  },
+  'GET /projects/{org} [deleted]': deleted,
+  'POST /projects/{org}/{project}/undelete': deletedProject,
+  'POST /projects/{org}/{project}/undelete [live]': asItIs,
+  'POST /projects/{org}/{project}/purge': deletedProject,
 
   'GET /environments/{org}/{project}': asItIs,
   'POST /environments/{org}/{project}': newSlug,
@@ -109,12 +127,10 @@ export const preparations: Readonly<Record<string, Prepare>> = {
   'PATCH /environments/{org}/{project}/{env}': displayName,
   'DELETE /environments/{org}/{project}/{env}': async ({ founder, place, succeeds }) =>
     succeeds ? { place: await founder.environment(place) } : {},
-  'POST /environments/{org}/{project}/{env}/purge': async ({ founder, place: within, succeeds }) => {
-    if (!succeeds) return {};
-    const place = await founder.environment(within);
-    await founder.send('DELETE', `/environments/${place.organization}/${place.project}/${place.environment}`);
-    return { place };
-  },
+  'GET /environments/{org}/{project} [deleted]': deleted,
+  'POST /environments/{org}/{project}/{env}/undelete': deletedEnvironment,
+  'POST /environments/{org}/{project}/{env}/undelete [live]': asItIs,
+  'POST /environments/{org}/{project}/{env}/purge': deletedEnvironment,
 
   'POST /environments/{org}/{project}/{env}/copy': copy(),
   'POST /environments/{org}/{project}/{env}/copy [dry]': copy({ dryRun: true }),
@@ -174,6 +190,7 @@ export const preparations: Readonly<Record<string, Prepare>> = {
 
   'GET /secrets/{org}/{project}/{env}': asItIs,
   'GET /secrets/{org}/{project}/{env} [filtered]': () => ({ query: '?values=false&prefix=SE' }),
+  'GET /secrets/{org}/{project}/{env} [deleted]': deleted,
   'PATCH /secrets/{org}/{project}/{env}': () => ({ body: { set: { [freshKey()]: 'x' } } }),
   'PATCH /secrets/{org}/{project}/{env} [delete]': async (wanted) => ({
     body: { delete: [(await ownSecret(wanted)).params?.['key']] },
