@@ -10,6 +10,8 @@ function tenantCommands(kind: TenantKind): CommandEntry[] {
     { name: 'show', load: async () => (await import('./commands/tenant/show.ts')).tenantShowCommand(kind) },
     { name: 'rename', load: async () => (await import('./commands/tenant/rename.ts')).tenantRenameCommand(kind) },
     { name: 'delete', load: async () => (await import('./commands/tenant/delete.ts')).tenantDeleteCommand(kind) },
+    { name: 'undelete', load: async () => (await import('./commands/tenant/undelete.ts')).tenantUndeleteCommand(kind) },
+    { name: 'purge', load: async () => (await import('./commands/tenant/purge.ts')).tenantPurgeCommand(kind) },
   ];
 }
 

@@ -15,7 +15,7 @@ export async function explainNotFound(error: unknown, api: () => ApiClient): Pro
   if (!(error instanceof ClientError) || error.problem?.code !== 'not_found') return error;
   const requested = parsePath(error.path);
   try {
-    const { message = error.message, next } = await explanationOf(error, requested, api);
+    const { message = error.message, next } = aboutDeleted(requested) ?? (await explanationOf(error, requested, api));
     return new CliError(exitCodes.notFound, message, { cause: error, next });
   } catch {
     // The reads failed: the error is shown as it is.
@@ -108,6 +108,17 @@ const levels = [
   { word: 'environment', command: 'env', plural: 'environments' },
 ] as const;
 
+/** What was to be undeleted or purged is not in the lists of what exists. */
+function aboutDeleted({ slugs, rest: [verb = ''] }: Requested): Explanation | undefined {
+  if (!['undelete', 'purge'].includes(verb)) return undefined;
+  const { command, plural } = levels[slugs.length - 1] ?? levels[0];
+  return { next: [`See the deleted ${plural}: keyframe ${command} list --deleted${flagsOf(slugs.slice(0, -1))}`] };
+}
+
+function flagsOf(parents: readonly string[]): string {
+  return parents.map((parent, index) => ` ${['-o', '-p'][index]} ${parent}`).join('');
+}
+
 /** The first of the slugs that does not exist; `server` if the address is wrong, undefined if all of them exist. */
 async function missingLevel(api: ApiClient, slugs: readonly string[]): Promise<Explanation | 'server' | undefined> {
   for (let depth = slugs.length; depth > 0; depth -= 1) {
@@ -117,7 +128,7 @@ async function missingLevel(api: ApiClient, slugs: readonly string[]): Promise<E
     const present = await slugsBelow(api, parents, level.plural);
     if (present === undefined) continue;
     if (present.includes(slug)) return undefined;
-    const flags = parents.map((parent, index) => ` ${['-o', '-p'][index]} ${parent}`).join('');
+    const flags = flagsOf(parents);
     return {
       message: `${level.word} ${[...parents, slug].join('/')} does not exist, or is not visible to you`,
       next: [...suggestion(slug, present), `See the ${level.plural}: keyframe ${level.command} list${flags}`],

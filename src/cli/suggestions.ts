@@ -33,6 +33,7 @@ const neverSuggested: ReadonlySet<string> = new Set([
   'destroy',
   'delete',
   'prune',
+  'purge',
   'remove',
   'revoke',
   'revoke-service',

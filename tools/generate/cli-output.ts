@@ -38,6 +38,7 @@ ${markdownTable([['command', 'shape'], ...rows])}
 - \`get\` prints the second shape with \`--version\` and the third for several keys, and \`versions\` with \`--version\`.
 - \`watch\` prints one object per line, for each change. With \`--output yaml\` each change is a document.
 - \`status\` prints the object in any state. \`problems\` then has the errors, and nothing is on standard error.
+- \`list\` prints the second shape with \`--deleted\`.
 - \`unchanged\` is a list of keys. A number of keys is called \`unchangedCount\`.
 - At a terminal \`value\` is missing unless \`--reveal\` is given.
 - \`run\`, \`completion\` and \`help\` print no object.

@@ -18,6 +18,8 @@ export interface SourceDeps {
   readonly scope: (given: GivenInput, deepest: ScopeName) => Scope;
 }
 
+type Query = Readonly<Record<string, string | number | boolean>>;
+
 interface Named {
   readonly slug: string;
   readonly displayName: string;
@@ -25,24 +27,30 @@ interface Named {
 
 /** Lists from the API: names, numbers and ids, and never a value. */
 export function apiSources({ api, scope }: SourceDeps): Sources {
-  const get = async <Body>(given: GivenInput, path: string, query: Record<string, string | number | boolean> = {}) =>
+  const get = async <Body>(given: GivenInput, path: string, query: Query = {}) =>
     await api(given).get<Body>(path, { query });
+  const organizations = async (given: GivenInput, query?: Query): Promise<Candidate[]> => {
+    const list = await get<{ organizations: Named[] }>(given, '/organizations', query);
+    return list.organizations.map(named);
+  };
+  const projects = async (given: GivenInput, query?: Query): Promise<Candidate[]> => {
+    const { organization } = scope(given, 'organization');
+    const list = await get<{ projects: Named[] }>(given, apiPath`/projects/${organization}`, query);
+    return list.projects.map(named);
+  };
+  const environments = async (given: GivenInput, query?: Query): Promise<Candidate[]> => {
+    const { organization, project } = scope(given, 'project');
+    const path = apiPath`/environments/${organization}/${project}`;
+    const list = await get<{ environments: Named[] }>(given, path, query);
+    return list.environments.map(named);
+  };
   return {
-    organization: async (given) => {
-      const { organizations } = await get<{ organizations: Named[] }>(given, '/organizations');
-      return organizations.map(named);
-    },
-    project: async (given) => {
-      const { organization } = scope(given, 'organization');
-      const { projects } = await get<{ projects: Named[] }>(given, apiPath`/projects/${organization}`);
-      return projects.map(named);
-    },
-    environment: async (given) => {
-      const { organization, project } = scope(given, 'project');
-      const path = apiPath`/environments/${organization}/${project}`;
-      const { environments } = await get<{ environments: Named[] }>(given, path);
-      return environments.map(named);
-    },
+    organization: async (given) => await organizations(given),
+    project: async (given) => await projects(given),
+    environment: async (given) => await environments(given),
+    deletedOrganization: async (given) => await organizations(given, { deleted: true }),
+    deletedProject: async (given) => await projects(given, { deleted: true }),
+    deletedEnvironment: async (given) => await environments(given, { deleted: true }),
     key: async (given, current) => {
       // A word of `set` such as KEY=VALUE holds a value, which must not become part of an address.
       if (current !== '' && validateSecretKeyPrefix(current) !== undefined) return [];

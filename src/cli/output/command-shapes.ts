@@ -2,7 +2,7 @@ import type { ShapeName } from './shapes.ts';
 
 /** The shapes of what each command prints with --output json; none for a command whose output is not an object. */
 export const commandShapes: Readonly<Record<string, readonly ShapeName[]>> = {
-  list: ['secret-list'],
+  list: ['secret-list', 'deleted-secret-list'],
   get: ['secret', 'past-secret', 'secret-list'],
   set: ['change'],
   rotate: ['change'],
@@ -57,6 +57,8 @@ export const commandShapes: Readonly<Record<string, readonly ShapeName[]>> = {
   'org show': ['organization'],
   'org rename': ['organization'],
   'org delete': ['deletion'],
+  'org undelete': ['organization'],
+  'org purge': ['deletion'],
   'org forbid-impersonation': ['organization'],
   'org allow-impersonation': ['organization'],
   'project list': ['project-list'],
@@ -64,11 +66,15 @@ export const commandShapes: Readonly<Record<string, readonly ShapeName[]>> = {
   'project show': ['project'],
   'project rename': ['project'],
   'project delete': ['deletion'],
+  'project undelete': ['project'],
+  'project purge': ['deletion'],
   'env list': ['environment-list'],
   'env create': ['environment'],
   'env show': ['environment'],
   'env rename': ['environment'],
   'env delete': ['deletion'],
+  'env undelete': ['environment'],
+  'env purge': ['deletion'],
   completion: [],
   version: ['version'],
   help: [],

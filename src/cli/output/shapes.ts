@@ -6,7 +6,7 @@ import { meView } from '../../wire/me.ts';
 import { memberListView, memberView } from '../../wire/members.ts';
 import { createdPersonalTokenView, personalTokenListView } from '../../wire/personal-tokens.ts';
 import { problem } from '../../wire/problem.ts';
-import { secretPatchView, secretView } from '../../wire/secrets.ts';
+import { deletedSecretListView, secretPatchView, secretView } from '../../wire/secrets.ts';
 import { createdServiceTokenView, serviceTokenListView, serviceTokenView } from '../../wire/service-tokens.ts';
 import {
   placedSnapshotView,
@@ -62,7 +62,7 @@ const { unchanged: unchangedCount, ...snapshotDifferenceFields } = snapshotDiffV
 
 const deletion = z.strictObject({
   kind: z.enum(['organization', 'project', 'environment', 'snapshot', 'member', 'service_token', 'personal_token']),
-  action: z.enum(['deleted', 'removed', 'revoked']),
+  action: z.enum(['deleted', 'purged', 'removed', 'revoked']),
   id: z.guid().nullable(),
   name: z.string().nullable().meta({ description: 'Slug, name or e-mail address, as far as it is known' }),
 });
@@ -143,6 +143,7 @@ export const shapes = {
   'audit-list': auditListView,
   change: secretPatchView,
   copy: copyView,
+  'deleted-secret-list': deletedSecretListView,
   deletion,
   difference,
   'destroyed-version': z.strictObject({ key: z.string(), ...destroyedVersionView.shape }),

@@ -58,6 +58,24 @@ describe('__complete offers', () => {
     expect(await offered(['env', 'delete', ''])).toContain(folder.scope.environment);
   });
 
+  test('slugs of what is deleted, to undelete and purge', async () => {
+    const { organization, project } = site.world.slugs;
+    const run = async (...words: string[]): Promise<void> => {
+      expect(await folder.run(words)).toMatchObject({ code: 0 });
+    };
+    await run('org', 'create', 'gone-org');
+    await run('org', 'delete', 'gone-org', '--yes');
+    await run('project', 'create', 'gone-project', '-o', organization);
+    await run('project', 'delete', 'gone-project', '-o', organization, '--yes');
+    await run('env', 'create', 'gone-env', '-o', organization, '-p', project);
+    await run('env', 'delete', 'gone-env', '-o', organization, '-p', project, '--yes');
+    for (const verb of ['undelete', 'purge']) {
+      expect(await offered(['org', verb, ''])).toEqual(['gone-org', ':words']);
+      expect(await offered(['project', verb, ''])).toEqual(['gone-project', ':words']);
+      expect(await offered(['env', verb, ''])).toEqual(['gone-env', ':words']);
+    }
+  });
+
   test('versions of the key that was given', async () => {
     expect(await offered(['rollback', 'API_KEY', '--version', ''])).toEqual(['2', '1', ':words']);
     expect(await offered(['get', 'DATABASE_URL', '--version', ''])).toEqual(['1', ':words']);

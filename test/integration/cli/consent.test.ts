@@ -23,7 +23,9 @@ const neverAsks = [
     ['create', 'list', 'show', 'diff'].map((verb) => `snapshot ${verb}`),
     ['set', 'create-service', 'list-service', 'create', 'list', 'reinstate'].map((verb) => `token ${verb}`),
     ['member list', 'user list', 'user create', 'user enable', 'user token'],
-    ['org', 'project', 'env'].flatMap((kind) => ['list', 'create', 'show', 'rename'].map((verb) => `${kind} ${verb}`)),
+    ['org', 'project', 'env'].flatMap((kind) =>
+      ['list', 'create', 'show', 'rename', 'undelete'].map((verb) => `${kind} ${verb}`),
+    ),
     ['org forbid-impersonation', 'org allow-impersonation'],
   );
 
@@ -33,7 +35,7 @@ let world: World;
 let cli: CliRunner;
 let scope: string[];
 /** Ids of what the commands act on. */
-const ids = { snapshot: '', serviceToken: '', personalToken: '', user: '', email: '' };
+const ids = { snapshot: '', serviceToken: '', personalToken: '', user: '', email: '', buried: 'buried' };
 
 beforeAll(async () => {
   ({ api, world, cli, scope } = await startCommandWorld(resources));
@@ -49,6 +51,11 @@ beforeAll(async () => {
   const person = await createUser(api.services);
   ids.user = person.id;
   ids.email = person.email;
+  for (const line of [['org'], ['project', ...organization()], ['env', ...scope.slice(0, 4)]]) {
+    const [kind = '', ...place] = line;
+    await cli.output([kind, 'create', ids.buried, ...place]);
+    await cli.output([kind, 'delete', ids.buried, ...place, '--yes']);
+  }
   await cli.output(['member', 'set', person.email, '-o', world.slugs.organization, '--role', 'viewer']);
 });
 afterAll(() => resources.disposeAsync());
@@ -85,6 +92,9 @@ const asks: Readonly<Record<string, () => string[]>> = {
   'org delete': () => ['org', 'delete', world.slugs.organization],
   'project delete': () => ['project', 'delete', world.slugs.project, ...organization()],
   'env delete': () => ['env', 'delete', world.slugs.environment, ...scope.slice(0, 4)],
+  'org purge': () => ['org', 'purge', ids.buried],
+  'project purge': () => ['project', 'purge', ids.buried, ...organization()],
+  'env purge': () => ['env', 'purge', ids.buried, ...scope.slice(0, 4)],
 };
 
 const commands = commandTable.flatMap(({ entries }) =>

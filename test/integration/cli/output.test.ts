@@ -102,6 +102,7 @@ describe('--output json', () => {
     await prints('set', ['A=3']);
     expect(await prints('destroy', ['A', '--version', '2', '--yes'])).toMatchObject({ key: 'A', version: 2 });
     expect(await prints('unset', ['B', '--yes'])).toMatchObject({ set: [], deleted: ['B'] });
+    await prints('list', ['--deleted'], { shape: 'deleted-secret-list' });
     await prints('history');
     const watched = await prints('watch', ['--since', '2', '--once']);
     expect(watched).toMatchObject({ revision: 3, keys: [{ key: 'A', version: 2, action: 'changed' }] });
@@ -200,11 +201,19 @@ describe('--output json', () => {
     await prints('org forbid-impersonation', [world.slugs.organization]);
     await prints('org allow-impersonation', [world.slugs.organization]);
     const deleted = { action: 'deleted', name: 'other' };
-    const env = await prints('env delete', ['other', '-o', 'other', '-p', 'other', '--yes']);
-    expect(env).toMatchObject({ ...deleted, kind: 'environment' });
-    const project = await prints('project delete', ['other', '-o', 'other', '--yes']);
-    expect(project).toMatchObject({ ...deleted, kind: 'project' });
-    expect(await prints('org delete', ['other', '--yes'])).toMatchObject({ ...deleted, kind: 'organization' });
+    const gone = { action: 'purged', name: 'other', id: null };
+    for (const [name, kind, place] of [
+      ['env', 'environment', ['-o', 'other', '-p', 'other']],
+      ['project', 'project', ['-o', 'other']],
+      ['org', 'organization', []],
+    ] as const) {
+      expect(await prints(`${name} delete`, ['other', ...place, '--yes'])).toMatchObject({ ...deleted, kind });
+      const list = await prints(`${name} list`, [...place, '--deleted']);
+      expect(list[`${kind}s`]).toMatchObject([{ slug: 'other', deletedAt: expect.any(String) }]);
+      expect(await prints(`${name} undelete`, ['other', ...place])).toMatchObject({ slug: 'other' });
+      await prints(`${name} delete`, ['other', ...place, '--yes']);
+      expect(await prints(`${name} purge`, ['other', ...place, '--yes'])).toMatchObject({ ...gone, kind });
+    }
   });
 
   test('of what is stored on this machine', async () => {

@@ -1,4 +1,5 @@
-import type { SecretListView } from '../../../wire/secrets.ts';
+import type { DeletedSecretListView, SecretListView } from '../../../wire/secrets.ts';
+import { usageError } from '../../cli-error.ts';
 import { type CommandContext, defineCommand } from '../../command.ts';
 import { flag, scopeOptions, text } from '../../options.ts';
 import type { Column } from '../../terminal/printer.ts';
@@ -17,19 +18,44 @@ export const listCommand = defineCommand({
     prefix: text('--prefix <text>', 'Only keys with this prefix'),
     revision: text('--revision <revision>', 'State at this revision (number or id)'),
     reveal: flag('--reveal', 'Read the values and show them'),
+    deleted: flag('--deleted', 'List the deleted keys instead, with their last version and who deleted them'),
   },
   examples: [
     { line: 'list', note: "The keys of this folder's environment" },
     { line: 'list --prefix DATABASE_ --reveal', note: 'The keys with a prefix, with their values' },
+    { line: 'list --deleted', note: 'The keys that were deleted, when and by whom' },
     { line: 'list --output name', note: 'Only keys, one per line' },
   ],
   async run(context, { options }) {
-    const { prefix, revision, reveal } = options;
+    const { prefix, revision, reveal, deleted } = options;
+    if (deleted) {
+      if (reveal) throw usageError('--reveal and --deleted cannot be combined: deleted keys are listed without values');
+      if (revision !== undefined) throw usageError('--revision and --deleted cannot be combined');
+      const query = { prefix, deleted };
+      const path = secretsPath(context.scope(options));
+      return await printDeletedKeys(context, await context.api().get<DeletedSecretListView>(path, { query }));
+    }
     const query = { prefix, revision, ...(reveal ? {} : { values: false }) };
     const list = await context.api().get<SecretList>(secretsPath(context.scope(options)), { query });
     await printSecretList(context, list);
   },
 });
+
+async function printDeletedKeys({ printer }: CommandContext, list: DeletedSecretListView): Promise<void> {
+  const columns: Column<DeletedSecretListView['secrets'][number]>[] = [
+    { title: 'KEY', cell: ({ key }) => key },
+    { title: 'VERSION', cell: ({ version }) => version },
+    { title: 'DELETED', cell: ({ deletedAt }) => time(deletedAt) },
+    { title: 'BY', cell: ({ deletedByName }) => deletedByName, isCut: true },
+  ];
+  await printer.list({
+    value: list,
+    rows: list.secrets,
+    columns,
+    name: ({ key }) => key,
+    whenEmpty: 'There are no such deleted keys',
+  });
+}
 
 /** Prints a list as --output says, with the values that are in it. */
 export async function printSecretList({ printer }: CommandContext, list: SecretList): Promise<void> {

@@ -6,12 +6,12 @@ import { type Tenant, type TenantKind, tenantKinds } from './tenant-kinds.ts';
 
 /** `org delete`, `project delete`, `env delete`: the user must type the slug. */
 export function tenantDeleteCommand(name: TenantKind): CommandDefinition {
-  const { path, options: own, flags, sample, word, article, completes, contents } = tenantKinds[name];
+  const { path, parents, options: own, flags, sample, word, article, completes, contents } = tenantKinds[name];
   return defineCommand({
     summary: `Delete ${article} ${word} and everything in it`,
     description:
-      `Also deletes ${contents}: they are inaccessible immediately. The slug stays reserved until an administrator of ` +
-      `the server purges the ${word}.`,
+      `Also deletes ${contents}: they are inaccessible immediately. \`keyframe ${name} undelete\` takes it back, but ` +
+      `not its service tokens, until an administrator of the server purges it. Until then the slug stays reserved.`,
     arguments: { slug: completing(completes, argument('<slug>', `Slug of the ${word}`)) },
     options: own,
     examples: [
@@ -26,7 +26,10 @@ export function tenantDeleteCommand(name: TenantKind): CommandDefinition {
       await context.confirmByTyping(`This deletes ${word} ${slug} with ${contents}.`, slug);
       await api.delete(target);
       const value = { kind: word, action: 'deleted', id, name: slug } satisfies DeletionOutput;
-      await context.printer.done({ value, sentence: `The ${word} ${slug} is deleted.`, name: slug });
+      const sentence =
+        `The ${word} ${slug} is deleted. To take it back: keyframe ${name} undelete ${slug}${parents(context, options)}. ` +
+        'The service tokens that the deletion ended stay ended; create new ones then.';
+      await context.printer.done({ value, sentence, name: slug });
     },
   });
 }

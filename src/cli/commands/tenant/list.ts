@@ -1,29 +1,40 @@
 import { type CommandDefinition, defineCommand } from '../../command.ts';
+import { flag } from '../../options.ts';
 import type { Column } from '../../terminal/printer.ts';
-import { type Tenant, type TenantKind, tenantKinds } from './tenant-kinds.ts';
+import { type ListedTenant, type TenantKind, tenantKinds } from './tenant-kinds.ts';
 import { time } from '../../terminal/time.ts';
 
 /** `org list`, `project list`, `env list`. */
 export function tenantListCommand(name: TenantKind): CommandDefinition {
   const { path, plural, options: own, flags } = tenantKinds[name];
+  const who = name === 'org' ? 'administrators of the server' : 'the roles admin and owner';
   return defineCommand({
     summary: `List ${plural}`,
-    options: own,
-    examples: [{ line: `${name} list${flags}`, note: `The ${plural} that you may see` }],
+    options: { ...own, deleted: flag('--deleted', `List the deleted ones instead; for ${who}`) },
+    examples: [
+      { line: `${name} list${flags}`, note: `The ${plural} that you may see` },
+      { line: `${name} list${flags} --deleted`, note: `What \`keyframe ${name} undelete\` can take back` },
+    ],
     async run(context, { options }) {
-      const list = await context.api().get<Record<typeof plural, Tenant[]>>(path(context, options));
-      const columns: Column<Tenant>[] = [
+      const { deleted, ...place } = options;
+      const query = deleted ? { deleted } : {};
+      const list = await context.api().get<Record<typeof plural, ListedTenant[]>>(path(context, place), { query });
+      const columns: Column<ListedTenant>[] = [
         { title: 'SLUG', cell: ({ slug }) => slug },
         { title: 'NAME', cell: ({ displayName }) => displayName, isCut: true },
         { title: 'ID', cell: ({ id }) => id },
         { title: 'CREATED', cell: ({ createdAt }) => time(createdAt) },
+        ...(name === 'env' ? [{ title: 'REVISION', cell: ({ revision }: ListedTenant) => revision }] : []),
+        ...(deleted ? [{ title: 'DELETED', cell: ({ deletedAt }: ListedTenant) => deletedAt && time(deletedAt) }] : []),
       ];
-      await context.printer.list<Tenant>({
+      await context.printer.list<ListedTenant>({
         value: list,
         rows: list[plural],
-        columns: name === 'env' ? [...columns, { title: 'REVISION', cell: ({ revision }) => revision }] : columns,
+        columns,
         name: ({ slug }) => slug,
-        whenEmpty: `There are no ${plural} that you may see. Create one: keyframe ${name} create <slug>${flags}`,
+        whenEmpty: deleted
+          ? `There are no deleted ${plural} here that are not purged`
+          : `There are no ${plural} that you may see. Create one: keyframe ${name} create <slug>${flags}`,
       });
     },
   });

@@ -15,9 +15,14 @@ export type Tenant = Omit<OrganizationView, 'impersonationForbidden'> &
   Partial<Pick<OrganizationView, 'impersonationForbidden'>> &
   Partial<Pick<EnvironmentView, 'revision' | 'revisionId'>>;
 
+/** One in the list of those that are deleted. */
+export type ListedTenant = Tenant & { readonly deletedAt?: string };
+
 interface Kind {
   readonly word: 'organization' | 'project' | 'environment';
   readonly completes: CompletionKind;
+  /** Completes the slugs of deleted ones. */
+  readonly completesDeleted: CompletionKind;
   readonly article: 'a' | 'an';
   /** The field of the list's answer. */
   readonly plural: 'organizations' | 'projects' | 'environments';
@@ -25,6 +30,8 @@ interface Kind {
   readonly options: Partial<typeof projectOptions>;
   /** The path of the list. */
   readonly path: (context: CommandContext, flags: Partial<ProjectFlags>) => string;
+  /** The flags that name its parents, in full, for a command that is suggested. */
+  readonly parents: (context: CommandContext, flags: Partial<ProjectFlags>) => string;
   /** Flags of its examples. */
   readonly flags: string;
   readonly sample: string;
@@ -36,10 +43,12 @@ export const tenantKinds: Readonly<Record<TenantKind, Kind>> = {
   org: {
     word: 'organization',
     completes: 'organization',
+    completesDeleted: 'deletedOrganization',
     article: 'an',
     plural: 'organizations',
     options: {},
     path: () => '/organizations',
+    parents: () => '',
     flags: '',
     sample: 'acme',
     contents: 'all its projects, environments, secrets and tokens',
@@ -47,10 +56,12 @@ export const tenantKinds: Readonly<Record<TenantKind, Kind>> = {
   project: {
     word: 'project',
     completes: 'project',
+    completesDeleted: 'deletedProject',
     article: 'a',
     plural: 'projects',
     options: organizationOption,
     path: (context, { organization }) => apiPath`/projects/${context.organization({ organization })}`,
+    parents: (context, { organization }) => ` -o ${context.organization({ organization })}`,
     flags: ' -o acme',
     sample: 'shop',
     contents: 'all its environments, their secrets, and the tokens for them',
@@ -58,12 +69,17 @@ export const tenantKinds: Readonly<Record<TenantKind, Kind>> = {
   env: {
     word: 'environment',
     completes: 'environment',
+    completesDeleted: 'deletedEnvironment',
     article: 'an',
     plural: 'environments',
     options: projectOptions,
     path: (context, flags) => {
       const { organization, project } = context.project({ organization: undefined, project: undefined, ...flags });
       return apiPath`/environments/${organization}/${project}`;
+    },
+    parents: (context, flags) => {
+      const { organization, project } = context.project({ organization: undefined, project: undefined, ...flags });
+      return ` -o ${organization} -p ${project}`;
     },
     flags: ' -o acme -p shop',
     sample: 'production',

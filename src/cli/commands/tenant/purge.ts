@@ -1,0 +1,32 @@
+import { apiPath } from '../../../client/api-client.ts';
+import { type CommandDefinition, defineCommand } from '../../command.ts';
+import { completing, argument } from '../../options.ts';
+import type { DeletionOutput } from '../../output/shapes.ts';
+import { type TenantKind, tenantKinds } from './tenant-kinds.ts';
+
+/** `org purge`, `project purge`, `env purge`: the user must type the slug. */
+export function tenantPurgeCommand(name: TenantKind): CommandDefinition {
+  const { path, options: own, flags, sample, word, article, completesDeleted, contents } = tenantKinds[name];
+  return defineCommand({
+    summary: `Remove a deleted ${word} permanently`,
+    description:
+      `Removes the ${word} with ${contents}, and its history. The audit stays, and the slug is free again. This cannot ` +
+      `be undone. The ${word} must be deleted before. Requires an administrator of the server.`,
+    arguments: { slug: completing(completesDeleted, argument('<slug>', `Slug of the deleted ${word}`)) },
+    options: own,
+    examples: [
+      { line: `${name} purge ${sample}${flags}`, note: 'You must type the slug again to confirm' },
+      { line: `${name} purge ${sample}${flags} --yes`, note: 'In a script' },
+    ],
+    async run(context, { args: { slug }, options }) {
+      const target = path(context, options) + apiPath`/${slug}/purge`;
+      await context.confirmByTyping(
+        `This permanently removes ${article} ${word} with ${contents}, and cannot be undone.`,
+        slug,
+      );
+      await context.api().post(target);
+      const value = { kind: word, action: 'purged', id: null, name: slug } satisfies DeletionOutput;
+      await context.printer.done({ value, sentence: `The ${word} ${slug} is purged.`, name: slug });
+    },
+  });
+}
