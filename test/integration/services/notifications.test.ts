@@ -128,3 +128,36 @@ test('a purge reports that the environment has ended, for those who wait for its
   );
   expect(received).toEqual([{ kind: 'environment', environmentId, revisionId, ended: true }]);
 });
+
+test('an undeletion reports each environment beneath that exists again as appeared, and the tokens that it ends', async () => {
+  const { owner, slugs, environment, ...given } = await createWorld(services);
+  const { caller } = owner;
+  const { environments, organizations, projects, access } = services;
+  const inside = async (slug: string): Promise<string> =>
+    (await environments.create(await given.onProject(caller, 'environment.create'), { slug })).id;
+  const [second, gone] = [await inside('second'), await inside('gone')];
+  const remove = async (slug: string): Promise<void> =>
+    environments.delete(await access.environment(caller, 'environment.delete', { ...slugs, environment: slug }));
+  await remove('gone');
+  const token = await given.serviceToken();
+  const appeared = async (id: string): Promise<StoreMessage> => {
+    const { revisionId } = await services.database.prisma.environment.findUniqueOrThrow({ where: { id } });
+    return { kind: 'environment', environmentId: id, revisionId, appeared: true };
+  };
+  const [first, other] = [await appeared(environment.id), await appeared(second)];
+  const ended: StoreMessage = { kind: 'service_token', serviceTokenId: token.id };
+  await projects.delete(await given.onProject(caller, 'project.delete'));
+  const ofProject = await heardOf(async () => projects.undelete(await given.onProject(caller, 'project.undelete')));
+  expect(ofProject).toHaveLength(3);
+  expect(ofProject).toEqual(expect.arrayContaining([first, other, ended]));
+  await organizations.delete(await given.onOrganization(caller, 'organization.delete'));
+  const ofOrganization = await heardOf(async () =>
+    organizations.undelete(await access.instance(caller, 'organization.undelete'), slugs),
+  );
+  expect(ofOrganization).toHaveLength(2);
+  expect(ofOrganization).toEqual(expect.arrayContaining([first, other]));
+  const undeleteGone = async (): Promise<unknown> =>
+    environments.undelete(await access.environment(caller, 'environment.undelete', { ...slugs, environment: 'gone' }));
+  expect(await heardOf(undeleteGone)).toEqual([await appeared(gone)]);
+  expect(await heardOf(undeleteGone)).toEqual([]);
+});
