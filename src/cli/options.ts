@@ -190,3 +190,31 @@ export const revealOption = { reveal: flag('--reveal', 'Also show values on a te
 
 /** The reason for a change. */
 export const commentOption = { comment: text('--comment <text>', 'Comment, stored with each new version') };
+
+/** Some keys of an environment: for `keySelection(options)`. */
+export const keySelectionOptions = {
+  keys: {
+    ...repeated('--keys <glob>', "Only these keys, such as 'DB_*'; can be given several times (default: all)"),
+    field: 'keys.include',
+  },
+  exclude: { ...repeated('--exclude <glob>', 'Without these keys; can be given several times'), field: 'keys.exclude' },
+};
+
+interface SelectedKeys {
+  readonly keys: readonly string[];
+  readonly exclude: readonly string[];
+}
+
+/** The flags that select the same keys again. The server accepts no glob with a quotation mark. */
+export function selectionFlags({ keys, exclude }: SelectedKeys): string {
+  return [...keys.map((glob) => ` --keys '${glob}'`), ...exclude.map((glob) => ` --exclude '${glob}'`)].join('');
+}
+
+/** The selection as the API takes it; undefined for all keys. */
+export function keySelection({
+  keys,
+  exclude,
+}: SelectedKeys): { readonly include?: readonly string[]; readonly exclude?: readonly string[] } | undefined {
+  if (keys.length + exclude.length === 0) return undefined;
+  return { ...(keys.length === 0 ? {} : { include: keys }), ...(exclude.length === 0 ? {} : { exclude }) };
+}

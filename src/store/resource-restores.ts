@@ -12,6 +12,8 @@ export interface ReportedKeys {
 /** What a restore does to the keys, as far as it is reported. */
 export interface ReportedLists {
   readonly restored: ReportedKeys;
+  /** Deleted since the snapshot was made, and restored because of `includeDeleted`. */
+  readonly recreated: ReportedKeys;
   /** Left alone because of `skipUnchanged`. */
   readonly unchanged: ReportedKeys;
   /** Deleted since the snapshot was made. */
@@ -49,7 +51,9 @@ export interface ClaimedRestore extends RestoreResult {
 }
 
 interface ClaimedRow {
-  readonly result: RestoreResult & { readonly completedAt: string };
+  /** One of an earlier release recreated no key. */
+  readonly result: Omit<RestoreResult, 'recreated'> &
+    Partial<Pick<RestoreResult, 'recreated'>> & { readonly completedAt: string };
   readonly startedAt: Date;
 }
 
@@ -102,5 +106,5 @@ export async function wasRestoredUnderName(
 }
 
 function claimedOf({ result: { completedAt, ...result }, startedAt }: ClaimedRow): ClaimedRestore {
-  return { ...result, startedAt, completedAt: new Date(completedAt) };
+  return { recreated: { count: 0, keys: [] }, ...result, startedAt, completedAt: new Date(completedAt) };
 }

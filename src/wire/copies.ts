@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { copyModes } from '../domain/plans/copy.ts';
-import { comment, slug, uuid } from './fields.ts';
-import { keySelection } from './key-selection.ts';
+import { comment, keySelection, slug, uuid } from './fields.ts';
 
 /** docs/interface.md 4.13: copies of secrets from one environment to another. */
 

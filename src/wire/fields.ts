@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { globLimits, validateGlobCount, validateKeyGlob } from '../domain/key-globs.ts';
 import { limits } from '../domain/limits.ts';
 import {
   validateComment,
@@ -88,6 +89,23 @@ export const booleanText = z
 export const revisionText = z.union([integerText(0), uuid], {
   error: `must be the number of a revision (0 to ${maxInteger}) or its id`,
 });
+
+const keyGlobs = z
+  .array(text(validateKeyGlob).meta({ pattern: `^[-._a-zA-Z0-9*?]{1,${globLimits.length}}$` }))
+  .superRefine((globs, context) => {
+    const message = validateGlobCount(globs);
+    if (message !== undefined) context.addIssue({ code: 'custom', message });
+  })
+  .meta({ maxItems: globLimits.globs });
+
+/** Some keys of an environment, by globs, as in a SecretSync. */
+export const keySelection = z
+  .strictObject({ include: keyGlobs.exactOptional(), exclude: keyGlobs.exactOptional() })
+  .meta({
+    description:
+      'Globs of keys: "*" matches any characters, "?" matches one. The included keys (default: all) without the excluded ' +
+      'ones. An empty include list selects none.',
+  });
 
 /** Headers of a conditional read (RFC 9110 section 13.1.2). */
 export const conditionalHeaders = z.object({ 'if-none-match': z.string().exactOptional() });

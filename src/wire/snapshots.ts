@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isTimeZone } from '../lib/time-zone.ts';
-import { comment, name, uuid } from './fields.ts';
+import { comment, keySelection, name, uuid } from './fields.ts';
 
 /** docs/interface.md 2.1 and 4.1 to 4.3: snapshots of environments, and restores from them. */
 
@@ -28,6 +28,8 @@ export const restoreBody = z.strictObject({
   prune: z.boolean().exactOptional(),
   skipUnchanged: z.boolean().exactOptional(),
   backup: z.boolean().exactOptional(),
+  includeDeleted: z.boolean().exactOptional(),
+  keys: keySelection.exactOptional(),
   comment: comment.exactOptional(),
 });
 
@@ -114,6 +116,8 @@ export const pruneView = z.strictObject({
 /** What a restore did, or would do with a planHash. */
 export const restoreView = z.strictObject({
   restored: z.array(z.string()),
+  /** Deleted since the snapshot, and restored because of `includeDeleted`. */
+  recreated: z.array(z.string()),
   unchanged: z.array(z.string()),
   skipped: z.array(z.string()),
   /** Left unchanged, because their values in the snapshot were destroyed. */

@@ -25,6 +25,7 @@ const defaults = {
   prune: false,
   backup: true,
   skipUnchanged: true,
+  includeDeleted: false,
   suspend: false,
 };
 
@@ -60,6 +61,7 @@ const either = 'give either snapshotRef or snapshotId';
 const needsEnvironment = 'allowUnplanned needs environmentRef: the environment that is restored';
 const needsIdentity = 'allowUnplanned needs snapshotId, or snapshotRef.uid: metadata.uid of the SecretSnapshot';
 const needsBackup = 'allowUnplanned needs a backup: leave backup true';
+const needsApproval = 'keys and includeDeleted require an approved plan: set planHash, and not allowUnplanned';
 const needsPlan = 'mode Apply needs planHash, from status.planHash; or allowUnplanned: true';
 
 const refusals: readonly [what: string, spec: object, ...message: string[]][] = [
@@ -86,6 +88,15 @@ const refusals: readonly [what: string, spec: object, ...message: string[]][] = 
     { ...byId, planHash },
     'planHash approves a plan, so it requires mode Apply',
   ],
+  ['deleted keys without a plan', { ...byId, ...unplanned, includeDeleted: true }, needsApproval],
+  ['some keys without a plan', { ...byId, ...unplanned, keys: { include: ['A'] } }, needsApproval],
+  ['a glob that none can be', { ...byId, keys: { include: ['A B'] } }, 'must be a glob of keys'],
+  ['a long glob with a question mark', { ...byId, keys: { exclude: [`?${'A'.repeat(32)}`] } }, 'at most 32 characters'],
+  [
+    'too many globs',
+    { ...byId, keys: { include: Array.from({ length: 17 }, (_, index) => `A${index}*`) } },
+    'at most 16 of these may have',
+  ],
   ['a hash that none can be', { ...byId, mode: 'Apply', planHash: 'x'.repeat(42) }, 'spec.planHash', 'should match'],
 ];
 
@@ -99,6 +110,8 @@ test('a SnapshotRestore may be made to be carried out at once, with a plan or ex
     { ...byId, ...unplanned },
     { ...byUid, ...unplanned, prune: true, skipUnchanged: true },
     { ...byName, environmentRef, backup: false },
+    { ...byId, includeDeleted: true, keys: { include: ['DB_*'], exclude: ['DB_TEST'] } },
+    { ...byId, mode: 'Apply', planHash, keys: {} },
   ]) {
     expect(await trial.accepted(wanted)).toMatchObject(wanted);
   }
@@ -113,6 +126,8 @@ describe('a SnapshotRestore never changes', () => {
     ['what it leaves alone', { skipUnchanged: false }],
     ['whether it needs a plan', { allowUnplanned: true }],
     ['its environment', { environmentRef }],
+    ['whether it restores deleted keys', { includeDeleted: true }],
+    ['its keys', { keys: { include: ['A'] } }],
   ])('in %s', async (_, change) => {
     const name = await trial.made({ ...byId, suspend: true });
     expectRefused(

@@ -10,7 +10,7 @@ const resources = new AsyncDisposableStack();
 let stack: Stack;
 
 beforeAll(async () => {
-  stack = await Stack.start(resources, { namespaces: 9 });
+  stack = await Stack.start(resources, { namespaces: 10 });
   await stack.startController();
 });
 
@@ -90,6 +90,24 @@ describe('a SnapshotRestore', () => {
       },
       { id },
     ]);
+  });
+
+  test('restores only its keys, with those that were deleted, if its spec says so', async () => {
+    const site = await makeSite();
+    const id = await site.drift();
+    const keys = { include: ['GONE', 'L*'], exclude: ['X'] };
+    const name = await site.restores.create({ snapshotId: id, prune: true, includeDeleted: true, keys });
+    const planHash = await site.planned(name);
+    const { status: planned } = await site.restores.get(name);
+    const lists = { restored: keysOf(), recreated: keysOf('GONE'), skipped: keysOf(), pruned: keysOf('LATER') };
+    expect(planned?.plan).toMatchObject(lists);
+    await site.approve(name, planHash);
+    const { status } = await site.restores.waitForReason(name, 'Complete');
+    expect(status).toMatchObject({
+      plan: lists,
+      result: { restored: 0, recreated: 1, skipped: 0, pruned: 1, revision: 4 },
+    });
+    expect(await site.values()).toEqual({ A: 'new', GONE: '1', SAME: '1' });
   });
 
   test('waits while the write budget of its environment is full, says so, and goes on by itself', async () => {
@@ -212,6 +230,7 @@ describe('a SnapshotRestore', () => {
     const { status } = await site.restores.waitForReason('emergency', 'Complete');
     expect(status?.result).toEqual({
       restored: 1,
+      recreated: 0,
       unchanged: 1,
       skipped: 1,
       destroyed: 0,

@@ -83,6 +83,31 @@ export interface SnapshotRestoreSpec {
    */
   skipUnchanged: boolean;
   /**
+   * Whether keys of the snapshot that were deleted later are restored too. Not allowed with allowUnplanned. Default: false.
+   */
+  includeDeleted: boolean;
+  /**
+   * Which keys are restored, and pruned with prune. The backup has all keys. Globs: "*" matches any characters, "?" matches one character. Not allowed with allowUnplanned. Default: all keys.
+   */
+  keys?: {
+    /**
+     * Globs of the keys that are restored. An empty list includes none. Default: all keys.
+     *
+     * @maxItems 256
+     *
+     * Items: A key, or a glob.
+     */
+    include?: string[];
+    /**
+     * Globs of the keys that are not restored, even if they are included.
+     *
+     * @maxItems 256
+     *
+     * Items: A key, or a glob.
+     */
+    exclude?: string[];
+  };
+  /**
    * While true, nothing is planned or restored. Default: false.
    */
   suspend: boolean;
@@ -127,6 +152,23 @@ export interface SnapshotRestoreStatus {
      * The keys that get the value of the snapshot, each as a new version.
      */
     restored: {
+      /**
+       * The number of keys.
+       */
+      count: number;
+      /**
+       * The first 100 keys, sorted by name.
+       *
+       * @maxItems 100
+       *
+       * Items: A key.
+       */
+      keys: string[];
+    };
+    /**
+     * The keys of the snapshot that were deleted later and come back because of includeDeleted.
+     */
+    recreated?: {
       /**
        * The number of keys.
        */
@@ -217,6 +259,10 @@ export interface SnapshotRestoreStatus {
      * How many keys got the value of the snapshot.
      */
     restored: number;
+    /**
+     * How many deleted keys of the snapshot came back.
+     */
+    recreated?: number;
     /**
      * How many keys stayed unchanged because they already had that value.
      */

@@ -179,9 +179,11 @@ function pruneViewOf({ kept, pruned }: SnapshotPruning): PruneView {
 }
 
 function restoreViewOf(result: Omit<RestorePlan, 'planHash'> & Pick<RestoreAnswer, 'backupSnapshotId'>): RestoreView {
-  const { restored, unchanged, skipped, destroyed, pruned, backupSnapshotId, revision, revisionId } = result;
+  const { restored, recreated, unchanged, skipped, destroyed, pruned } = result;
+  const { backupSnapshotId, revision, revisionId } = result;
   return {
     restored: [...restored],
+    recreated: [...recreated],
     unchanged: [...unchanged],
     skipped: [...skipped],
     destroyed: [...destroyed],

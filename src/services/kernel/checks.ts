@@ -1,4 +1,5 @@
 import { invalidField } from '../../domain/errors/domain-error.ts';
+import { type KeySelection, validateGlobCount, validateKeyGlob } from '../../domain/key-globs.ts';
 import {
   validateComment,
   validateName,
@@ -38,6 +39,14 @@ export function checkKey(key: string): void {
 
 export function checkKeyPrefix(field: string, prefix: string): void {
   refuse(field, validateSecretKeyPrefix(prefix));
+}
+
+/** Globs of keys that are included and excluded. */
+export function checkKeySelection(field: string, selection: KeySelection): void {
+  for (const [list, globs] of Object.entries(selection)) {
+    refuse(`${field}.${list}`, validateGlobCount(globs));
+    for (const [index, glob] of globs.entries()) refuse(`${field}.${list}.${index}`, validateKeyGlob(glob));
+  }
 }
 
 /** A revision's number, or its id in lower case. */

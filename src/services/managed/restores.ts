@@ -1,4 +1,5 @@
 import { DomainError } from '../../domain/errors/domain-error.ts';
+import type { KeySelection } from '../../domain/key-globs.ts';
 import type { Database } from '../../store/database.ts';
 import { claimOnce } from '../../store/resource-claims.ts';
 import {
@@ -15,7 +16,7 @@ import { readLockedRestoreFacts, readRestoreFacts } from '../../store/restore-fa
 import type { Transaction } from '../../store/transaction.ts';
 import type { AuditLog, AuditTarget } from '../audit/audit-log.ts';
 import { type AuditedCall, auditedFailure, successRecord } from '../audit/audited.ts';
-import { checkUuid } from '../kernel/checks.ts';
+import { checkKeySelection, checkUuid } from '../kernel/checks.ts';
 import type { PresentRevision } from '../kernel/environment-lock.ts';
 import type { EnvironmentQueue } from '../kernel/environment-queue.ts';
 import { changeEnvironment } from '../kernel/change.ts';
@@ -39,6 +40,10 @@ export interface ResourceRestoreInput {
   readonly prune: boolean;
   readonly skipUnchanged: boolean;
   readonly backup: boolean;
+  /** Also restores keys that were deleted since the snapshot. */
+  readonly includeDeleted: boolean;
+  /** Only these keys are restored and pruned. */
+  readonly keys?: KeySelection | undefined;
 }
 
 /** A plan as it is reported to a resource. */
@@ -161,7 +166,8 @@ function alreadyRestored(name: string): DomainError {
 function demandOf(access: Access, input: ResourceRestoreInput, planHash: string | null = null): RestoreDemand {
   checkUuid('snapshotId', input.snapshotId);
   checkPlanHash(planHash ?? undefined);
-  const request = { ...input, environmentId: access.environmentId, includeDeleted: false };
+  if (input.keys !== undefined) checkKeySelection('keys', input.keys);
+  const request = { ...input, environmentId: access.environmentId };
   const hashFor = (hash: string): string => resourcePlanHash(hash, access.owner);
   return { request, hashFor, ...(planHash === null ? {} : { planHash }) };
 }
@@ -176,13 +182,14 @@ function placeIn({ asked, environmentId }: Access, { snapshotId }: ResourceResto
   return { snapshotId, environmentId, environment: [organization, project, environment].join('/') };
 }
 
-function reportedOf({ restored, unchanged, skipped, destroyed, pruned }: RestoreLists): ReportedLists {
+function reportedOf({ restored, recreated, unchanged, skipped, destroyed, pruned }: RestoreLists): ReportedLists {
   const listed = (keys: readonly string[]): ReportedKeys => ({
     count: keys.length,
     keys: keys.slice(0, maxReportedKeys),
   });
   return {
     restored: listed(restored),
+    recreated: listed(recreated),
     unchanged: listed(unchanged),
     skipped: listed(skipped),
     destroyed: listed(destroyed),

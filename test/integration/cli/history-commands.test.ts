@@ -129,14 +129,17 @@ describe('snapshots', () => {
     expect(await valueOf('RESTORE_LATER')).toBeUndefined();
   });
 
-  test('snapshot restore says how to have back what it skipped, and that works as it stands', async () => {
+  test('snapshot restore says how to restore what it skipped too, and that works', async () => {
     await write({ BACK: 'good' });
     const id = (await cli.output(['snapshot', 'create', ...scope, '--output', 'name'])).trim();
     await write({}, ['BACK']);
     const { stderr } = await cli.run(['snapshot', 'restore', id, '--yes']);
     const advised =
-      /deleted after the snapshot.*\n +(?<line>keyframe pull .*)\n/.exec(stderr)?.groups?.['line'] ?? 'false';
-    expect((await cli.bash(advised)).code).toBe(0);
+      /deleted after the snapshot.*\n +(?<line>keyframe snapshot restore .*)\n/.exec(stderr)?.groups?.['line'] ??
+      'false';
+    // It asks on a terminal.
+    expect((await cli.bash(advised)).code).toBe(7);
+    expect((await cli.bash(`${advised} --yes`)).code).toBe(0);
     expect(await valueOf('BACK')).toBe('good');
     const { stderr: silent } = await cli.run(['snapshot', 'restore', id, '--yes']);
     expect(silent).toBe('');
@@ -202,6 +205,32 @@ describe('snapshots', () => {
     expect(all.restored).toEqual(expect.arrayContaining(['SAME', 'OTHER']));
     const both = await cli.run(['snapshot', 'restore', id, '--rewrite-unchanged', '--skip-unchanged']);
     expect(both.code).toBe(2);
+  });
+
+  test('snapshot restore brings deleted secrets back with --include-deleted, and selects some with --keys', async () => {
+    await write({ DB_GONE: 'a', DB_SKIP: 'a', DB_HOST: 'a', WEB_HOST: 'a' });
+    const id = (await cli.output(['snapshot', 'create', ...scope, '--output', 'name'])).trim();
+    await write({ DB_HOST: 'b', DB_LATER: 'b', WEB_HOST: 'b' }, ['DB_GONE', 'DB_SKIP']);
+    const skipped = await cli.output(['snapshot', 'restore', id, '--plan', '--keys', 'DB_*']);
+    expect(skipped).toBe(
+      [
+        '  ~ DB_HOST',
+        ...['DB_GONE', 'DB_SKIP'].map((key) => `    ${key}: skipped, because it was deleted since`),
+        '',
+      ].join('\n'),
+    );
+    const line = ['snapshot', 'restore', id, '--include-deleted', '--prune', '--keys', 'DB_*', '--exclude', 'DB_SKIP'];
+    const shown = await cli.onTerminal(line, [['[y/N]', 'y\r']]);
+    expect(shown.shown).toMatch(/\+ DB_GONE\s+~ DB_HOST\s+- DB_LATER\s[^]*Restore 2 secrets and delete 1 in/);
+    expect(shown.shown).toMatch(/Recreated:\S* +1: DB_GONE/);
+    const values = ['DB_GONE', 'DB_SKIP', 'DB_HOST', 'DB_LATER', 'WEB_HOST'].map(valueOf);
+    expect(await Promise.all(values)).toEqual(['a', undefined, 'a', undefined, 'b']);
+    const again = await cli.json(['snapshot', 'restore', id, '--include-deleted', '--keys', 'DB_SKIP', '--yes']);
+    expect(again).toMatchObject({ restored: [], recreated: ['DB_SKIP'] });
+    const bad = await cli.run(['snapshot', 'restore', id, '--keys', 'a b', '--yes']);
+    expect(bad.code).toBe(2);
+    expect(bad.stderr).toContain('keys.include.0');
+    await write({}, ['DB_GONE', 'DB_SKIP', 'DB_HOST', 'WEB_HOST']);
   });
 
   test('snapshot delete asks, and what is unknown ends with 5', async () => {

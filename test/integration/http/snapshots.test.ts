@@ -31,8 +31,8 @@ beforeEach(async () => {
   secrets = `/secrets/${world.slugs.organization}/web/prod`;
 });
 
-async function set(values: Record<string, string>): Promise<void> {
-  await developer.expectStatus(200, 'PATCH', secrets, { set: values });
+async function set(values: Record<string, string>, deleted: readonly string[] = []): Promise<void> {
+  await developer.expectStatus(200, 'PATCH', secrets, { set: values, delete: deleted });
 }
 
 async function create(body: unknown = {}): Promise<string> {
@@ -201,6 +201,7 @@ describe('a restore over HTTP', () => {
     const answer = restoreView.parse(await developer.expectStatus(200, 'POST', `${all}/restore`, { snapshotId: id }));
     expect(answer).toEqual({
       restored: ['A', 'B'],
+      recreated: [],
       unchanged: [],
       skipped: [],
       destroyed: [],
@@ -228,6 +229,41 @@ describe('a restore over HTTP', () => {
     expect(done.backupSnapshotId).not.toBeNull();
     await expectProblem(send({ planHash }), 'plan_outdated');
     await expectProblem(send({ expectedRevision: plan.revisionId }), 'version_mismatch');
+  });
+
+  test('restores some keys, and those that were deleted, if the request says so', async () => {
+    await set({ DB_HOST: '1', DB_TEST: '1', WEB: '1' });
+    const snapshotId = await create();
+    await set({ DB_LATER: '1', WEB: '2', WEB_LATER: '1' }, ['DB_HOST', 'DB_TEST']);
+    const options = {
+      snapshotId,
+      prune: true,
+      includeDeleted: true,
+      keys: { include: ['DB_*'], exclude: ['DB_TEST'] },
+    };
+    const send = (rest: object): ReturnType<HttpClient['send']> =>
+      developer.send('POST', `${all}/restore`, { ...options, ...rest });
+    const { planHash, ...plan } = restoreView.parse((await send({ dryRun: true })).body);
+    expect(plan).toMatchObject({ restored: [], recreated: ['DB_HOST'], skipped: [], pruned: ['DB_LATER'] });
+    await expectProblem(send({ planHash, includeDeleted: false }), 'plan_outdated');
+    await expectProblem(send({ planHash, keys: { include: ['DB_*'] } }), 'plan_outdated');
+    const { revision, revisionId, ...lists } = restoreView.parse((await send({ planHash })).body);
+    const { revision: from, revisionId: _before, ...planned } = plan;
+    expect({ revision, lists }).toEqual({ revision: from + 1, lists: planned });
+    expect(revisionId).not.toBe(_before);
+    expect([await valueOf('DB_HOST'), await valueOf('WEB'), await valueOf('WEB_LATER')]).toEqual(['1', '2', '1']);
+  });
+
+  test.each<[string, unknown]>([
+    ['keys.include', { keys: { include: 'A' } }],
+    ['keys.include.1', { keys: { include: ['A', 'A B'] } }],
+    ['keys.exclude', { keys: { exclude: Array.from({ length: 17 }, (_, index) => `A${index}*`) } }],
+    ['includeDeleted', { includeDeleted: 'yes' }],
+    ['keys.only', { keys: { only: ['A'] } }],
+  ])('refuses a bad %s', async (field, rest) => {
+    const body = { snapshotId: randomUUID(), ...(rest as object) };
+    const problem = await expectProblem(developer.send('POST', `${all}/restore`, body), 'invalid_input');
+    expect(problem.errors?.[0]?.field).toBe(field);
   });
 
   test.each<[string, unknown]>([

@@ -80,6 +80,7 @@ describe('a plan', () => {
       revision: 2,
       revisionId: (await calls.read()).revisionId,
       restored: keysOf('CHANGED'),
+      recreated: keysOf(),
       unchanged: keysOf('SAME'),
       skipped: keysOf('GONE'),
       destroyed: keysOf(),
@@ -260,7 +261,7 @@ describe('a restore while the connection is lost', () => {
     async (when) => {
       const id = await makeSnapshot();
       const before = proxy.count(statements);
-      const input = { snapshotId: id, prune: false, skipUnchanged: false, backup: true };
+      const input = { snapshotId: id, prune: false, skipUnchanged: false, backup: true, includeDeleted: false };
       const admitted = async (caller: ResourceCaller): Promise<() => Promise<unknown>> => {
         const access = await services.resourceAccess.mayRestore(caller, { snapshotId: id, hasSnapshot: false });
         return () => services.resourceRestores.restore(access, input, null);

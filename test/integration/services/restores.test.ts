@@ -82,6 +82,51 @@ describe('a restore', () => {
     expect((await calls.history('GONE')).map(({ version }) => version)).toEqual([1]);
   });
 
+  test('with includeDeleted restores deleted keys too, as new versions that continue their numbers', async () => {
+    await calls.patch({ GONE: 'x', STAYS: 'y' });
+    const { id } = await snapshots.create();
+    await calls.patch({ STAYS: 'z' }, ['GONE']);
+    expect(await snapshots.restore(id, { includeDeleted: true })).toMatchObject({
+      restored: ['STAYS'],
+      recreated: ['GONE'],
+      skipped: [],
+    });
+    expect((await calls.read()).secrets).toEqual({ GONE: ['x', 2], STAYS: ['y', 3] });
+    const [newest] = await calls.history('GONE');
+    expect(newest).toMatchObject({ version: 2, changeType: 'rolled_back' });
+    expect(await snapshots.restore(id, { includeDeleted: true, skipUnchanged: true })).toMatchObject({
+      recreated: [],
+      unchanged: ['GONE', 'STAYS'],
+    });
+  });
+
+  test('with a selection changes nothing else, and its backup has all keys', async () => {
+    await calls.patch({ DB_A: '1', DB_B: '1', WEB: '1' });
+    const { id } = await snapshots.create();
+    await calls.patch({ DB_A: '2', DB_LATER: '2', WEB: '2', WEB_LATER: '2' }, ['DB_B']);
+    const keys = { include: ['DB_*'] };
+    const before = await calls.read();
+    const done = await snapshots.restore(id, { keys, prune: true, backup: true });
+    expect(done).toMatchObject({ restored: ['DB_A'], skipped: ['DB_B'], pruned: ['DB_LATER'], recreated: [] });
+    expect((await calls.read()).secrets).toEqual({ DB_A: ['1', 3], WEB: ['2', 2], WEB_LATER: ['2', 1] });
+    await snapshots.restore(done.backupSnapshotId ?? '', { includeDeleted: true, prune: true, skipUnchanged: true });
+    const values = Object.entries((await calls.read()).secrets).map(([key, [value]]) => [key, value]);
+    expect(values).toEqual(Object.entries(before.secrets).map(([key, [value]]) => [key, value]));
+  });
+
+  test('counts a recreated key as one more secret of its environment', async () => {
+    await calls.put('GONE', 'x');
+    const { id } = await snapshots.create();
+    await calls.remove('GONE');
+    const full = Array.from({ length: limits.secretsPerEnvironment }, (_, index) => [`KEY_${index}`, ''] as const);
+    await calls.patch(Object.fromEntries(full));
+    for (const attempt of attempts) {
+      await expect(snapshots[attempt](id, { includeDeleted: true })).rejects.toMatchObject({ code: 'quota_exceeded' });
+    }
+    await calls.remove('KEY_0');
+    expect(await snapshots.restore(id, { includeDeleted: true })).toMatchObject({ recreated: ['GONE'] });
+  });
+
   test('leaves keys that came later alone, and with prune deletes them', async () => {
     await calls.put('OLD', '1');
     const { id } = await snapshots.create();

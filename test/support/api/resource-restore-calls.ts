@@ -17,7 +17,7 @@ export function resourceRestoreCalls(
   caller: AnyCaller,
 ): ResourceRestoreCalls {
   // As a SnapshotRestore without any option asks for it.
-  const defaults = { prune: false, skipUnchanged: false, backup: true };
+  const defaults = { prune: false, skipUnchanged: false, backup: true, includeDeleted: false };
   return {
     async plan(snapshotId, options, known) {
       const access = await resourceAccess.mayRestore(caller, { snapshotId, hasSnapshot: false });

@@ -15,6 +15,7 @@ const metadata = { namespace: 'team-a', name: 'back' };
 const listOf = (...keys: string[]): ReportedKeys => ({ count: keys.length, keys });
 const lists = {
   restored: listOf('A', 'B'),
+  recreated: listOf('F'),
   unchanged: listOf(),
   skipped: listOf('C'),
   destroyed: listOf('E'),
@@ -22,7 +23,7 @@ const lists = {
 };
 const place = { snapshotId: 'snapshot-1', environmentId: 'environment-1', environment: 'acme/web/prod' };
 const plan: ResourcePlan = { ...place, ...lists, planHash: 'hash', revision: 7, revisionId: 'revision-7' };
-const counts = { restored: 2, unchanged: 0, skipped: 1, destroyed: 1, pruned: 1 };
+const counts = { restored: 2, recreated: 1, unchanged: 0, skipped: 1, destroyed: 1, pruned: 1 };
 const planFacts = { environment: 'acme/web/prod', revision: 7, snapshotId: 'snapshot-1', counts };
 const approval = { namespace: 'team-a', name: 'back', planHash: 'hash' };
 
@@ -89,6 +90,7 @@ describe('the status of a SnapshotRestore', () => {
         ...planFields,
         result: {
           restored: 2,
+          recreated: 1,
           unchanged: 0,
           skipped: 1,
           destroyed: 1,
@@ -108,13 +110,14 @@ describe('the status of a SnapshotRestore', () => {
   test('reports that nothing changed', () => {
     const nothing = {
       restored: listOf(),
+      recreated: listOf(),
       pruned: listOf(),
       backupSnapshotId: null,
       revision: 7,
       revisionId: 'revision-7',
     };
     const { claim, fields } = judgeComplete(restored(nothing));
-    const noCounts = { ...counts, restored: 0, pruned: 0 };
+    const noCounts = { ...counts, restored: 0, recreated: 0, pruned: 0 };
     expect(claim.message).toBe(messages.complete({ ...planFacts, counts: noCounts, backupSnapshotId: null }));
     expect(fields).toMatchObject({ backupSnapshotId: undefined, result: { revision: 7 } });
   });

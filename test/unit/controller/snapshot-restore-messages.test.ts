@@ -2,7 +2,7 @@ import { test } from '@jest/globals';
 import * as messages from '../../../src/controller/kinds/snapshot-restore/messages.ts';
 import { type Samples, expectGolden } from './golden-messages.ts';
 
-const counts = { restored: 2, unchanged: 0, skipped: 1, destroyed: 1, pruned: 1 };
+const counts = { restored: 2, recreated: 0, unchanged: 0, skipped: 1, destroyed: 1, pruned: 1 };
 const facts = { environment: 'acme/web/prod', revision: 7, snapshotId: 'snapshot-1', counts };
 const approval = { namespace: 'team-a', name: 'back', planHash: 'hash' };
 const slugs = { organization: 'acme', project: 'web', environment: 'prod' };
@@ -16,6 +16,7 @@ const samples: Samples<typeof messages> = {
   outdated: [messages.outdated(facts, approval)],
   complete: [
     messages.complete({ ...facts, revision: 8, backupSnapshotId: 'backup-1' }),
+    messages.complete({ ...facts, revision: 8, counts: { ...noChange, recreated: 3 }, backupSnapshotId: 'backup-1' }),
     messages.complete({ ...facts, counts: noChange, backupSnapshotId: null }),
   ],
   snapshotNotFound: [messages.snapshotNotFound('good')],

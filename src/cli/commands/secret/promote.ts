@@ -2,7 +2,15 @@ import type { CopyView } from '../../../wire/copies.ts';
 import { apiPath } from '../../../client/api-client.ts';
 import { usageError } from '../../cli-error.ts';
 import { type CommandContext, defineCommand } from '../../command.ts';
-import { commentOption, completing, flag, repeated, scopeOptions, text } from '../../options.ts';
+import {
+  commentOption,
+  completing,
+  flag,
+  keySelection,
+  keySelectionOptions,
+  scopeOptions,
+  text,
+} from '../../options.ts';
 import type { Scope } from '../../settings/scope.ts';
 import { differenceLines } from './difference.ts';
 import { expectedRevisionId, expectedRevisionOption } from './expected-state.ts';
@@ -22,8 +30,7 @@ export const promoteCommand = defineCommand({
       text('--to <environment>', 'The destination: env, or project/env; default: that of -e or of .keyframe.json'),
     ),
     ...scopeOptions,
-    keys: { ...repeated('--keys <glob>', 'Copy only these keys, such as DB_*; repeatable'), field: 'keys.include' },
-    exclude: { ...repeated('--exclude <glob>', 'Leave out these keys; repeatable'), field: 'keys.exclude' },
+    ...keySelectionOptions,
     isMissingOnly: flag('--missing', 'Only create secrets that the destination does not have'),
     isMirror: flag('--mirror', 'Also delete secrets that the source does not have'),
     revision: text('--revision <revision>', 'Copy a past revision of the source (number or id)'),
@@ -52,7 +59,7 @@ export const promoteCommand = defineCommand({
     const body: CopyRequest = {
       from: { project: source.project, environment: source.environment, revision: revisionOf(options.revision) },
       mode: isMissingOnly ? 'missing' : isMirror ? 'mirror' : 'changed',
-      keys: selectionOf(options.keys, options.exclude),
+      keys: keySelection(options),
       planHash: givenHash,
       expectedRevision,
       comment: options.comment,
@@ -122,11 +129,6 @@ function sourceOf(from: string, destination: Scope): Scope {
 
 function revisionOf(given: string | undefined): number | string | undefined {
   return given !== undefined && /^[0-9]{1,10}$/.test(given) ? Number(given) : given;
-}
-
-function selectionOf(include: readonly string[], exclude: readonly string[]): CopyRequest['keys'] {
-  if (include.length === 0 && exclude.length === 0) return undefined;
-  return { ...(include.length === 0 ? {} : { include }), ...(exclude.length === 0 ? {} : { exclude }) };
 }
 
 function copy({ api }: CommandContext, destination: Scope, body: CopyRequest): Promise<CopyView> {

@@ -2,22 +2,32 @@ import type { RestoreView } from '../../../wire/snapshots.ts';
 import { apiPath } from '../../../client/api-client.ts';
 import { type CommandContext, defineCommand } from '../../command.ts';
 import { usageError } from '../../cli-error.ts';
-import { commentOption, flag, scopeOptions, text } from '../../options.ts';
+import {
+  commentOption,
+  flag,
+  keySelection,
+  keySelectionOptions,
+  scopeOptions,
+  selectionFlags,
+  text,
+} from '../../options.ts';
 import { differenceLines } from '../secret/difference.ts';
 import { expectedRevisionId, expectedRevisionOption } from '../secret/expected-state.ts';
-import { counted, scopeFlags, shownScope } from '../secret/secrets-api.ts';
+import { counted, shownScope } from '../secret/secrets-api.ts';
 import { type PlacedSnapshot, findSnapshot, snapshotArgument, snapshotTitle } from './snapshot-view.ts';
 
 /** `snapshot restore <snapshot>`: docs/interface.md 4.3 and 4.9. */
 export const snapshotRestoreCommand = defineCommand({
   summary: 'Restore an environment from a snapshot, after showing the plan',
   description:
-    'Shows the plan first: ~ changed, - deleted. Every secret of the snapshot that still exists with a different value gets a new version with the value of the snapshot. Deleted secrets are skipped, and so are secrets whose value was destroyed. All or nothing. If the environment changes before you confirm, nothing is restored. A backup snapshot of the current state is created.',
+    'Shows the plan first: ~ changed, + restored after a deletion, - deleted. Every secret of the snapshot that still exists with a different value gets a new version with the value of the snapshot. Deleted secrets are skipped without --include-deleted, and secrets whose value was destroyed are always skipped. All or nothing. If the environment changes before you confirm, nothing is restored. A backup snapshot of the current state is created.',
   arguments: { given: snapshotArgument },
   options: {
     isPlan: flag('--plan', 'Show the plan only'),
     isDryRun: flag('--dry-run', 'Same as --plan'),
     prune: flag('--prune', 'Delete secrets that were created after the snapshot'),
+    includeDeleted: flag('--include-deleted', 'Also restore secrets that were deleted after the snapshot'),
+    ...keySelectionOptions,
     backup: flag('--no-backup', 'Do not create a backup snapshot'),
     isUnchangedRewritten: flag('--rewrite-unchanged', 'Also create new versions of secrets that have the same value'),
     isUnchangedSkipped: flag('--skip-unchanged', 'The default; accepted for scripts of earlier releases'),
@@ -32,6 +42,10 @@ export const snapshotRestoreCommand = defineCommand({
   examples: [
     { line: 'snapshot restore before-release', note: 'Show the plan and ask for confirmation' },
     { line: 'snapshot restore latest --plan', note: 'Show the plan only' },
+    {
+      line: "snapshot restore before-release --include-deleted --keys 'DB_*' --exclude DB_TEST",
+      note: 'Restore some secrets, also those that were deleted',
+    },
     {
       line: 'snapshot restore 5c0f6a5e-6f0b-4a0e-9d0e-0b8f7a1c2d3e --prune --yes',
       note: 'Restore the exact state, without confirmation',
@@ -56,6 +70,9 @@ export const snapshotRestoreCommand = defineCommand({
       prune,
       backup,
       skipUnchanged,
+      // An earlier release refuses what it does not know, so it is sent only if it is wanted.
+      includeDeleted: options.includeDeleted || undefined,
+      keys: keySelection(options),
       comment,
       planHash: givenHash,
       expectedRevision,
@@ -67,21 +84,15 @@ export const snapshotRestoreCommand = defineCommand({
     const planHash = isAgreed ? givenHash : await agreedPlan(context, snapshot, body);
     const done = await restore(context, snapshot, { ...body, planHash });
     await print(context, snapshot, done);
-    noteSkipped(context, snapshot, done);
+    noteSkipped(context, done, `${snapshot.id} --include-deleted${selectionFlags(options)}`);
   },
 });
 
-/** How to get back deleted secrets, which a restore skips (docs/interface.md 4.3): write the past state again. */
-function noteSkipped(
-  { io, printer }: CommandContext,
-  snapshot: PlacedSnapshot,
-  { skipped, destroyed }: RestoreView,
-): void {
-  // A state with a destroyed value cannot be written completely.
-  if (printer.format !== 'table' || skipped.length === 0 || destroyed.length > 0) return;
-  const flags = scopeFlags(snapshot);
-  io.note('The skipped secrets were deleted after the snapshot. To get them back too:');
-  io.note(`  keyframe pull ${flags} --revision ${snapshot.revision} | keyframe push - ${flags} --yes`);
+/** How to restore deleted secrets, which a restore skips by default (docs/interface.md 4.3). */
+function noteSkipped({ io, printer }: CommandContext, { skipped }: RestoreView, line: string): void {
+  if (printer.format !== 'table' || skipped.length === 0) return;
+  io.note('The skipped secrets were deleted after the snapshot. To restore them too:');
+  io.note(`  keyframe snapshot restore ${line}`);
 }
 
 /** Shows the plan and asks for confirmation unless it changes nothing; returns the hash of the confirmed plan. */
@@ -91,27 +102,28 @@ async function agreedPlan(
   body: object,
 ): Promise<string | undefined> {
   const plan = await restore(context, snapshot, { ...body, dryRun: true });
-  const { restored, pruned, planHash } = plan;
+  const { restored, recreated, pruned, planHash } = plan;
   const place = shownScope(snapshot);
   const lines = planLines(plan);
   if (lines.length > 0) context.io.note(`Plan for ${place} from snapshot ${snapshotTitle(snapshot)}:`);
   for (const line of lines) context.io.note(line);
-  if (restored.length + pruned.length === 0) return planHash;
-  await context.confirm(`Restore ${counted(restored.length, 'secret')} and delete ${pruned.length} in ${place}?`);
+  const count = restored.length + recreated.length;
+  if (count + pruned.length === 0) return planHash;
+  await context.confirm(`Restore ${counted(count, 'secret')} and delete ${pruned.length} in ${place}?`);
   return planHash;
 }
 
 async function restore({ api }: CommandContext, snapshot: PlacedSnapshot, body: object): Promise<RestoreView> {
   const { organization, project, environment } = snapshot;
   const path = apiPath`/snapshots/${organization}/${project}/${environment}/restore`;
-  // A server of an earlier release does not return `destroyed`.
-  type Answer = Omit<RestoreView, 'destroyed'> & Partial<RestoreView>;
+  // A server of an earlier release returns neither `destroyed` nor `recreated`.
+  type Answer = Omit<RestoreView, 'destroyed' | 'recreated'> & Partial<RestoreView>;
   const answer = await api().post<Answer>(path, body);
-  return { ...answer, destroyed: answer.destroyed ?? [] };
+  return { ...answer, recreated: answer.recreated ?? [], destroyed: answer.destroyed ?? [] };
 }
 
-function planLines({ restored, skipped, destroyed, pruned }: RestoreView): string[] {
-  const changes = differenceLines({ added: [], changed: restored, removed: pruned });
+function planLines({ restored, recreated, skipped, destroyed, pruned }: RestoreView): string[] {
+  const changes = differenceLines({ added: recreated, changed: restored, removed: pruned });
   return [
     ...changes.map(({ sign, key }) => `  ${sign} ${key}`),
     ...skipped.map((key) => `    ${key}: skipped, because it was deleted since`),
@@ -120,11 +132,12 @@ function planLines({ restored, skipped, destroyed, pruned }: RestoreView): strin
 }
 
 async function printPlan({ io, printer }: CommandContext, snapshot: PlacedSnapshot, plan: RestoreView): Promise<void> {
-  const keys = [...plan.restored, ...plan.pruned].sort();
+  const keys = [...plan.restored, ...plan.recreated, ...plan.pruned].sort();
   await printer.lines(plan, printer.format === 'name' ? keys : planLines(plan));
   if (printer.format !== 'table') return;
-  const { restored, pruned, unchanged, skipped, destroyed, planHash } = plan;
-  const counts = [`${restored.length} changed`, `${pruned.length} deleted`, `${unchanged.length} unchanged`];
+  const { restored, recreated, pruned, unchanged, skipped, destroyed, planHash } = plan;
+  const added = recreated.length === 0 ? [] : [`${recreated.length} recreated`];
+  const counts = [`${restored.length} changed`, ...added, `${pruned.length} deleted`, `${unchanged.length} unchanged`];
   const missed = skipped.length + destroyed.length;
   const all = [...counts, ...(missed === 0 ? [] : [`${missed} skipped`])].join(', ');
   io.note(`Nothing was changed in ${shownScope(snapshot)} (--plan): ${all}`);
@@ -138,6 +151,7 @@ async function print({ printer }: CommandContext, snapshot: PlacedSnapshot, answ
     fields: [
       ['Environment', shownScope(snapshot)],
       ['Restored', listed(answer.restored)],
+      ...(answer.recreated.length === 0 ? [] : [['Recreated', listed(answer.recreated)] as const]),
       ['Unchanged', answer.unchanged.length],
       ['Skipped', listed(answer.skipped)],
       ...(answer.destroyed.length === 0 ? [] : [['Destroyed', listed(answer.destroyed)] as const]),
@@ -145,6 +159,6 @@ async function print({ printer }: CommandContext, snapshot: PlacedSnapshot, answ
       ['Backup', answer.backupSnapshotId],
       ['Revision', answer.revision],
     ],
-    name: [...answer.restored, ...answer.pruned].sort(),
+    name: [...answer.restored, ...answer.recreated, ...answer.pruned].sort(),
   });
 }

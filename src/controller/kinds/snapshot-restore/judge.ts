@@ -94,10 +94,11 @@ function completeFields(done: ClaimedRestore): StatusFields<SnapshotRestore> {
 type PlanStatus = NonNullable<SnapshotRestoreStatus['plan']>;
 
 function listsOf(lists: ReportedLists): Omit<PlanStatus, 'revision' | 'revisionId'> {
-  const { restored, unchanged, skipped, destroyed, pruned } = lists;
+  const { restored, recreated, unchanged, skipped, destroyed, pruned } = lists;
   const listOf = ({ count, keys }: ReportedLists['restored']): PlanStatus['restored'] => ({ count, keys: [...keys] });
   return {
     restored: listOf(restored),
+    recreated: listOf(recreated),
     unchanged: listOf(unchanged),
     skipped: listOf(skipped),
     destroyed: listOf(destroyed),
@@ -113,9 +114,10 @@ function approvalFacts({ namespace = '', name }: RestoreMetadata, { planHash }: 
   return { namespace, name, planHash };
 }
 
-function countsOf({ restored, unchanged, skipped, destroyed, pruned }: ReportedLists): KeyCounts {
+function countsOf({ restored, recreated, unchanged, skipped, destroyed, pruned }: ReportedLists): KeyCounts {
   return {
     restored: restored.count,
+    recreated: recreated.count,
     unchanged: unchanged.count,
     skipped: skipped.count,
     destroyed: destroyed.count,

@@ -9,6 +9,7 @@ type EnvironmentRef = NonNullable<SnapshotRestoreSpec['environmentRef']>;
 /** How many keys a restore affects, by what happens to them. */
 export interface KeyCounts {
   readonly restored: number;
+  readonly recreated: number;
   readonly unchanged: number;
   readonly skipped: number;
   readonly destroyed: number;
@@ -57,7 +58,7 @@ export interface CompleteFacts extends PlanFacts {
 
 /** `revision` is the one after the restore. */
 export function complete({ environment, revision, snapshotId, counts, backupSnapshotId }: CompleteFacts): string {
-  const isChange = counts.restored + counts.pruned > 0;
+  const isChange = counts.restored + counts.recreated + counts.pruned > 0;
   const what = isChange ? `which created revision ${revision}.` : `so nothing changed at revision ${revision}.`;
   const backup = backupSnapshotId === null ? '' : ` Snapshot ${backupSnapshotId} holds the state before the restore.`;
   return `${environment} was restored from snapshot ${snapshotId}: ${countsText(counts)}, ${what}${backup}`;
@@ -155,7 +156,9 @@ function approval({ namespace, name, planHash }: ApprovalFacts): string {
   return `\`kubectl patch snapshotrestore ${name} -n ${namespace} --type merge -p '${patch}'\``;
 }
 
-function countsText({ restored, unchanged, skipped, destroyed, pruned }: KeyCounts): string {
-  const counts = Object.entries({ restored, unchanged, skipped, destroyed, pruned });
+function countsText({ restored, recreated, unchanged, skipped, destroyed, pruned }: KeyCounts): string {
+  // Only a restore that includes deleted keys recreates any.
+  const added = recreated === 0 ? {} : { recreated };
+  const counts = Object.entries({ restored, ...added, unchanged, skipped, destroyed, pruned });
   return counts.map(([what, count]) => `${count} ${what}`).join(', ');
 }

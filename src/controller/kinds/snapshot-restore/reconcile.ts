@@ -97,8 +97,9 @@ export class RestoreReconciler {
     seen.note('environment', access.environmentId);
     seen.note('environment history', access.environmentId);
     checkEnvironment(resource, access);
-    const { prune, skipUnchanged, backup } = resource.spec;
-    const asked = { context, access, input: { snapshotId: source.snapshotId, prune, skipUnchanged, backup } };
+    const { prune, skipUnchanged, backup, includeDeleted, keys } = resource.spec;
+    const options = { prune, skipUnchanged, backup, includeDeleted, keys };
+    const asked = { context, access, input: { snapshotId: source.snapshotId, ...options } };
     return resource.spec.mode === 'Apply'
       ? await this.#apply(asked)
       : judgePlanned(resource.metadata, await this.#plan(asked));

@@ -415,6 +415,7 @@ export const examples: Readonly<Record<string, OperationExample>> = {
     body: { snapshotId: 'e7b2175d-9b8d-483e-abca-1eeaef10f6b1', prune: true, backup: true, dryRun: true },
     response: {
       restored: ['API_KEY'],
+      recreated: [],
       unchanged: [],
       skipped: [],
       destroyed: [],

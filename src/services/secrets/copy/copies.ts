@@ -16,7 +16,7 @@ import type { AuditLog, AuditTarget } from '../../audit/audit-log.ts';
 import { auditedFailure, auditedRead, successRecord } from '../../audit/audited.ts';
 import { changeEnvironmentOnce, type EnvironmentChange } from '../../kernel/change.ts';
 import type { Changed } from '../../kernel/changed.ts';
-import { checkComment, checkRevision as checkRevisionRef, checkUuid } from '../../kernel/checks.ts';
+import { checkComment, checkKeySelection, checkRevision as checkRevisionRef, checkUuid } from '../../kernel/checks.ts';
 import { checkRevision, type PresentRevision } from '../../kernel/environment-lock.ts';
 import type { EnvironmentQueue } from '../../kernel/environment-queue.ts';
 import type { GrowthBudget } from '../../kernel/growth-budget.ts';
@@ -216,7 +216,7 @@ interface LockedCopy {
 }
 
 function checkInput({ source, destination }: CopyEnds, input: CopyInput): void {
-  const { expectedRevision, planHash, comment, revision } = input;
+  const { expectedRevision, planHash, comment, revision, keys } = input;
   if (source.environmentId === destination.environmentId) {
     throw invalidField(
       'from',
@@ -225,6 +225,7 @@ function checkInput({ source, destination }: CopyEnds, input: CopyInput): void {
   }
   if (revision !== undefined) checkRevisionRef('from.revision', revision);
   if (expectedRevision !== undefined) checkUuid('expectedRevision', expectedRevision);
+  if (keys !== undefined) checkKeySelection('keys', keys);
   checkPlanHash(planHash);
   checkComment(comment);
 }

@@ -127,9 +127,10 @@ async function nameOfBackup(tx: Transaction, { environmentId, snapshotId }: Rest
 }
 
 /** How many keys a plan has of each list, for its audit row. */
-export function countsOf({ restored, unchanged, skipped, destroyed, pruned }: RestoreLists): AuditTarget {
+export function countsOf({ restored, recreated, unchanged, skipped, destroyed, pruned }: RestoreLists): AuditTarget {
   return {
     restored: restored.length,
+    recreated: recreated.length,
     unchanged: unchanged.length,
     skipped: skipped.length,
     destroyed: destroyed.length,
@@ -144,6 +145,7 @@ export function summaryOf({ snapshotId }: RestorePlace, done: RestoreDone): Audi
   return {
     snapshotId,
     restoredKeys: restored.slice(0, auditedKeys),
+    ...(recreated.length === 0 ? {} : { recreatedKeys: recreated.slice(0, auditedKeys) }),
     prunedKeys: pruned.slice(0, auditedKeys),
     ...countsOf(done),
     ...(backupSnapshotId === null ? {} : { backupSnapshotId }),

@@ -1,9 +1,10 @@
+import type { KeySelection } from '../../../domain/key-globs.ts';
 import type { Database } from '../../../store/database.ts';
 import { readLockedRestoreFacts, readRestoreFacts } from '../../../store/restore-facts.ts';
 import type { EnvironmentAccess } from '../../access/access.ts';
 import type { AuditLog } from '../../audit/audit-log.ts';
 import { auditedFailure, auditedRead, successRecord } from '../../audit/audited.ts';
-import { checkComment, checkUuid } from '../../kernel/checks.ts';
+import { checkComment, checkKeySelection, checkUuid } from '../../kernel/checks.ts';
 import type { EnvironmentQueue } from '../../kernel/environment-queue.ts';
 import { changeEnvironmentOnce } from '../../kernel/change.ts';
 import type { IdempotencyRequest } from '../../kernel/once.ts';
@@ -27,6 +28,10 @@ export interface RestoreInput {
   readonly skipUnchanged?: boolean;
   /** Takes a snapshot of the present state first, if there is anything to change. */
   readonly backup?: boolean;
+  /** Also restores keys that were deleted since the snapshot. */
+  readonly includeDeleted?: boolean;
+  /** Only these keys are restored and pruned. The backup keeps all. */
+  readonly keys?: KeySelection;
   /** The id of the revision the environment must be at. */
   readonly expectedRevision?: string;
   /** `planHash` of a dry run: only what it reported is done. */
@@ -117,12 +122,14 @@ export class Restores {
 }
 
 function demandOf(access: EnvironmentAccess<'snapshot.restore'>, input: RestoreInput): RestoreDemand {
-  const { snapshotId, prune = false, skipUnchanged = false, backup = false, expectedRevision, planHash } = input;
+  const { snapshotId, prune = false, skipUnchanged = false, backup = false, includeDeleted = false, keys } = input;
+  const { expectedRevision, planHash } = input;
   checkUuid('snapshotId', snapshotId);
   if (expectedRevision !== undefined) checkUuid('expectedRevision', expectedRevision);
   checkPlanHash(planHash);
+  if (keys !== undefined) checkKeySelection('keys', keys);
   checkComment(input.comment);
   const { environmentId } = access;
-  const request = { environmentId, snapshotId, prune, skipUnchanged, backup, includeDeleted: false };
+  const request = { environmentId, snapshotId, prune, skipUnchanged, backup, includeDeleted, keys };
   return { request, expectedRevision, planHash };
 }
