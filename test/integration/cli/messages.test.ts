@@ -166,3 +166,22 @@ describe('pull --skip-destroyed', () => {
     expect(await fault(['pull', '--skip-destroyed'])).toContain('is for --revision');
   });
 });
+
+describe('a write', () => {
+  test.each([
+    { args: ['set', 'WHERE=1'], verb: 'Wrote 1 secret to' },
+    { args: ['unset', 'WHERE', '--yes'], verb: 'Deleted 1 secret from' },
+  ])('$args names its environment and revision', async ({ args, verb }) => {
+    const { stderr } = await folder.run(args);
+    expect(stderr).toContain(`${verb} ${folder.place} (revision ${(await folder.list()).revision})\n`);
+  });
+
+  test.each([[['rotate', 'A']], [['rollback', 'A', '--version', '1', '--yes']], [['snapshot', 'create']]])(
+    '%j shows its environment and revision',
+    async (args) => {
+      const stdout = await folder.output(args);
+      expect(stdout).toMatch(new RegExp(`^Environment: +${folder.place}$`, 'm'));
+      expect(stdout).toMatch(new RegExp(`^Revision: +${(await folder.list()).revision}$`, 'm'));
+    },
+  );
+});
