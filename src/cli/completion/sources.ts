@@ -20,6 +20,10 @@ export interface SourceDeps {
 
 type Query = Readonly<Record<string, string | number | boolean>>;
 
+type Get = <Body>(given: GivenInput, path: string, query?: Query) => Promise<Body>;
+type TenantLevel = 'organization' | 'project' | 'environment';
+type TenantSource = TenantLevel | `deleted${Capitalize<TenantLevel>}`;
+
 interface Named {
   readonly slug: string;
   readonly displayName: string;
@@ -27,30 +31,9 @@ interface Named {
 
 /** Lists from the API: names, numbers and ids, and never a value. */
 export function apiSources({ api, scope }: SourceDeps): Sources {
-  const get = async <Body>(given: GivenInput, path: string, query: Query = {}) =>
-    await api(given).get<Body>(path, { query });
-  const organizations = async (given: GivenInput, query?: Query): Promise<Candidate[]> => {
-    const list = await get<{ organizations: Named[] }>(given, '/organizations', query);
-    return list.organizations.map(named);
-  };
-  const projects = async (given: GivenInput, query?: Query): Promise<Candidate[]> => {
-    const { organization } = scope(given, 'organization');
-    const list = await get<{ projects: Named[] }>(given, apiPath`/projects/${organization}`, query);
-    return list.projects.map(named);
-  };
-  const environments = async (given: GivenInput, query?: Query): Promise<Candidate[]> => {
-    const { organization, project } = scope(given, 'project');
-    const path = apiPath`/environments/${organization}/${project}`;
-    const list = await get<{ environments: Named[] }>(given, path, query);
-    return list.environments.map(named);
-  };
+  const get: Get = async (given, path, query = {}) => await api(given).get(path, { query });
   return {
-    organization: async (given) => await organizations(given),
-    project: async (given) => await projects(given),
-    environment: async (given) => await environments(given),
-    deletedOrganization: async (given) => await organizations(given, { deleted: true }),
-    deletedProject: async (given) => await projects(given, { deleted: true }),
-    deletedEnvironment: async (given) => await environments(given, { deleted: true }),
+    ...tenantSources(get, scope),
     key: async (given, current) => {
       // A word of `set` such as KEY=VALUE holds a value, which must not become part of an address.
       if (current !== '' && validateSecretKeyPrefix(current) !== undefined) return [];
@@ -97,6 +80,33 @@ export function apiSources({ api, scope }: SourceDeps): Sources {
       );
       return personalTokens.map(({ id, name }) => ({ word: id, description: name }));
     },
+  };
+}
+
+/** Organizations, projects and environments, live and deleted ones. */
+function tenantSources(get: Get, scope: SourceDeps['scope']): Pick<Sources, TenantSource> {
+  const organizations = async (given: GivenInput, query?: Query): Promise<Candidate[]> => {
+    const list = await get<{ organizations: Named[] }>(given, '/organizations', query);
+    return list.organizations.map(named);
+  };
+  const projects = async (given: GivenInput, query?: Query): Promise<Candidate[]> => {
+    const { organization } = scope(given, 'organization');
+    const list = await get<{ projects: Named[] }>(given, apiPath`/projects/${organization}`, query);
+    return list.projects.map(named);
+  };
+  const environments = async (given: GivenInput, query?: Query): Promise<Candidate[]> => {
+    const { organization, project } = scope(given, 'project');
+    const path = apiPath`/environments/${organization}/${project}`;
+    const list = await get<{ environments: Named[] }>(given, path, query);
+    return list.environments.map(named);
+  };
+  return {
+    organization: async (given) => await organizations(given),
+    project: async (given) => await projects(given),
+    environment: async (given) => await environments(given),
+    deletedOrganization: async (given) => await organizations(given, { deleted: true }),
+    deletedProject: async (given) => await projects(given, { deleted: true }),
+    deletedEnvironment: async (given) => await environments(given, { deleted: true }),
   };
 }
 

@@ -23,7 +23,7 @@ export class TenantCalls {
     return environments.delete(await this.#world.onEnvironment(caller, 'environment.delete'));
   }
 
-  /** Returns what is there again. */
+  /** Returns the record of the place. */
   async undelete(
     level: Level,
     caller: Caller = this.#world.owner.caller,

@@ -57,6 +57,19 @@ export class RunningCommand {
     }
   }
 
+  /** Like `shows`, for a limited time. Returns whether it was shown. */
+  async showsWithin(text: string, limitMs: number): Promise<boolean> {
+    const endMs = performance.now() + limitMs;
+    while (!this.#hasEnded && performance.now() < endMs) {
+      if (this.#shown.includes(text, this.#seen)) {
+        await this.shows(text);
+        return true;
+      }
+      await pause(5);
+    }
+    return false;
+  }
+
   /** Types this. */
   type(text: string): void {
     this.process.stdin.write(text);
