@@ -19,7 +19,10 @@ export interface StoredGrowth {
 const versionBytes = 600;
 const snapshotEntryBytes = 150;
 
-/** SQL of the bytes that the rows of a CTE `version` with value_bytes and comment take. */
+/** What an INSERT of versions returns for `bytesOfVersions`. A reference to a value writes none of its bytes. */
+export const writtenVersion = `CASE WHEN content_version_id IS NULL THEN value_bytes ELSE 0 END AS value_bytes, comment`;
+
+/** SQL of the bytes that the rows of a CTE `version` with the columns `writtenVersion` take. */
 export const bytesOfVersions = `SELECT
       coalesce(sum(value_bytes::float8 + coalesce(octet_length(comment), 0) + ${versionBytes}), 0) AS bytes FROM version`;
 

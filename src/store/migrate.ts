@@ -26,6 +26,8 @@ export interface MigrateOptions extends DatabaseAddress {
   readonly waitMs?: number;
   /** As which the servers connect: its role gets the rights of a server, and is created if it is missing. */
   readonly runUrl?: string | undefined;
+  /** Also applies what servers of the previous release cannot work with: none of them will run again. Default false. */
+  readonly finishUpgrade?: boolean;
 }
 
 interface Migration {
@@ -52,6 +54,8 @@ const tableLockPauseMs = 1_000;
 const defaultLockPatienceMs = 300_000;
 // The end of a migration's name, by which servers that do not have its file know whether they can work with it.
 const oldestServer = /_since_(\d+)_(\d+)_(\d+)$/;
+// The same of one that waits until an upgrade is finished.
+const waitsForFinish = /_finish_since_\d+_\d+_\d+$/;
 
 // As Prisma writes it, so that `prisma migrate deploy` can go on where this stopped, and the other way round.
 const createHistory = `CREATE TABLE IF NOT EXISTS _prisma_migrations (
@@ -69,13 +73,14 @@ const selectHistory =
 
 /**
  * Brings a database to the server's schema: every migration it lacks, in the order of their names and each in one
- * transaction. Of runners that start at once, one works and the others wait (5 minutes at most). Returns the names it
- * applied. Migrations of a newer server are left alone. Throws DomainError store_unavailable without the database,
+ * transaction. Those that wait until the upgrade is finished are applied to a new database, with `finishUpgrade`, and by
+ * a later minor release. Of runners that start at once, one works and the others wait (5 minutes at most). Returns the
+ * names it applied. Migrations of a newer server are left alone. Throws DomainError store_unavailable without the database,
  * conflict when the history is not ours or too new for this release, overloaded when others hold a table for too long,
  * internal naming the migration that failed, of which nothing is left.
  */
 export async function migrate(options: MigrateOptions): Promise<string[]> {
-  const { url, caFile, logger, directory = ownDirectory, release = ownRelease(), waitMs = 0, runUrl } = options;
+  const { url, caFile, logger, directory = ownDirectory, waitMs = 0, runUrl } = options;
   const migrations = await readMigrations(directory);
   let client: pg.Client | undefined;
   try {
@@ -83,19 +88,10 @@ export async function migrate(options: MigrateOptions): Promise<string[]> {
     await client.query(`SET lock_timeout = '${lockWait}'`);
     await client.query('SELECT pg_advisory_lock($1)', [migrationLock]);
     await client.query('RESET lock_timeout');
-    // Asked for first: a role that may not create tables is let through if nothing is lacking.
-    const { rows } = await client.query<{ table: string | null }>("SELECT to_regclass('_prisma_migrations') AS table");
-    if (typeof rows[0]?.table !== 'string') await client.query(createHistory);
-    const history = (await client.query<AppliedMigration>(selectHistory)).rows;
-    refuseTooNew(history, release);
-    const lacking = lackingMigrations(migrations, history);
-    for (const migration of lacking) {
-      await applyPatiently(client, migration, options);
-      logger.info({ migration: migration.name }, 'migration applied');
-    }
+    const applied = await applyLacking(client, migrations, options);
     // After the migrations, which may bring tables.
     if (runUrl !== undefined) await grantRunRole(client, { runUrl, logger });
-    return lacking.map(({ name }) => name);
+    return applied;
   } catch (error) {
     throw storeError(error);
   } finally {
@@ -115,8 +111,8 @@ export async function schemaFault(
   const migrations = await readMigrations(directory);
   try {
     const history = await readHistory(pool);
-    refuseTooNew(history, release);
-    const [lacking] = lackingMigrations(migrations, history);
+    refuseTooNew(history, migrations, release);
+    const [lacking] = lackingMigrations(migrations, history).filter(({ name }) => !isHeldBack(name, release));
     if (lacking === undefined) return undefined;
     return `the database lacks migration ${lacking.name}: run keyframe-server migrate`;
   } catch (error) {
@@ -146,17 +142,33 @@ async function readHistory(pool: pg.Pool): Promise<AppliedMigration[]> {
   }
 }
 
-/** Throws conflict if a newer server has taken away what this release still uses. */
-function refuseTooNew(history: readonly AppliedMigration[], release: string): void {
+/** Throws conflict if a newer server has taken away what this release still uses. This release has its own files. */
+function refuseTooNew(history: readonly AppliedMigration[], own: readonly Migration[], release: string): void {
+  const known = new Set(own.map(({ name }) => name));
   for (const { migration_name: name } of history) {
-    const [, ...numbers] = oldestServer.exec(name) ?? [];
-    const oldest = numbers.join('.');
-    if (oldest === '' || !isOlderRelease(release, oldest)) continue;
+    const oldest = oldestServerOf(name);
+    if (oldest === undefined || known.has(name) || !isOlderRelease(release, oldest)) continue;
     throw new DomainError(
       'conflict',
       `a newer server has changed the database for servers from ${oldest} on (migration ${name}), and this one is ${release}: run ${oldest} or a later release`,
     );
   }
+}
+
+/** The oldest release that works after a migration; undefined if its name says none. */
+function oldestServerOf(name: string): string | undefined {
+  const numbers = oldestServer.exec(name)?.slice(1);
+  return numbers?.join('.');
+}
+
+/**
+ * Whether a migration waits until the upgrade is finished. One minor release later it does not wait: the servers beside
+ * that one are new enough for it.
+ */
+function isHeldBack(name: string, release: string): boolean {
+  const oldest = waitsForFinish.test(name) ? oldestServerOf(name) : undefined;
+  const [major, minor] = release.split('.');
+  return oldest !== undefined && !isOlderRelease(oldest, `${major}.${minor}.0`);
 }
 
 function lackingMigrations(migrations: readonly Migration[], history: readonly AppliedMigration[]): Migration[] {
@@ -178,6 +190,35 @@ function lackingMigrations(migrations: readonly Migration[], history: readonly A
     }
     return false;
   });
+}
+
+/** Applies what the database lacks, under the lock of migrations; returns the names. */
+async function applyLacking(
+  client: pg.Client,
+  migrations: readonly Migration[],
+  options: MigrateOptions,
+): Promise<string[]> {
+  const { logger, release = ownRelease(), finishUpgrade = false } = options;
+  // Asked for first: a role that may not create tables is let through if nothing is lacking.
+  const { rows } = await client.query<{ table: string | null }>("SELECT to_regclass('_prisma_migrations') AS table");
+  if (typeof rows[0]?.table !== 'string') await client.query(createHistory);
+  const history = (await client.query<AppliedMigration>(selectHistory)).rows;
+  refuseTooNew(history, migrations, release);
+  const all = lackingMigrations(migrations, history);
+  // No other server has used a database without a history.
+  const isFinished = finishUpgrade || history.length === 0;
+  const lacking = isFinished ? all : all.filter(({ name }) => !isHeldBack(name, release));
+  for (const migration of lacking) {
+    await applyPatiently(client, migration, options);
+    logger.info({ migration: migration.name }, 'migration applied');
+  }
+  if (lacking.length < all.length) {
+    logger.info(
+      { waiting: all.length - lacking.length },
+      'some migrations wait until the upgrade is finished: when no server of an earlier release will run again, run keyframe-server migrate --finish-upgrade',
+    );
+  }
+  return lacking.map(({ name }) => name);
 }
 
 /** Applies one migration. It gives way to holders of locks on its tables, so that nothing waits for long behind it. */

@@ -3,6 +3,7 @@ import type { ActorType } from '../domain/principal.ts';
 import { queryRows, type Statement } from './database.ts';
 import { type RevisionIds, type RevisionRef, wantedRevision, wantedRevisionValues } from './revisions.ts';
 import type { Transaction } from './transaction.ts';
+import { contentCiphertext, contentColumns, contentDataKeyId, contentJoin } from './version-contents.ts';
 
 /** A secret at some revision, without its value. */
 export interface StoredKey {
@@ -50,10 +51,11 @@ function statementOf({ of, at, values }: Shape): Statement {
   const isPresent = at === 'present';
   const argument = isPresent ? '$2' : '$4';
   const keys = { all: '', prefix: ` AND starts_with(s.key, ${argument})`, key: ` AND s.key = ${argument}` }[of];
-  const sealed = values === 'sealed' ? ', v.ciphertext, v.data_key_id AS "dataKeyId"' : '';
+  const [sealed, content] = values === 'sealed' ? [`, ${contentColumns}`, ` ${contentJoin}`] : ['', ''];
   const name = `secrets-${of}-${at}-${values}`;
   if (isPresent) {
-    const tables = values === 'sealed' ? '(secret s JOIN secret_version v ON v.id = s.current_version_id)' : 'secret s';
+    const version = `(secret s JOIN secret_version v ON v.id = s.current_version_id${content})`;
+    const tables = values === 'sealed' ? version : 'secret s';
     return {
       name,
       text: `SELECT e.revision_number AS revision, e.revision_id AS "revisionId", s.id AS "secretId", s.key, s.version,
@@ -73,7 +75,7 @@ function statementOf({ of, at, values }: Shape): Statement {
         CROSS JOIN LATERAL (SELECT c.version_id FROM secret_change c
           WHERE c.secret_id = s.id AND c.revision_number <= r.number
           ORDER BY c.revision_number DESC LIMIT 1) newest
-        JOIN secret_version v ON v.id = newest.version_id
+        JOIN secret_version v ON v.id = newest.version_id${content}
       ) ON s.environment_id = r.environment_id${keys}
       ORDER BY s.key COLLATE "C"`,
   };
@@ -259,15 +261,16 @@ export interface SizedSelection {
 
 // PostgreSQL knows the sizes without fetching the values.
 const sizedColumns = `s.id AS "secretId", s.key, v.id AS "versionId", v.value_bytes AS "valueBytes",
-    v.data_key_id AS "dataKeyId", (count(s.id) OVER ())::int AS keys,
-    CASE WHEN count(s.id) OVER () <= $2 AND sum(v.value_bytes) OVER () <= $3 THEN v.ciphertext END AS ciphertext`;
+    ${contentDataKeyId} AS "dataKeyId", (count(s.id) OVER ())::int AS keys,
+    CASE WHEN count(s.id) OVER () <= $2 AND sum(v.value_bytes) OVER () <= $3 THEN ${contentCiphertext} END
+      AS ciphertext`;
 
 const presentSizes: Statement = {
   name: 'secrets-sizes-present',
   text: `SELECT e.revision_number AS revision, e.revision_id AS "revisionId", s.version, s.updated_at AS "updatedAt",
       ${sizedColumns}
     FROM environment e
-    LEFT JOIN (secret s JOIN secret_version v ON v.id = s.current_version_id)
+    LEFT JOIN (secret s JOIN secret_version v ON v.id = s.current_version_id ${contentJoin})
       ON s.environment_id = e.id AND s.deleted_at IS NULL
     WHERE e.id = $1 AND e.deleted_at IS NULL
     ORDER BY s.key COLLATE "C" LIMIT $2`,
@@ -282,7 +285,7 @@ const pastSizes: Statement = {
       CROSS JOIN LATERAL (SELECT c.version_id FROM secret_change c
         WHERE c.secret_id = s.id AND c.revision_number <= r.number
         ORDER BY c.revision_number DESC LIMIT 1) newest
-      JOIN secret_version v ON v.id = newest.version_id
+      JOIN secret_version v ON v.id = newest.version_id ${contentJoin}
     ) ON s.environment_id = r.environment_id
     ORDER BY s.key COLLATE "C" LIMIT $2`,
 };
@@ -317,8 +320,8 @@ export type SealedVersion = Pick<SealedSecret, 'secretId' | 'versionId' | 'ciphe
 
 const versionsByIds: Statement = {
   name: 'secrets-versions',
-  text: `SELECT v.secret_id AS "secretId", v.id AS "versionId", v.ciphertext, v.data_key_id AS "dataKeyId"
-    FROM secret_version v
+  text: `SELECT v.secret_id AS "secretId", v.id AS "versionId", ${contentColumns}
+    FROM secret_version v ${contentJoin}
     JOIN secret s ON s.id = v.secret_id
     JOIN environment e ON e.id = s.environment_id AND e.deleted_at IS NULL
     WHERE s.environment_id = $1 AND v.id = ANY($2::uuid[]) AND v.destroyed_at IS NULL`,

@@ -1,8 +1,9 @@
 import type { Actor } from '../domain/principal.ts';
 import { byteaArray } from './bytea-array.ts';
 import { Prisma } from './generated/client.ts';
-import { budgetAssignment, bytesOfVersions, growthColumns, type StoredGrowth } from './growth.ts';
+import { budgetAssignment, bytesOfVersions, growthColumns, type StoredGrowth, writtenVersion } from './growth.ts';
 import type { Transaction } from './transaction.ts';
+import { copiedCiphertext, copiedContentId } from './version-contents.ts';
 
 export type ChangeType = 'created' | 'updated' | 'rolled_back';
 
@@ -35,7 +36,10 @@ export interface StoredVersion {
   readonly isDestroyed: boolean;
 }
 
-/** A new version of a key, with new content or that of an earlier version. */
+/**
+ * A new version of a key, with new content or that of an earlier version, which must not be destroyed. It then refers to
+ * the content if the database allows that (version-contents.ts), and copies it otherwise.
+ */
 export interface NewVersion {
   readonly kind: 'version';
   readonly secretId: string;
@@ -149,15 +153,18 @@ export async function writeRevision(tx: Transaction, revision: NewRevision): Pro
       FROM change WHERE secret.id = change.secret_id AND change.version_id IS NULL
     ), version AS (
       INSERT INTO secret_version (id, secret_id, version, change_type, changed_by_id, changed_by_type, changed_by_name,
-        comment, created_at, ciphertext, data_key_id, value_mac, value_bytes)
+        comment, created_at, ciphertext, content_version_id, data_key_id, value_mac, value_bytes)
       SELECT change.version_id, change.secret_id, change.version, change.change_type, ${actor.id}::uuid,
         ${actor.type}::actor_type, ${actor.name}, ${comment}, statement_timestamp(),
-        coalesce(change.ciphertext, copied.ciphertext), coalesce(change.data_key_id, copied.data_key_id),
+        CASE WHEN change.copied_id IS NULL THEN change.ciphertext ELSE ${Prisma.raw(copiedCiphertext)} END,
+        CASE WHEN change.copied_id IS NOT NULL THEN ${Prisma.raw(copiedContentId)} END,
+        coalesce(change.data_key_id, copied.data_key_id),
         coalesce(change.value_mac, copied.value_mac), coalesce(change.value_bytes, copied.value_bytes)
       FROM change
       LEFT JOIN secret_version copied ON copied.id = change.copied_id AND copied.secret_id = change.secret_id
+        AND copied.destroyed_at IS NULL
       WHERE change.version_id IS NOT NULL
-      RETURNING value_bytes, comment
+      RETURNING ${Prisma.raw(writtenVersion)}
     ), grown AS (
       ${Prisma.raw(bytesOfVersions)}
     ), budget AS (

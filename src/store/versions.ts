@@ -3,6 +3,7 @@ import type { Actor, ActorType } from '../domain/principal.ts';
 import { queryRows, type Statement } from './database.ts';
 import type { ChangeType } from './secrets.ts';
 import type { Transaction } from './transaction.ts';
+import { contentColumns, contentJoin } from './version-contents.ts';
 
 /** One version of a secret, without its value. */
 export interface VersionRecord {
@@ -61,8 +62,9 @@ const listStatement: Statement = {
 
 const findStatement: Statement = {
   name: 'version-find',
-  text: `SELECT ${columns}, s.id AS "secretId", v.ciphertext, v.data_key_id AS "dataKeyId"
+  text: `SELECT ${columns}, s.id AS "secretId", ${contentColumns}
     FROM secret s LEFT JOIN secret_version v ON v.secret_id = s.id AND v.version = $3
+    ${contentJoin}
     WHERE s.environment_id = $1 AND s.key = $2`,
 };
 
@@ -127,8 +129,9 @@ export async function findVersionToDestroy(
 }
 
 /**
- * Erases the values of these versions of a secret for good and returns when; their records stay. The caller holds the
- * environment's lock, and none of them is current or destroyed already.
+ * Erases the values of these versions of a secret for good and returns when; their records stay. If versions that stay
+ * refer to one of them for its value, the newest of those gets it and the others refer to that one. The caller holds
+ * the environment's lock, and none of the versions is current or destroyed already.
  */
 export async function destroyVersions(
   tx: Transaction,
@@ -138,12 +141,26 @@ export async function destroyVersions(
     actor,
   }: { readonly secretId: string; readonly versions: readonly number[]; readonly actor: Actor },
 ): Promise<Date> {
+  // The newest, because it is the one that may be current, and is then read without a reference.
   const rows = await tx.rows<{ at: Date }>`
-    UPDATE secret_version SET ciphertext = '', value_mac = '', value_bytes = 0, destroyed_at = statement_timestamp(),
-      destroyed_by_id = ${actor.id}::uuid, destroyed_by_type = ${actor.type}::actor_type,
-      destroyed_by_name = ${actor.name}
-    WHERE secret_id = ${secretId}::uuid AND version = ANY(${[...versions]}::int[]) AND destroyed_at IS NULL
-    RETURNING destroyed_at AS at`;
+    WITH doomed AS MATERIALIZED (
+      SELECT id, ciphertext, data_key_id FROM secret_version
+      WHERE secret_id = ${secretId}::uuid AND version = ANY(${[...versions]}::int[]) AND destroyed_at IS NULL
+    ), heir AS MATERIALIZED (
+      SELECT DISTINCT ON (doomed.id) doomed.id AS former_id, doomed.ciphertext, doomed.data_key_id, v.id
+      FROM doomed JOIN secret_version v ON v.content_version_id = doomed.id
+      WHERE v.id NOT IN (SELECT id FROM doomed)
+      ORDER BY doomed.id, v.version DESC
+    ), kept AS (
+      UPDATE secret_version v SET ciphertext = CASE WHEN v.id = heir.id THEN heir.ciphertext ELSE '' END,
+        data_key_id = heir.data_key_id, content_version_id = nullif(heir.id, v.id)
+      FROM heir WHERE v.content_version_id = heir.former_id AND v.id NOT IN (SELECT id FROM doomed)
+    )
+    UPDATE secret_version v SET ciphertext = '', content_version_id = NULL, value_mac = '', value_bytes = 0,
+      destroyed_at = statement_timestamp(), destroyed_by_id = ${actor.id}::uuid,
+      destroyed_by_type = ${actor.type}::actor_type, destroyed_by_name = ${actor.name}
+    FROM doomed WHERE v.id = doomed.id
+    RETURNING v.destroyed_at AS at`;
   const [first] = rows;
   if (first === undefined || rows.length !== versions.length) throw new Error('not all versions were there to destroy');
   return first.at;

@@ -24,9 +24,9 @@ const revisionSql = `INSERT INTO environment_revision
 
 const restoreSql = `WITH written AS (
     INSERT INTO secret_version (id, secret_id, version, change_type, changed_by_id, changed_by_type, changed_by_name,
-      comment, ciphertext, data_key_id, value_mac, value_bytes)
-    SELECT gen_random_uuid(), s.id, s.version + 1, 'rolled_back', $4, 'user', 'floor', 'restored', v.ciphertext,
-      v.data_key_id, v.value_mac, v.value_bytes
+      comment, ciphertext, content_version_id, data_key_id, value_mac, value_bytes)
+    SELECT gen_random_uuid(), s.id, s.version + 1, 'rolled_back', $4, 'user', 'floor', 'restored', '',
+      coalesce(v.content_version_id, v.id), v.data_key_id, v.value_mac, v.value_bytes
     FROM snapshot_entry n JOIN secret s ON s.id = n.secret_id JOIN secret_version v ON v.id = n.version_id
     WHERE n.snapshot_id = $1 AND s.deleted_at IS NULL
     RETURNING id, secret_id, version

@@ -101,7 +101,7 @@ export class Versions {
   }
 
   /**
-   * Makes a new version with the target version's value: its stored bytes are copied, nothing is decrypted. Throws
+   * Makes a new version with the target version's value: nothing is decrypted. Throws
    * DomainError not_found for a key that was never written or has no such version, secret_deleted for a deleted key,
    * version_destroyed, quota_exceeded and what `SecretWriter.writeOnce` throws.
    */

@@ -48,10 +48,11 @@ export class StoredValues {
   /** The versions of a key of an environment, newest first. */
   async versions(environmentId: string, key: string): Promise<StoredVersion[]> {
     const rows = await this.query<Row>(
-      `SELECT v.id, v.version, v.id = s.current_version_id AS is_current, v.ciphertext, v.data_key_id,
+      `SELECT v.id, v.version, v.id = s.current_version_id AS is_current, c.ciphertext, c.data_key_id,
               p.organization_id, e.project_id, s.environment_id, v.secret_id
          FROM secret_version v JOIN secret s ON s.id = v.secret_id JOIN environment e ON e.id = s.environment_id
               JOIN project p ON p.id = e.project_id
+              JOIN secret_version c ON c.id = coalesce(v.content_version_id, v.id)
         WHERE s.environment_id = $1 AND s.key = $2 ORDER BY v.version DESC`,
       [environmentId, key],
     );

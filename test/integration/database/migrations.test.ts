@@ -171,6 +171,7 @@ describe('migrations and prisma/schema.prisma', () => {
     const all = [checks, indexes, triggers, deferrable].join(' UNION ALL ');
     const rows = await query<{ name: string }>(url, all);
     expect(rows.map(({ name }) => name).sort()).toEqual([
+      'CREATE INDEX secret_version_content_version_id_idx ON public.secret_version USING btree (content_version_id) WHERE (content_version_id IS NOT NULL)',
       'CREATE INDEX secret_version_destroyed_idx ON public.secret_version USING btree (secret_id) WHERE (destroyed_at IS NOT NULL)',
       'CREATE UNIQUE INDEX data_key_one_active ON public.data_key USING btree (project_id) WHERE (retired_at IS NULL)',
       'audit_entry audit_entry_append_only',
@@ -187,9 +188,10 @@ describe('migrations and prisma/schema.prisma', () => {
       'resource_claim resource_claim_serial_counts',
       'secret secret_key_form',
       'secret secret_version_counts',
-      'secret_version secret_version_content',
+      'secret_version secret_version_content_version_id_fkey',
       'secret_version secret_version_counts',
       'secret_version secret_version_data_key_id_fkey',
+      'secret_version secret_version_reference',
       'secret_version secret_version_size',
       'service_token service_token_keyless',
       'service_token service_token_scope_fits',

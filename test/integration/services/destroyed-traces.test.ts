@@ -84,11 +84,11 @@ describe('the database', () => {
        FROM secret_version WHERE destroyed_at IS NOT NULL AND destroyed_by_id = $1`,
       [world.admin.id],
     );
-    await expect(copy).rejects.toMatchObject({ constraint: 'secret_version_content' });
+    await expect(copy).rejects.toMatchObject({ constraint: 'secret_version_reference' });
     const half = services.database.pool.query(
       'UPDATE secret_version SET destroyed_at = NULL WHERE destroyed_by_id = $1',
       [world.admin.id],
     );
-    await expect(half).rejects.toMatchObject({ constraint: 'secret_version_content' });
+    await expect(half).rejects.toMatchObject({ constraint: 'secret_version_reference' });
   });
 });

@@ -116,6 +116,16 @@ describe('the daily budget of an environment', () => {
     await expect(calls.patch(values)).rejects.toMatchObject(refusal);
   });
 
+  test('counts a rollback and a restore by their rows, because they refer to the value', async () => {
+    await calls.put('KEY', 'x'.repeat(20 * kibibyte));
+    const { id } = await snapshots.create();
+    for (let round = 0; round < 10; round += 1) {
+      await calls.rollback('KEY', { targetVersion: 1 });
+      await snapshots.restore(id);
+    }
+    expect(await versions()).toBe(21);
+  });
+
   test('counts a comment with each version that stores it', async () => {
     const values = Object.fromEntries(Array.from({ length: 12 }, (_, index) => [`KEY_${index}`, 'x']));
     const comment = '\u{1F511}'.repeat(1000);

@@ -136,17 +136,21 @@ describe('a rollback', () => {
     expect(await valueAt('KEY', 2)).toBe('two');
   });
 
-  test('copies the stored bytes of the target: ciphertext, data key, MAC and size', async () => {
+  test('refers to the stored bytes of the target, with its data key, MAC and size', async () => {
     await calls.put('KEY', 'one');
     await calls.put('KEY', 'a longer value');
     await calls.rollback('KEY', { targetVersion: 1 });
+    await calls.rollback('KEY', { targetVersion: 3 });
     const rows = await services.database.prisma.secretVersion.findMany({
       where: { secret: { environmentId: world.environment.id } },
       orderBy: { version: 'asc' },
-      select: { ciphertext: true, dataKeyId: true, valueMac: true, valueBytes: true },
+      select: { id: true, ciphertext: true, contentId: true, dataKeyId: true, valueMac: true, valueBytes: true },
     });
-    expect(rows[2]).toEqual(rows[0]);
-    expect(rows[1]?.ciphertext).not.toEqual(rows[0]?.ciphertext);
+    const [first, second, ...later] = rows;
+    const reference = { ...first, id: expect.any(String), ciphertext: new Uint8Array(), contentId: first?.id };
+    // The last one was rolled back to a reference, and refers to the value itself.
+    expect(later).toEqual([reference, reference]);
+    expect(second?.ciphertext).not.toEqual(first?.ciphertext);
   });
 
   test('goes to the current version as well, and to an equal value', async () => {

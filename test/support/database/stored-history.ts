@@ -33,9 +33,10 @@ export async function readHistory(services: TestServices, world: World): Promise
   const { organization, project, environment } = world;
   const rows = await services.database.prisma.$queryRaw<VersionRow[]>`
     SELECT s.key, v.version, v.change_type::text AS "changeType", v.changed_by_id AS "changedBy", v.comment,
-      v.secret_id AS "secretId", v.ciphertext, v.data_key_id AS "dataKeyId",
+      v.secret_id AS "secretId", content.ciphertext, content.data_key_id AS "dataKeyId",
       array(SELECT c.revision_number FROM secret_change c WHERE c.version_id = v.id) AS revisions
     FROM secret_version v JOIN secret s ON s.id = v.secret_id
+      JOIN secret_version content ON content.id = coalesce(v.content_version_id, v.id)
     WHERE s.environment_id = ${environment.id}::uuid ORDER BY s.key, v.version`;
   const opener = await services.keyring.opener(new Set(rows.map(({ dataKeyId }) => dataKeyId)));
   const ids = { organizationId: organization.id, projectId: project.id, environmentId: environment.id };
@@ -109,6 +110,12 @@ async function storedFaults({ database: { prisma } }: TestServices, world: World
     ) newest
     WHERE s.environment_id = ${environment}::uuid
       AND (s.version <> newest.version OR s.current_version_id <> newest.id)
+    UNION ALL
+    SELECT format('%s %s refers to a version without its value', s.key, v.version)
+    FROM secret_version v JOIN secret s ON s.id = v.secret_id
+      LEFT JOIN secret_version c ON c.id = v.content_version_id AND c.secret_id = v.secret_id
+        AND c.content_version_id IS NULL AND c.value_mac = v.value_mac AND c.value_bytes = v.value_bytes
+    WHERE s.environment_id = ${environment}::uuid AND v.content_version_id IS NOT NULL AND c.id IS NULL
     UNION ALL
     SELECT format('%s is not as its newest change left it', s.key)
     FROM secret s CROSS JOIN LATERAL (

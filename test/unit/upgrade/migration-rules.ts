@@ -18,7 +18,8 @@ export type Releases = Readonly<Record<string, Readonly<Record<string, string>>>
  *     -- Side by side: REPLACE FUNCTION refuse_audit_change: why a server of the release before is right with it
  *
  * A contraction names a release that is out and was so before the migration's own, and the migration's name ends in
- * `_since_0_2_0`, by which older servers know that they cannot work any more.
+ * `_since_0_2_0`, by which older servers know that they cannot work any more. One whose name ends in
+ * `_finish_since_0_2_0` waits until an upgrade to 0.2 is finished, so it comes with that release.
  */
 export async function migrationFaults(migrations: readonly MigrationFile[], releases: Releases): Promise<string[]> {
   const releaseOf = new Map(
@@ -57,13 +58,26 @@ async function contentFaults({ name, sql }: MigrationFile, earlier: readonly str
   const undeclared = findings.flatMap((finding) => undeclaredFaults(finding, { contracts, sideBySide }));
   const known = new Set(findings.map(({ what }) => what));
   const stale = [...contracts.keys(), ...sideBySide].filter((what) => !known.has(what));
-  const unreleased = [...contracts.values()].filter((release) => !earlier.includes(release));
+  const isHeldBack = heldBack.test(name);
+  const misnamed = [...contracts.values()].flatMap((release) => sinceFaults(release, { isHeldBack, earlier }));
   return [
     ...undeclared,
     ...stale.map((what) => `declares what it does not do: ${what}`),
-    ...unreleased.map((release) => `contracts for servers since ${release}, which was not out before it`),
+    ...misnamed,
     ...suffixFaults(name, [...contracts.values()]),
   ].map((fault) => `${name} ${fault}`);
+}
+
+const heldBack = /_finish_since_\d+_\d+_\d+$/;
+
+function sinceFaults(
+  release: string,
+  { isHeldBack, earlier }: { readonly isHeldBack: boolean; readonly earlier: readonly string[] },
+): string[] {
+  const contracts = `contracts for servers since ${release}`;
+  if (!isHeldBack) return earlier.includes(release) ? [] : [`${contracts}, which was not out before it`];
+  const isLater = earlier.every((other) => isOlderRelease(other, release)) && release.endsWith('.0');
+  return isLater ? [] : [`waits for a finished upgrade, but ${contracts}, which is not the next minor release`];
 }
 
 interface Declarations {

@@ -132,6 +132,18 @@ describe('a declaration', () => {
     },
   );
 
+  test.each([
+    ['0.3.0', true],
+    ['0.2.0', false],
+    ['0.1.0', false],
+    ['0.2.1', false],
+  ])('of one that waits for a finished upgrade to %s is right: %s', async (release, isRight) => {
+    const name = `2028_next_finish_since_${release.replaceAll('.', '_')}`;
+    const fault = `waits for a finished upgrade, but contracts for servers since ${release}, which is not the next minor release`;
+    const declared = `-- Contracts: ${what}, for servers since ${release}\n${sql}`;
+    expect(await faultsOf(declared, name)).toEqual(isRight ? [] : [fault]);
+  });
+
   test('names what is done, at the head, and the migration’s name ends in the newest release', async () => {
     const line = `-- Contracts: ${what}, for servers since 0.2.0`;
     expect(await faultsOf(`${line}\n${sql}`)).toEqual(['must end in _since_0_2_0']);
