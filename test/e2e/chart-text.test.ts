@@ -100,6 +100,9 @@ test.each([
     ['postgres.enabled=false', 'database.url=postgresql://host/db', 'database.migration.existingSecret=owner'],
     'database.existingSecret',
   ],
+  [['database.finishUpgrade=yes'], '/database/finishUpgrade'],
+  [['database.finishUpgrade=1'], '/database/finishUpgrade'],
+  [['database.finishUpgrade=99.0'], 'database.finishUpgrade is 99.0'],
   [['shutdownDelay=30s'], 'terminationGracePeriodSeconds'],
   [['bootstrap.adminEmail=', 'bootstrap.existingSecret=mine'], 'bootstrap.existingSecret'],
   [['bootstrap.adminEmail=you@example.com'], 'bootstrap.adminEmail'],
@@ -115,6 +118,11 @@ test.each([
     (error: unknown) => (error as { stderr?: string }).stderr,
   );
   expect(await said).toContain(field);
+});
+
+test('the upgrade to an earlier release may have been finished, which changes nothing', async () => {
+  const finished = ['--set', 'database.finishUpgrade=0.0'];
+  expect(await renderChart({ namespace, more: finished })).toBe(await renderChart({ namespace, more: [] }));
 });
 
 test('the address of the administrator is the reader’s to choose: its default is refused, but not by an upgrade', async () => {

@@ -111,6 +111,15 @@ app.kubernetes.io/part-of: keyframe
 {{- if and (not .Values.postgres.enabled) (include "keyframe.ownerSecret" .) }}true{{ end }}
 {{- end }}
 
+{{/* Whether the upgrade to this chart's minor release is finished. A value from an earlier upgrade has no effect. */}}
+{{- define "keyframe.finishesUpgrade" -}}
+{{- if eq (default "" .Values.database.finishUpgrade) (include "keyframe.minorRelease" .) }}true{{ end }}
+{{- end }}
+
+{{- define "keyframe.minorRelease" -}}
+{{- regexFind "^[0-9]+\\.[0-9]+" .Chart.AppVersion }}
+{{- end }}
+
 {{/* http or https. */}}
 {{- define "keyframe.scheme" -}}
 {{- if .Values.tls.existingSecret }}https{{ else }}http{{ end }}
@@ -158,6 +167,11 @@ app.kubernetes.io/part-of: keyframe
 {{- end }}
 {{- if not .Values.database.existingSecret }}
 {{- fail "database.migration needs database.existingSecret: the Secret with the address as which the pods connect must exist before the migration" }}
+{{- end }}
+{{- end }}
+{{- with .Values.database.finishUpgrade }}
+{{- if semverCompare (printf ">%s" (include "keyframe.minorRelease" $)) . }}
+{{- fail (printf "database.finishUpgrade is %s, and the chart is of release %s: first upgrade to the chart of that release" . $.Chart.AppVersion) }}
 {{- end }}
 {{- end }}
 {{- if and .Values.database.ca.existingSecret .Values.postgres.enabled }}

@@ -67,7 +67,7 @@ volumes:
 {{- $values := .root.Values }}
 image: {{ include "keyframe.image" .root | quote }}
 imagePullPolicy: {{ $values.image.pullPolicy }}
-args: [{{ .role }}]
+args: [{{ .role }}{{ if and (eq .role "migrate") (include "keyframe.finishesUpgrade" .root) }}, --finish-upgrade{{ end }}]
 env:
   {{- include "keyframe.env" . | nindent 2 }}
 {{- include "keyframe.envFrom" .root }}

@@ -1,4 +1,5 @@
 import { expect } from '@jest/globals';
+import { ownRelease } from '../../../src/lib/release.ts';
 import type { Setting } from './setting.ts';
 
 /** The values that reach the program: its variables, the Secrets that it reads, its database. */
@@ -15,6 +16,7 @@ const postgres = 'StatefulSet/keyframe-postgres spec.template.spec';
 const claim = 'StatefulSet/keyframe-postgres spec.volumeClaimTemplates[0].spec';
 const external = { 'postgres.enabled': false, 'database.existingSecret': 'db' };
 const migration = 'Job/keyframe-migrate spec.template.spec';
+const minorRelease = ownRelease().split('.').slice(0, 2).join('.');
 const url = 'postgresql://keyframe:secret@db.internal:5432/keyframe';
 const rules = (name: string): string => `ClusterRole/keyframe-keyframe-${name} rules`;
 const patches = expect.arrayContaining([
@@ -239,6 +241,15 @@ const databaseSettings: readonly Setting[] = [
     shows: {
       [`${migration}.volumes[database-owner].secret.items`]: [{ key: 'uri', path: 'uri' }],
       [`${migration}.containers[migrate].env[KEYFRAME_DATABASE_URL_FILE].value`]: '/etc/keyframe/database-owner/uri',
+    },
+  },
+  {
+    value: 'database.finishUpgrade',
+    set: minorRelease,
+    given: { ...external, 'database.migration.existingSecret': 'owner' },
+    shows: {
+      'servers initContainers[migrate].args': ['migrate', '--finish-upgrade'],
+      [`${migration}.containers[migrate].args`]: ['migrate', '--finish-upgrade'],
     },
   },
   {
