@@ -65,7 +65,10 @@ const steps: ReadonlyMap<string, (url: string) => string[]> = new Map(
     plan_outdated: () => [
       'Check the new plan: run the command again, with --dry-run in place of --plan-hash if that was given',
     ],
-    secret_deleted: () => ['Its history is kept: keyframe versions <key>. Write it again: keyframe set <key>=<value>'],
+    secret_deleted: () => [
+      'Restore it: keyframe rollback <key> --version <n> --undelete. Its versions: keyframe versions <key>',
+    ],
+    revert_conflict: () => ['To undo the change of these secrets too, add --overwrite'],
     value_in_other_versions: () => [
       'To destroy the value in all of them, add --same-value; to keep it in the others, --this-version-only',
     ],

@@ -40,6 +40,7 @@ export const commandTable: readonly CommandSection[] = [
     entries: [
       { name: 'versions', load: async () => (await import('./commands/secret/versions.ts')).versionsCommand },
       { name: 'rollback', load: async () => (await import('./commands/secret/rollback.ts')).rollbackCommand },
+      { name: 'undo', load: async () => (await import('./commands/secret/undo.ts')).undoCommand },
       { name: 'destroy', load: async () => (await import('./commands/secret/destroy.ts')).destroyCommand },
       { name: 'history', load: async () => (await import('./commands/secret/history.ts')).historyCommand },
       { name: 'watch', load: async () => (await import('./commands/change/watch.ts')).watchCommand },

@@ -9,7 +9,7 @@ const synonyms: ReadonlyMap<string, string> = new Map(
     pull: ['export', 'download', 'fetch'],
     run: ['exec'],
     diff: ['compare'],
-    rollback: ['undo', 'revert'],
+    undo: ['revert'],
     history: ['log', 'logs', 'changes'],
     watch: ['follow', 'tail', 'events'],
     'snapshot restore': ['restore'],

@@ -14,6 +14,7 @@ import { AuditLog } from '../services/audit/audit-log.ts';
 import { ChangeFeed } from '../services/changes/change-feed.ts';
 import { ChangeStreams, type ChangeStreamsDeps } from '../services/changes/change-streams.ts';
 import { Changes } from '../services/changes/changes.ts';
+import { Reverts } from '../services/changes/reverts.ts';
 import { EnvironmentQueue } from '../services/kernel/environment-queue.ts';
 import { GrowthBudget, type GrowthLimits } from '../services/kernel/growth-budget.ts';
 import { ResourceAccess } from '../services/managed/access.ts';
@@ -149,6 +150,7 @@ function composeServices(opened: Opened, options: ServicesOptions): Services {
     restores: new Restores({ database, queue, budget, audit }),
     serviceTokens: new ServiceTokens({ database, audit }),
     changes: new Changes({ database, audit }),
+    reverts: new Reverts({ database, queue, budget, audit }),
     changeStreams: new ChangeStreams({ database, changes: feed, audit, clock, ...streams }),
     auditEntries: new AuditEntries({ database, audit }),
     secretReader: new SecretReader({ database, keyring, states, audit: controllerAudit }),

@@ -58,6 +58,7 @@ export const actionLevels = {
   'snapshot.restore': 'environment',
   'snapshot.delete': 'environment',
   'change.list': 'environment',
+  'change.revert': 'environment',
 } as const;
 
 export type Action = keyof typeof actionLevels;
@@ -128,6 +129,7 @@ export const rules: Readonly<Record<Action, Rule>> = {
   // A machine that can write must not be able to delete the backup.
   'snapshot.delete': { roles: admins, serviceToken: 'never' },
   'change.list': { roles: everyRole, serviceToken: 'read' },
+  'change.revert': { roles: writers, serviceToken: 'read_write' },
   'service_token.list': { roles: admins, serviceToken: 'never' },
   'service_token.create': { roles: admins, serviceToken: 'never' },
   'service_token.rotate': { roles: admins, serviceToken: 'never' },

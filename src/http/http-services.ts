@@ -1,6 +1,7 @@
 import type { Access } from '../services/access/access.ts';
 import type { AuditEntries } from '../services/audit/audit-entries.ts';
 import type { ChangeStreams } from '../services/changes/change-streams.ts';
+import type { Reverts } from '../services/changes/reverts.ts';
 import type { Changes } from '../services/changes/changes.ts';
 import type { Copies } from '../services/secrets/copy/copies.ts';
 import type { Destructions } from '../services/secrets/destructions.ts';
@@ -35,6 +36,7 @@ export interface HttpServices {
   readonly restores: Restores;
   readonly serviceTokens: ServiceTokens;
   readonly changes: Changes;
+  readonly reverts: Reverts;
   readonly changeStreams: ChangeStreams;
   readonly auditEntries: AuditEntries;
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { limits } from '../domain/limits.ts';
-import { revisionText } from './fields.ts';
+import { comment, planHash, revisionText, uuid } from './fields.ts';
 import { pageQuery } from './page.ts';
 
 /** docs/interface.md 4.10: the changes of an environment, as a list and as server-sent events. */
@@ -41,6 +41,38 @@ export const changeView = z.strictObject({
 
 export const changeListView = z.strictObject({ changes: z.array(changeView), nextCursor: z.string().nullable() });
 
+export const revertParams = z.strictObject({ revision: revisionText });
+
+/** The body is optional. */
+export const revertBody = z
+  .strictObject({
+    dryRun: z.boolean().exactOptional(),
+    planHash: planHash.exactOptional(),
+    expectedRevision: uuid.exactOptional(),
+    overwrite: z.boolean().exactOptional(),
+    comment: comment.exactOptional(),
+  })
+  .default({});
+
+/** What a revert did, or would do with a planHash. Each list is sorted by key. */
+export const revertView = z.strictObject({
+  /** The revision that was reverted. */
+  reverted: z.strictObject({ revision: z.int().min(1), revisionId: z.guid() }),
+  restored: z.array(z.string()),
+  /** Deleted now, and restored. */
+  recreated: z.array(z.string()),
+  /** They did not exist before the revision. */
+  deleted: z.array(z.string()),
+  unchanged: z.array(z.string()),
+  /** Left unchanged, because their values before the revision were destroyed. */
+  destroyed: z.array(z.string()),
+  /** Keys that are not as the revision left them. Without `overwrite` they refuse the revert. */
+  conflicts: z.array(z.strictObject({ key: z.string(), reason: z.enum(['changed', 'destroyed']) })),
+  revision: z.int().min(0),
+  revisionId: z.guid(),
+  planHash: z.string().exactOptional(),
+});
+
 const eventId = z
   .string()
   .meta({ description: 'Where a reader resumes after this event: the id of a revision, or 0.' });
@@ -62,4 +94,5 @@ export const changeEventView = z.strictObject({
 export const streamEventView = z.discriminatedUnion('event', [readyEventView, resetEventView, changeEventView]);
 
 export type StreamEventView = z.infer<typeof streamEventView>;
+export type RevertView = z.infer<typeof revertView>;
 export type ChangeView = z.infer<typeof changeView>;

@@ -54,6 +54,8 @@ export const userRef = z.union([uuid.transform((id) => ({ id })), email.transfor
 export const secretValue = text(validateSecretValue)
   .meta(secretValueSchema)
   .transform((value) => new Plaintext(value));
+/** Hash of a plan that a dry run returned. */
+export const planHash = z.string().regex(/^[A-Za-z0-9_-]{43}$/, { error: 'must be the planHash of a dry run' });
 export const versionNumber = z.int().min(1).max(maxInteger);
 /** An expected version: 0 requires that the key does not exist. */
 export const expectedVersion = z.int().min(0).max(maxInteger);

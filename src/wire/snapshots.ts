@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isTimeZone } from '../lib/time-zone.ts';
-import { comment, keySelection, name, uuid } from './fields.ts';
+import { comment, keySelection, name, planHash, uuid } from './fields.ts';
 
 /** docs/interface.md 2.1 and 4.1 to 4.3: snapshots of environments, and restores from them. */
 
@@ -17,8 +17,6 @@ export const diffQuery = z.strictObject({
     .union([z.literal('current'), uuid], { error: 'must be "current" or the UUID of a snapshot' })
     .exactOptional(),
 });
-
-const planHash = z.string().regex(/^[A-Za-z0-9_-]{43}$/, { error: 'must be the planHash of a dry run' });
 
 export const restoreBody = z.strictObject({
   snapshotId: uuid,

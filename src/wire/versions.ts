@@ -5,7 +5,11 @@ import { comment, integerText, secretKey, versionNumber } from './fields.ts';
 
 export const versionParams = z.strictObject({ key: secretKey, version: integerText(1) });
 
-export const rollbackBody = z.strictObject({ targetVersion: versionNumber, comment: comment.exactOptional() });
+export const rollbackBody = z.strictObject({
+  targetVersion: versionNumber,
+  undelete: z.boolean().exactOptional(),
+  comment: comment.exactOptional(),
+});
 
 /** The body is optional. */
 export const destroyBody = z.strictObject({ sameValue: z.boolean().exactOptional() }).default({});

@@ -43,7 +43,15 @@ export async function makeWorld(
   // Who is the only owner already may be appointed again.
   const { id: owner } = await api.call<Created>('GET', '/me');
   return {
-    path: { org: 'acme', project: 'shop', env: 'production', user: person.id, key: 'API_KEY', version: '1' },
+    path: {
+      org: 'acme',
+      project: 'shop',
+      env: 'production',
+      user: person.id,
+      key: 'API_KEY',
+      version: '1',
+      revision: '1',
+    },
     resources: {
       'service-tokens': { id: token.id },
       snapshots: { id: snapshot.id },
@@ -82,8 +90,9 @@ async function makeDoomed(api: Api, scope: string, tokenBody: object): Promise<R
     await post('/projects/acme', { slug });
     await post('/environments/acme/shop', { slug });
   }
-  // Where pruning takes nothing that others need.
+  // Where pruning and reverting take nothing that others need.
   await post('/environments/acme/shop', { slug: 'pruned' });
+  await api.call('PUT', '/secrets/acme/shop/pruned/NEW', { value: 'new' });
   for (const path of ['/organizations', '/projects/acme', '/environments/acme/shop']) {
     for (const slug of [buried, missed]) await api.call('DELETE', `${path}/${slug}`);
   }
@@ -111,5 +120,6 @@ async function makeDoomed(api: Api, scope: string, tokenBody: object): Promise<R
     'POST /snapshots/{org}/{project}/{env}/prune': { env: 'pruned' },
     'DELETE /secrets/{org}/{project}/{env}/{key}': { key: 'DOOMED' },
     'POST /versions/{org}/{project}/{env}/{key}/{version}/destroy': { key: 'LEAKED', version: '1' },
+    'POST /changes/{org}/{project}/{env}/{revision}/revert': { env: 'pruned', revision: '1' },
   };
 }

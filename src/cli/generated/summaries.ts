@@ -14,6 +14,7 @@ export const summaries: Readonly<Record<string, string>> = {
   promote: 'Copy secrets from one environment to another, after showing the plan',
   versions: 'List the versions of a secret, or show one',
   rollback: 'Roll a secret back to an earlier version',
+  undo: 'Undo one change of an environment, after showing the plan',
   destroy: 'Erase the value of a version permanently',
   history: 'List the changes of an environment',
   watch: 'Show the changes of an environment as they happen',

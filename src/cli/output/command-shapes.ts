@@ -14,6 +14,7 @@ export const commandShapes: Readonly<Record<string, readonly ShapeName[]>> = {
   promote: ['copy'],
   versions: ['version-list', 'past-secret'],
   rollback: ['rollback'],
+  undo: ['revert'],
   destroy: ['destroyed-version'],
   history: ['revision-list'],
   watch: ['watched-change'],

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { auditListView } from '../../wire/audit.ts';
-import { changeListView, changeView } from '../../wire/changes.ts';
+import { changeListView, changeView, revertView } from '../../wire/changes.ts';
 import { copyView } from '../../wire/copies.ts';
 import { meView } from '../../wire/me.ts';
 import { memberListView, memberView } from '../../wire/members.ts';
@@ -168,6 +168,7 @@ export const shapes = {
   push,
   'reached-revision': z.strictObject(revisionFields),
   restore: restoreView,
+  revert: revertView,
   'revision-list': changeListView,
   rollback: z.strictObject({ key: z.string(), ...rollbackView.shape }),
   secret,

@@ -23,6 +23,12 @@ export const httpErrors = {
     reason: 'Conflict',
     effect: 'retry',
   },
+  revert_conflict: {
+    status: 409,
+    title: 'Keys were changed after the revision',
+    reason: 'Conflict',
+    effect: 'retry',
+  },
   version_destroyed: { status: 410, title: 'Version was destroyed', reason: 'VersionDestroyed', effect: 'block' },
   quota_exceeded: { status: 409, title: 'Quota exceeded', reason: 'QuotaExceeded', effect: 'block' },
   version_mismatch: { status: 412, title: 'Version mismatch', reason: 'Conflict', effect: 'retry' },

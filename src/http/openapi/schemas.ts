@@ -6,6 +6,7 @@ import {
   changeView,
   readyEventView,
   resetEventView,
+  revertView,
   streamEventView,
 } from '../../wire/changes.ts';
 import { copyView } from '../../wire/copies.ts';
@@ -90,6 +91,7 @@ export const namedSchemas = {
   MemberList: memberListView,
   Change: changeView,
   ChangeList: changeListView,
+  Revert: revertView,
   ChangeStreamEvent: streamEventView,
   ReadyEvent: readyEventView,
   ResetEvent: resetEventView,

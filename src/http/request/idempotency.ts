@@ -31,7 +31,7 @@ export function idempotencyRequest(key: string, { method, path, params, body }: 
 export function unsupportedIdempotencyKey(): DomainError {
   return new DomainError(
     'malformed_request',
-    'Idempotency-Key is supported only to create snapshots and service tokens, to restore snapshots and to roll back secrets; remove the header',
+    'Idempotency-Key is supported only to create snapshots and service tokens, to restore snapshots, to revert changes and to roll back secrets; remove the header',
   );
 }
 

@@ -1,15 +1,21 @@
 import { invalidField } from '../../domain/errors/domain-error.ts';
 import type { OpenStream, StreamEvent, StreamStart } from '../../services/changes/change-stream.ts';
+import type { RevertAnswer } from '../../services/changes/reverts.ts';
 import type { RevisionRecord } from '../../services/changes/changes.ts';
 import {
   type ChangeView,
   changeListView,
   changesHeaders,
   changesQuery,
+  type RevertView,
+  revertBody,
+  revertParams,
+  revertView,
   type StreamEventView,
   streamEventView,
 } from '../../wire/changes.ts';
 import { revisionText } from '../../wire/fields.ts';
+import { replayed } from '../request/idempotency.ts';
 import { acceptsEvents, comment, eventText, retryText } from '../response/server-sent-events.ts';
 import { type EventStream, type Route, environmentRoute } from '../route.ts';
 
@@ -18,7 +24,7 @@ const listHeaders = { Vary: 'Accept' };
 const streamHeaders = { Vary: 'Accept', 'X-Accel-Buffering': 'no' };
 const reconnectMs = 2_000;
 
-/** docs/interface.md 4.10 */
+/** docs/interface.md 4.10 and 4.14 */
 export const changeRoutes: readonly Route[] = [
   environmentRoute({
     method: 'GET',
@@ -40,6 +46,25 @@ export const changeRoutes: readonly Route[] = [
       }
       const opened = await changeStreams.start(access, startOf(query.since, headers['last-event-id']));
       return { status: 200, stream: textOf(opened), headers: streamHeaders };
+    },
+  }),
+  environmentRoute({
+    method: 'POST',
+    path: '/changes/{org}/{project}/{env}/{revision}/revert',
+    action: 'change.revert',
+    operation: 'revertChange',
+    summary: 'Revert one revision of an environment, or plan it',
+    input: { params: revertParams, body: revertBody, idempotencyKey: true },
+    responses: { 200: revertView },
+    async handle({ reverts }, access, { params, body: { dryRun = false, ...rest }, idempotencyKey: idempotency }) {
+      const input = { reverted: params.revision, ...rest };
+      if (dryRun) {
+        const { planHash, ...plan } = await reverts.plan(access, input);
+        return { status: 200, body: { ...revertViewOf(plan), planHash } };
+      }
+      const done = await reverts.revert(access, { ...input, idempotency });
+      const view = revertViewOf(done);
+      return done.replayed === true ? replayed(view) : { status: 200, body: view };
     },
   }),
 ];
@@ -80,6 +105,21 @@ function eventView(event: Exclude<StreamEvent, { kind: 'idle' }>): StreamEventVi
 /** The id of revision 0 is lost after the first change, so its number stands for the beginning. */
 function cursorOf({ revision, revisionId }: { readonly revision: number; readonly revisionId: string }): string {
   return revision === 0 ? '0' : revisionId;
+}
+
+function revertViewOf(done: Omit<RevertAnswer, 'replayed'>): RevertView {
+  const { reverted, restored, recreated, deleted, unchanged, destroyed, conflicts, revision, revisionId } = done;
+  return {
+    reverted,
+    restored: [...restored],
+    recreated: [...recreated],
+    deleted: [...deleted],
+    unchanged: [...unchanged],
+    destroyed: [...destroyed],
+    conflicts: conflicts.map((conflict) => ({ ...conflict })),
+    revision,
+    revisionId,
+  };
 }
 
 function changeView({ createdAt, keys, ...change }: RevisionRecord): ChangeView {

@@ -13,7 +13,12 @@ export type WantedChange =
       /** The server generated the value. It becomes a version, whatever value the key has. */
       readonly isGenerated?: true;
     }
-  | { readonly kind: 'roll_back'; readonly targetVersion: number }
+  | {
+      readonly kind: 'roll_back';
+      readonly targetVersion: number;
+      /** Also restores the key if it is deleted. */
+      readonly undelete?: boolean;
+    }
   | { readonly kind: 'delete' };
 
 export type WantedChanges = ReadonlyMap<string, WantedChange>;
@@ -46,7 +51,7 @@ const namesShown = 20;
 /**
  * Plans the changes of one write, in time slices. A key that was deleted continues its version numbers. Throws
  * DomainError not_found naming the keys to delete or to roll back that do not exist, or the version to roll back to;
- * secret_deleted for the rollback of a deleted key, version_destroyed for one to a version without a value;
+ * secret_deleted for the rollback of a deleted key that is not to undelete it, version_destroyed for one to a version without a value;
  * version_mismatch if an expected version is not the current one.
  */
 export async function planWrite(input: PlanInput): Promise<Plan> {
@@ -99,7 +104,7 @@ function planKey(input: PlanInput, state: KeyState): Step | 'unchanged' {
   if (secret === undefined) throw new Error('a key that is not there was not refused');
   const { secretId } = secret;
   if (change.kind === 'delete') return { change: { kind: 'deletion', secretId, key }, valueBytes: 0 };
-  const { versionId, valueBytes } = rollbackTarget(input, state, change.targetVersion);
+  const { versionId, valueBytes } = rollbackTarget(input, state, change);
   return { change: versionOf(input, state, { secretId, content: { copiedVersionId: versionId } }), valueBytes };
 }
 
@@ -108,14 +113,21 @@ function versionOf(
   { key, change, secret, live }: KeyState,
   made: Pick<NewVersion, 'secretId' | 'content'>,
 ): NewVersion {
-  const changed = change.kind === 'roll_back' ? 'rolled_back' : 'updated';
-  const changeType = live === undefined ? 'created' : changed;
+  const written = live === undefined ? 'created' : 'updated';
+  const changeType = change.kind === 'roll_back' ? 'rolled_back' : written;
   return { kind: 'version', key, versionId: newVersionId(), version: (secret?.version ?? 0) + 1, changeType, ...made };
 }
 
-function rollbackTarget({ targets }: PlanInput, { key, live }: KeyState, targetVersion: number): StoredVersion {
-  if (live === undefined) {
-    throw new DomainError('secret_deleted', `secret ${key} is deleted; create it again to go on with its history`);
+function rollbackTarget(
+  { targets }: PlanInput,
+  { key, live }: KeyState,
+  { targetVersion, undelete = false }: Extract<WantedChange, { kind: 'roll_back' }>,
+): StoredVersion {
+  if (live === undefined && !undelete) {
+    throw new DomainError(
+      'secret_deleted',
+      `secret ${key} is deleted; send undelete to restore it with the value of version ${targetVersion}`,
+    );
   }
   const target = targets.get(key);
   if (target === undefined) throw new DomainError('not_found', `secret ${key} has no version ${targetVersion}`);

@@ -239,5 +239,6 @@ function singleSummary({ changes }: WrittenSecrets, wanted: WantedChanges): Audi
     ...(key === undefined ? {} : { key }),
     ...(change?.kind === 'version' ? { version: change.version } : {}),
     ...(asked?.kind === 'roll_back' ? { targetVersion: asked.targetVersion } : {}),
+    ...(asked?.kind === 'roll_back' && asked.undelete === true ? { undelete: true } : {}),
   };
 }

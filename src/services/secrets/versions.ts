@@ -28,6 +28,8 @@ export interface VersionValue extends VersionRecord {
 
 export interface RollbackInput {
   readonly targetVersion: number;
+  /** Also restores the key if it is deleted. */
+  readonly undelete?: boolean;
   readonly comment?: string;
   readonly idempotency?: IdempotencyRequest | undefined;
 }
@@ -101,21 +103,21 @@ export class Versions {
   }
 
   /**
-   * Makes a new version with the target version's value: nothing is decrypted. Throws
-   * DomainError not_found for a key that was never written or has no such version, secret_deleted for a deleted key,
+   * Makes a new version with the target version's value: nothing is decrypted. Throws DomainError not_found for a key
+   * that was never written or has no such version, secret_deleted for a deleted key without `undelete`,
    * version_destroyed, quota_exceeded and what `SecretWriter.writeOnce` throws.
    */
   async rollback(
     access: EnvironmentAccess<'version.rollback'>,
     key: string,
-    { targetVersion, comment, idempotency }: RollbackInput,
+    { targetVersion, undelete = false, comment, idempotency }: RollbackInput,
   ): Promise<RollbackAnswer> {
     return auditedFailure(this.#deps.audit, access, async (note) => {
       checkKey(key);
       checkVersion('targetVersion', targetVersion);
       checkComment(comment);
-      note({ key, targetVersion });
-      const wanted = new Map<string, WantedChange>([[key, { kind: 'roll_back', targetVersion }]]);
+      note({ key, targetVersion, ...(undelete ? { undelete } : {}) });
+      const wanted = new Map<string, WantedChange>([[key, { kind: 'roll_back', targetVersion, undelete }]]);
       const { result } = await this.#deps.writer.writeOnce(
         access,
         { wanted, comment: comment ?? null },

@@ -83,7 +83,7 @@ describe('versions and rollback', () => {
     await write({}, ['GONE']);
     const { code, stderr } = await cli.run(['rollback', 'GONE', '--version', '1', ...scope]);
     expect(code).toBe(6);
-    expect(stderr).toContain('keyframe set');
+    expect(stderr).toContain('keyframe rollback <key> --version <n> --undelete');
   });
 });
 

@@ -99,6 +99,7 @@ describe('--output json', () => {
     expect(await prints('rotate', ['A'])).toMatchObject({ set: [{ key: 'A', version: 2 }] });
     await prints('versions', ['A']);
     expect(await prints('rollback', ['A', '--version', '1', '--yes'])).toMatchObject({ key: 'A', version: 3 });
+    expect(await prints('undo', ['--dry-run'])).toMatchObject({ restored: ['A'], conflicts: [] });
     await prints('set', ['A=3']);
     expect(await prints('destroy', ['A', '--version', '2', '--yes'])).toMatchObject({ key: 'A', version: 2 });
     expect(await prints('unset', ['B', '--yes'])).toMatchObject({ set: [], deleted: ['B'] });

@@ -215,7 +215,7 @@ describe('versions', () => {
     expect(await owner.expectStatus(200, 'GET', `${secrets}/A`)).toMatchObject({ value: 'one', version: 4 });
   });
 
-  test('of a deleted key stay readable, but cannot be rolled back to', async () => {
+  test('of a deleted key stay readable, and are rolled back to only with undelete', async () => {
     const { secrets, versions } = await newEnvironment('deleted');
     await owner.send('PUT', `${secrets}/A`, { value: 'x' });
     await owner.send('DELETE', `${secrets}/A`);
@@ -227,6 +227,12 @@ describe('versions', () => {
       'secret_deleted',
     );
     expect(status).toBe(409);
+    const body = { targetVersion: 1, undelete: true };
+    const bad = owner.send('POST', `${versions}/A/rollback`, { ...body, undelete: 'yes' });
+    await expectProblem(bad, 'invalid_input');
+    const restored = await owner.send('POST', `${versions}/A/rollback`, body);
+    expect(rollbackView.parse(restored.body)).toMatchObject({ version: 2, changeType: 'rolled_back' });
+    expect(await owner.expectStatus(200, 'GET', `${secrets}/A`)).toMatchObject({ value: 'x', version: 2 });
   });
 
   test('that are not there are not found', async () => {

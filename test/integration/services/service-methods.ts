@@ -102,6 +102,10 @@ export const targetMethods: Methods = {
     services.versions.rollback(await world.onEnvironment(caller, 'version.rollback'), 'KEY', {
       targetVersion: 1,
     }),
+  'reverts.revert': async ({ services, world }, caller) =>
+    services.reverts.revert(await world.onEnvironment(caller, 'change.revert'), { reverted: 1 }),
+  'reverts.plan': async ({ services, world }, caller) =>
+    services.reverts.plan(await world.onEnvironment(caller, 'change.revert'), { reverted: 1 }),
   'destructions.destroy': async ({ services, world }, caller) =>
     services.destructions.destroy(await world.onEnvironment(caller, 'version.destroy'), 'KEY', { version: 1 }),
   'serviceTokens.create': async ({ services, world }, caller) =>

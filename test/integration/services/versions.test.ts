@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { limits } from '../../../src/domain/limits.ts';
 import type { VersionRecord } from '../../../src/services/secrets/versions.ts';
 import { notDestroyed } from '../../../src/store/versions.ts';
 import type { SecretCalls } from '../../support/api/secret-calls.ts';
@@ -156,6 +157,40 @@ describe('a rollback', () => {
   test('goes to the current version as well, and to an equal value', async () => {
     await calls.put('KEY', 'one');
     expect(await calls.rollback('KEY', { targetVersion: 1 })).toMatchObject({ version: 2, changeType: 'rolled_back' });
+  });
+
+  test('of a deleted key restores it with undelete, as a version rolled_back that continues its numbers', async () => {
+    await calls.put('KEY', 'one');
+    await calls.put('KEY', 'two');
+    await calls.remove('KEY');
+    const answer = await calls.rollback('KEY', { targetVersion: 1, undelete: true });
+    expect(answer).toMatchObject({ version: 3, changeType: 'rolled_back', revision: 4 });
+    expect(await calls.read()).toMatchObject({ revision: 4, secrets: { KEY: ['one', 3] } });
+    const entries = await services.database.prisma.auditEntry.findMany({
+      where: { action: 'version.rollback', organizationId: world.organization.id },
+    });
+    expect(entries).toMatchObject([{ target: { key: 'KEY', targetVersion: 1, version: 3, undelete: true } }]);
+    // For a key that is not deleted it changes nothing.
+    expect(await calls.rollback('KEY', { targetVersion: 2, undelete: true })).toMatchObject({ version: 4 });
+  });
+
+  test('with undelete restores neither a key that never existed nor a destroyed value, and counts for the limits', async () => {
+    const undelete = true;
+    await expect(calls.rollback('NEVER', { targetVersion: 1, undelete })).rejects.toMatchObject({ code: 'not_found' });
+    await calls.put('KEY', 'one');
+    await calls.remove('KEY');
+    await expect(calls.rollback('KEY', { targetVersion: 2, undelete })).rejects.toMatchObject({ code: 'not_found' });
+    await calls.patch(
+      Object.fromEntries(Array.from({ length: limits.secretsPerEnvironment }, (_, index) => [`KEY_${index}`, ''])),
+    );
+    await expect(calls.rollback('KEY', { targetVersion: 1, undelete })).rejects.toMatchObject({
+      code: 'quota_exceeded',
+    });
+    const access = await world.onEnvironment(world.owner.caller, 'version.destroy');
+    await services.destructions.destroy(access, 'KEY', { version: 1 });
+    await expect(calls.rollback('KEY', { targetVersion: 1, undelete })).rejects.toMatchObject({
+      code: 'version_destroyed',
+    });
   });
 
   test('of a deleted key is secret_deleted, and of one created again goes back past the deletion', async () => {

@@ -30,6 +30,7 @@ const exitCodes: Readonly<Record<HttpErrorCode, number>> = {
   secret_deleted: 6,
   version_current: 6,
   value_in_other_versions: 6,
+  revert_conflict: 6,
   version_destroyed: 5,
   quota_exceeded: 6,
   version_mismatch: 6,

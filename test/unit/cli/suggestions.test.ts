@@ -42,7 +42,7 @@ describe('an unknown command', () => {
     ['rm', 'unset'],
     ['ls', 'list'],
     ['secrets', 'list'],
-    ['undo', 'rollback'],
+    ['revert', 'undo'],
     ['log', 'history'],
     ['config', 'init'],
     ['setup', 'init'],

@@ -67,6 +67,7 @@ const peopleTable = `
   snapshot.restore      allowed allowed allowed   denied  hidden
   snapshot.delete       allowed allowed denied    denied  hidden
   change.list           allowed allowed allowed   allowed hidden
+  change.revert         allowed allowed allowed   denied  hidden
 `;
 
 /**
@@ -197,6 +198,10 @@ const tokenTable = `
   snapshot.restore     sibling-environment  denied  allowed denied  allowed hidden  hidden
   snapshot.restore     sibling-project      denied  allowed hidden  hidden  hidden  hidden
   snapshot.restore     foreign-organization hidden  hidden  hidden  hidden  hidden  hidden
+  change.revert        own                  denied  allowed denied  allowed denied  allowed
+  change.revert        sibling-environment  denied  allowed denied  allowed hidden  hidden
+  change.revert        sibling-project      denied  allowed hidden  hidden  hidden  hidden
+  change.revert        foreign-organization hidden  hidden  hidden  hidden  hidden  hidden
   snapshot.delete      own                  denied  denied  denied  denied  denied  denied
   snapshot.delete      sibling-environment  denied  denied  denied  denied  hidden  hidden
   snapshot.delete      sibling-project      denied  denied  hidden  hidden  hidden  hidden

@@ -1,21 +1,24 @@
 import type { RollbackView } from '../../../wire/versions.ts';
 import { apiPath } from '../../../client/api-client.ts';
 import { defineCommand } from '../../command.ts';
-import { completing, argument, commentOption, scopeOptions, versionNumber } from '../../options.ts';
+import { completing, argument, commentOption, flag, scopeOptions, versionNumber } from '../../options.ts';
 import { shownScope } from './secrets-api.ts';
 
 /** `rollback <secret_key> --version <n>`: docs/interface.md 4.7 and 4.9. */
 export const rollbackCommand = defineCommand({
   summary: 'Roll a secret back to an earlier version',
-  description: 'The secret gets a new version with the value of the earlier one. The history is kept.',
+  description:
+    'The secret gets a new version with the value of the earlier one. The history is kept. A deleted secret is refused without --undelete.',
   arguments: { key: completing('key', argument('<secret_key>', 'Key of the secret')) },
   options: {
     version: { ...versionNumber('Version to roll back to', { isRequired: true }), field: 'targetVersion' },
+    undelete: flag('--undelete', 'Also restore the secret if it is deleted'),
     ...scopeOptions,
     ...commentOption,
   },
   examples: [
     { line: 'rollback DATABASE_URL --version 3', note: 'Restore the value of version 3' },
+    { line: 'rollback API_KEY --version 4 --undelete', note: 'Restore a deleted secret' },
     {
       line: "rollback API_KEY --version 1 -o acme -p shop -e production --comment 'new key was refused'",
       note: 'With a comment',
@@ -24,11 +27,13 @@ export const rollbackCommand = defineCommand({
   async run(context, { args: { key }, options }) {
     const scope = context.scope(options);
     const { organization, project, environment } = scope;
-    const { version: targetVersion, comment } = options;
+    const { version: targetVersion, undelete, comment } = options;
     const answer = await context
       .api()
       .post<RollbackView>(apiPath`/versions/${organization}/${project}/${environment}/${key}/rollback`, {
         targetVersion,
+        // An earlier release refuses what it does not know.
+        ...(undelete ? { undelete } : {}),
         ...(comment === undefined ? {} : { comment }),
       });
     await context.printer.object({

@@ -595,6 +595,23 @@ export const examples: Readonly<Record<string, OperationExample>> = {
       nextCursor: 'WyJjaGFuZ2VzIiwiNyJd',
     },
   },
+  revertChange: {
+    path: { org: 'acme', project: 'shop', env: 'production', revision: 7 },
+    query: {},
+    body: { dryRun: true },
+    response: {
+      reverted: { revision: 7, revisionId: 'fbbac5cb-2265-452a-96df-06bb73e239ae' },
+      restored: ['API_KEY'],
+      recreated: ['EXTRA'],
+      deleted: [],
+      unchanged: [],
+      destroyed: [],
+      conflicts: [],
+      revision: 7,
+      revisionId: 'fbbac5cb-2265-452a-96df-06bb73e239ae',
+      planHash: 'Sd5kN0sPwJtqq3V0dWZ0m2QnUG5xZzQ2bXJmYTZ1Y2s',
+    },
+  },
   createUser: {
     path: {},
     query: {},

@@ -148,6 +148,8 @@ GET    /audit/{org}                                 200   200   403       403   
 
 GET    /changes/{org}/{project}/{env}               200   200   200       200    404     404    200  200   200  200   200  200
 GET    /changes/{org}/{project}/{env} [stream]      200   200   200       200    404     404    200  200   200  200   200  200
+POST   /changes/{org}/{project}/{env}/{revision}/revert 200 200 200      403    404     404    403  200   403  200   403  200
+POST   /changes/{org}/{project}/{env}/{revision}/revert [dry] 200 200 200 403   404     404    403  200   403  200   403  200
 `;
 
 /** Targets that are not the actor's own, or are not at all. */

@@ -123,6 +123,12 @@ export class Founder {
     return key;
   }
 
+  /** Id of a new revision, which creates a secret. */
+  async revision({ organization, project, environment }: Place): Promise<string> {
+    const path = `/secrets/${organization}/${project}/${environment}/${freshKey()}`;
+    return (await this.send<{ revisionId: string }>('PUT', path, { value: 'first' })).revisionId;
+  }
+
   async snapshot({ organization, project, environment }: Place): Promise<string> {
     const path = `/snapshots/${organization}/${project}/${environment}`;
     return (await this.send<{ id: string }>('POST', path, {})).id;

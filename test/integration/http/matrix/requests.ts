@@ -51,6 +51,10 @@ const ownSnapshot: Prepare = async ({ founder, place, succeeds }) => ({
   params: { id: succeeds ? await founder.snapshot(place) : place.snapshotId },
 });
 
+const ownRevision: Prepare = async ({ founder, place, succeeds }) => ({
+  params: { revision: succeeds ? await founder.revision(place) : '1' },
+});
+
 const ownServiceToken: Prepare = async ({ founder, place, succeeds }) => ({
   params: { id: succeeds ? (await founder.serviceToken(place, { scope: 'organization' })).id : place.serviceTokenId },
 });
@@ -244,6 +248,11 @@ export const preparations: Readonly<Record<string, Prepare>> = {
 
   'GET /changes/{org}/{project}/{env}': asItIs,
   'GET /changes/{org}/{project}/{env} [stream]': () => ({ headers: { accept: 'text/event-stream' } }),
+  'POST /changes/{org}/{project}/{env}/{revision}/revert': ownRevision,
+  'POST /changes/{org}/{project}/{env}/{revision}/revert [dry]': async (wanted) => ({
+    ...(await ownRevision(wanted)),
+    body: { dryRun: true },
+  }),
 };
 
 /** A path below /api/v1: the template with its names filled in. */
@@ -263,6 +272,7 @@ export function withMissingItem(prepared: Prepared): Prepared {
   const missing: Readonly<Record<string, string>> = {
     key: 'ABSENT',
     version: '2000000',
+    revision: randomUUID(),
     id: randomUUID(),
     user: randomUUID(),
   };

@@ -1,0 +1,137 @@
+import type { ChangeView, RevertView } from '../../../wire/changes.ts';
+import { type ApiClient, apiPath } from '../../../client/api-client.ts';
+import { CliError } from '../../cli-error.ts';
+import { type CommandContext, defineCommand } from '../../command.ts';
+import { exitCodes } from '../../exit-codes.ts';
+import { commentOption, flag, optionalArgument, scopeOptions } from '../../options.ts';
+import type { Scope } from '../../settings/scope.ts';
+import { differenceLines } from './difference.ts';
+import { expectedRevisionId, expectedRevisionOption } from './expected-state.ts';
+import { counted, shownScope } from './secrets-api.ts';
+
+/** `undo [revision]`: docs/interface.md 4.14. */
+export const undoCommand = defineCommand({
+  summary: 'Undo one change of an environment, after showing the plan',
+  description:
+    'Every secret that the revision changed returns to its value before the revision: ~ changed, + restored after a deletion, - deleted. The history is kept, and later changes of other secrets stay. If a secret was changed again later, nothing is undone without --overwrite. A destroyed value is never restored. If the environment changes before you confirm, nothing is undone.',
+  arguments: {
+    given: optionalArgument('[revision]', 'Revision, as in keyframe history: number or id (default: the newest)'),
+  },
+  options: {
+    isDryRun: flag('--dry-run', 'Show the plan only'),
+    overwrite: flag('--overwrite', 'Also undo the change of secrets that were changed again later'),
+    ...scopeOptions,
+    ...expectedRevisionOption,
+    ...commentOption,
+  },
+  examples: [
+    { line: 'undo', note: 'Undo the newest change; shows the plan and asks for confirmation' },
+    { line: 'undo 41 --dry-run', note: 'What undoing revision 41 would do' },
+    { line: "undo 41 --overwrite --yes --comment 'wrong database'", note: 'Without confirmation, with a comment' },
+  ],
+  async run(context, { args: { given }, options }) {
+    const scope = context.scope(options);
+    const { isDryRun, overwrite, comment } = options;
+    const api = context.api();
+    const expected = await expectedRevisionId(api, scope, options.expectedRevision);
+    const revision = given ?? (await newestRevision(api, scope));
+    const plan = await revert(api, { scope, revision, body: { dryRun: true, overwrite, expectedRevision: expected } });
+    if (isDryRun) return await printPlan(context, scope, plan);
+    showPlan(context, scope, plan);
+    // With conflicts, the server refuses it and names them.
+    const isRefused = plan.conflicts.length > 0 && !overwrite;
+    const changes = changedKeys(plan);
+    if (changes.length > 0 && !isRefused) {
+      await context.confirm(
+        `Undo ${shownRevision(plan)} (${counted(changes.length, 'secret')}) in ${shownScope(scope)}?`,
+      );
+    }
+    const { planHash, revisionId: expectedRevision } = plan;
+    const body = { overwrite, comment, planHash, expectedRevision };
+    await print(context, scope, await revert(api, { scope, revision: plan.reverted.revisionId, body }));
+  },
+});
+
+interface Request {
+  readonly scope: Scope;
+  /** Number or id. */
+  readonly revision: string;
+  readonly body: object;
+}
+
+async function revert(api: ApiClient, { scope, revision, body }: Request): Promise<RevertView> {
+  const { organization, project, environment } = scope;
+  const path = apiPath`/changes/${organization}/${project}/${environment}/${revision}/revert`;
+  return await api.post<RevertView>(path, body);
+}
+
+/** The id of the newest revision. Throws CliError not found if there was no change. */
+async function newestRevision(api: ApiClient, scope: Scope): Promise<string> {
+  const { organization, project, environment } = scope;
+  const path = apiPath`/changes/${organization}/${project}/${environment}`;
+  const { changes } = await api.get<{ changes: readonly ChangeView[] }>(path, { query: { limit: 1 } });
+  const [newest] = changes;
+  if (newest !== undefined) return newest.revisionId;
+  throw new CliError(exitCodes.notFound, `${shownScope(scope)} has no change to undo`);
+}
+
+function shownRevision({ reverted }: RevertView): string {
+  return `revision ${reverted.revision}`;
+}
+
+function showPlan({ io }: CommandContext, scope: Scope, plan: RevertView): void {
+  const lines = planLines(plan);
+  if (lines.length > 0) io.note(`Plan to undo ${shownRevision(plan)} of ${shownScope(scope)}:`);
+  for (const line of lines) io.note(line);
+}
+
+function planLines(plan: RevertView): string[] {
+  const { restored, recreated, deleted, destroyed, conflicts } = plan;
+  const reasons = new Map(conflicts.map(({ key, reason }) => [key, reason]));
+  const changes = differenceLines({ added: recreated, changed: restored, removed: deleted });
+  const note = (key: string): string => (reasons.has(key) ? '  (changed again later)' : '');
+  return [
+    ...changes.map(({ sign, key }) => `  ${sign} ${key}${note(key)}`),
+    ...destroyed.map((key) => `    ${key}: left as it is, because its value before was destroyed`),
+  ];
+}
+
+function changedKeys({ restored, recreated, deleted }: RevertView): string[] {
+  return [...restored, ...recreated, ...deleted].sort();
+}
+
+async function printPlan({ io, printer }: CommandContext, scope: Scope, plan: RevertView): Promise<void> {
+  await printer.lines(plan, printer.format === 'name' ? changedKeys(plan) : planLines(plan));
+  if (printer.format !== 'table') return;
+  const { restored, recreated, deleted, unchanged, conflicts } = plan;
+  const counts = [
+    `${restored.length} changed`,
+    `${recreated.length} recreated`,
+    `${deleted.length} deleted`,
+    `${unchanged.length} unchanged`,
+  ];
+  io.note(`Nothing was changed in ${shownScope(scope)} (--dry-run): ${counts.join(', ')}`);
+  if (conflicts.length > 0) {
+    io.note(
+      `${counted(conflicts.length, 'secret')} would need --overwrite: ${conflicts.map(({ key }) => key).join(', ')}`,
+    );
+  }
+}
+
+async function print({ printer }: CommandContext, scope: Scope, answer: RevertView): Promise<void> {
+  const listed = (keys: readonly string[]): string => (keys.length === 0 ? '0' : `${keys.length}: ${keys.join(', ')}`);
+  await printer.object({
+    value: answer,
+    fields: [
+      ['Environment', shownScope(scope)],
+      ['Undone', shownRevision(answer)],
+      ['Restored', listed(answer.restored)],
+      ['Recreated', listed(answer.recreated)],
+      ['Deleted', listed(answer.deleted)],
+      ['Unchanged', listed(answer.unchanged)],
+      ...(answer.destroyed.length === 0 ? [] : [['Destroyed', listed(answer.destroyed)] as const]),
+      ['Revision', answer.revision],
+    ],
+    name: changedKeys(answer),
+  });
+}
