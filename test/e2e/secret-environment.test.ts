@@ -163,6 +163,26 @@ describe('a SecretEnvironment', () => {
     expect((await found(environmentRef))?.id).toBe(after.status?.environmentId);
   });
 
+  test('whose environment is deleted and undeleted over the API has it again, with its id, at once', async () => {
+    const environmentRef = await newRef();
+    const name = await environments.create({ environmentRef });
+    const before = await environments.waitForReason(name, 'Available');
+    await stack.admin.call('DELETE', apiPathOf(environmentRef));
+    const { organization, project, name: slug } = environmentRef;
+    const deleted = await environments.waitForReason(name, 'EnvironmentDeleted');
+    expect(readyOf(deleted)?.message).toContain(`\`keyframe env undelete ${slug} -o ${organization} -p ${project}\``);
+    // It knows nothing of the environment from before.
+    const late = await environments.create({ environmentRef });
+    await environments.waitForReason(late, 'SlugTaken');
+    const undeletedAt = Date.now();
+    await stack.admin.call('POST', `${apiPathOf(environmentRef)}/undelete`);
+    const after = await environments.waitForReason(name, 'Available');
+    await environments.waitForReason(late, 'Available');
+    // Not by the retry, which comes after a minute.
+    expect(Date.now() - undeletedAt).toBeLessThan(30_000);
+    expect(after.status?.environmentId).toBe(before.status?.environmentId);
+  });
+
   test('for a slug that something deleted still has waits for the purge', async () => {
     const { ref } = await stack.admin.makeEnvironment();
     await stack.admin.call('DELETE', apiPathOf(ref));

@@ -3,7 +3,7 @@ import { DomainError } from '../../domain/errors/domain-error.ts';
 import { holdTarget } from '../../store/access.ts';
 import { appendAudit } from '../../store/audit.ts';
 import type { Database } from '../../store/database.ts';
-import { lockForDeletion, markDeleted, notifyDeletion } from '../../store/deletion.ts';
+import { lockForDeletion, markDeleted, notifyDeletion, type TenantSlugs } from '../../store/deletion.ts';
 import { insertEnvironment, renameEnvironment } from '../../store/environments.ts';
 import { notifyAppearance } from '../../store/notify.ts';
 import { insertOrganization } from '../../store/organizations.ts';
@@ -24,6 +24,8 @@ import { lockAtRevision } from '../kernel/environment-lock.ts';
 import { makeChange, changeJudgedFirst } from '../kernel/change.ts';
 import type { Changed } from '../kernel/changed.ts';
 import { deletedMeanwhile } from '../tenancy/organizations.ts';
+import { undeleteCommand } from '../tenancy/tenant-undeletion.ts';
+import { placeOf } from '../access/refusals.ts';
 import type { OwnAccess } from './access.ts';
 import { appointFirstOwners, type FirstOwnersInput } from './first-owners.ts';
 import type { EnvironmentSlugs } from '../kernel/slugs.ts';
@@ -50,8 +52,6 @@ export interface ResourceEnvironmentsDeps {
   readonly database: Pick<Database, 'prisma' | 'transactionPool' | 'pool'>;
   readonly audit: Pick<AuditLog, 'recordFailure'>;
 }
-
-type Level = 'organization' | 'project' | 'environment';
 
 /** A path whose environment exists, with nothing of it deleted. */
 interface WholePath extends EnvironmentPath {
@@ -241,16 +241,17 @@ function ensured(
 function refuseDeleted(slugs: EnvironmentSlugs, path: EnvironmentPath | undefined): void {
   if (path === undefined) return;
   const { organization, project, environment } = slugs;
-  const levels: readonly (readonly [Level, boolean, readonly string[]])[] = [
-    ['organization', path.organizationDeleted, [organization]],
-    ['project', path.projectDeleted, [organization, project]],
-    ['environment', path.environmentDeleted, [organization, project, environment]],
+  const levels: readonly (readonly [isDeleted: boolean, TenantSlugs])[] = [
+    [path.organizationDeleted, { organization }],
+    [path.projectDeleted, { organization, project }],
+    [path.environmentDeleted, { organization, project, environment }],
   ];
-  const deleted = levels.find(([, isDeleted]) => isDeleted);
+  const deleted = levels.find(([isDeleted]) => isDeleted);
   if (deleted === undefined) return;
-  const [level, , place] = deleted;
+  const [, place] = deleted;
   throw new DomainError(
     'conflict',
-    `${level} ${place.join('/')} was deleted and still has that slug; have an instance admin purge it, or choose another slug`,
+    `${placeOf(place)} was deleted and still has that slug; undelete it with \`${undeleteCommand(place)}\`, ` +
+      'have an instance admin purge it, or choose another slug',
   );
 }

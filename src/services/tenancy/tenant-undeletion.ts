@@ -71,13 +71,19 @@ async function undelete(tx: Transaction, slugs: TenantSlugs, tenant: Tenant): Pr
   return { ...(await endTokens(tx, tenant)) };
 }
 
-const commands = [
-  ({ organization }: TenantSlugs): string => `keyframe org undelete ${organization}`,
-  ({ organization, project }: TenantSlugs): string => `keyframe project undelete ${project} -o ${organization}`,
-] as const;
-
 function deletedAbove(slugs: TenantSlugs, above: number): DomainError {
-  const [name, slug] = Object.entries(slugs)[above] ?? [];
-  const command = commands[above]?.(slugs);
-  return new DomainError('conflict', `the ${name} ${slug} above it is deleted; undelete that first: \`${command}\``);
+  const { organization, project = '' } = slugs;
+  const parent: TenantSlugs = above === 0 ? { organization } : { organization, project };
+  const what = above === 0 ? `organization ${organization}` : `project ${project}`;
+  return new DomainError(
+    'conflict',
+    `the ${what} above it is deleted; undelete that first: \`${undeleteCommand(parent)}\``,
+  );
+}
+
+/** The command that undeletes what the slugs name. */
+export function undeleteCommand({ organization, project, environment }: TenantSlugs): string {
+  if (project === undefined) return `keyframe org undelete ${organization}`;
+  if (environment === undefined) return `keyframe project undelete ${project} -o ${organization}`;
+  return `keyframe env undelete ${environment} -o ${organization} -p ${project}`;
 }

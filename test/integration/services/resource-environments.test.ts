@@ -235,10 +235,17 @@ describe('ensuring an environment', () => {
     async (level) => {
       await ensure();
       await markDeleted(level);
+      const commands = {
+        organization: `keyframe org undelete ${slugs.organization}`,
+        project: `keyframe project undelete ${slugs.project} -o ${slugs.organization}`,
+        environment: `keyframe env undelete ${slugs.environment} -o ${slugs.organization} -p ${slugs.project}`,
+      };
       const place = Object.values(slugs).slice(0, ['organization', 'project', 'environment'].indexOf(level) + 1);
       await expect(ensure()).rejects.toMatchObject({
         code: 'conflict',
-        message: `${level} ${place.join('/')} was deleted and still has that slug; have an instance admin purge it, or choose another slug`,
+        message:
+          `${level} ${place.join('/')} was deleted and still has that slug; undelete it with \`${commands[level]}\`, ` +
+          'have an instance admin purge it, or choose another slug',
       });
       expect(await find()).toBe('gone');
     },

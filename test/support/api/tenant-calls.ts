@@ -23,7 +23,7 @@ export class TenantCalls {
     return environments.delete(await this.#world.onEnvironment(caller, 'environment.delete'));
   }
 
-  /** Returns the record of the place. */
+  /** Returns the undeleted item. */
   async undelete(
     level: Level,
     caller: Caller = this.#world.owner.caller,

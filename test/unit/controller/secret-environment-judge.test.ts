@@ -38,7 +38,7 @@ test('with the policy Delete the status says whether the environment would stay'
 test('a deleted environment of this resource is distinguished from a slug that something else has', () => {
   const own = judgeConflict(retaining, conflict, 'gone');
   expect(own.claim).toMatchObject({ progress: 'stalled', reason: 'EnvironmentDeleted' });
-  expect(own.claim.message).toBe(messages.environmentDeleted('acme/web/prod'));
+  expect(own.claim.message).toBe(messages.environmentDeleted('acme/web/prod', conflict.detail));
   const other = judgeConflict(retaining, conflict, undefined);
   expect(other.claim).toEqual({
     progress: 'stalled',

@@ -8,8 +8,19 @@ const samples: Samples<typeof messages> = {
   suspended: [messages.suspended],
   available: [messages.available(place)],
   availableAndKept: [messages.availableAndKept(place)],
-  environmentDeleted: [messages.environmentDeleted(place)],
-  slugTaken: [messages.slugTaken('project acme/web was deleted and still has that slug')],
+  environmentDeleted: [
+    messages.environmentDeleted(
+      place,
+      'environment acme/web/prod was deleted and still has that slug; undelete it with ' +
+        '`keyframe env undelete prod -o acme -p web`, have an instance admin purge it, or choose another slug',
+    ),
+  ],
+  slugTaken: [
+    messages.slugTaken(
+      'project acme/web was deleted and still has that slug; undelete it with `keyframe project undelete web -o acme`, ' +
+        'have an instance admin purge it, or choose another slug',
+    ),
+  ],
 };
 
 test('every message of a SecretEnvironment is in its golden file', () => {

@@ -31,6 +31,22 @@ describe('a SecretSync pinned to a SecretSnapshot', () => {
     expect(harness.reconciled.filter((reason) => reason !== 'Taken')).toEqual(['Synced', 'Synced']);
   });
 
+  test('holds it again after its environment was deleted and undeleted, without a write', async () => {
+    harness.putSnapshot('good', claimedSnapshot(1));
+    await harness.syncedWith(good);
+    const before = harness.target();
+    const environment = harness.services.environments.get(prod);
+    harness.services.environments.delete(prod);
+    harness.services.notify({ kind: 'environment', environmentId: 'env', revisionId: 'env-r3', ended: true });
+    await harness.calls();
+    expect(harness.ready()?.reason).toBe('NotFound');
+    if (environment !== undefined) harness.services.environments.set(prod, environment);
+    harness.services.notify({ kind: 'environment', environmentId: 'env', revisionId: 'env-r3', appeared: true });
+    await harness.calls();
+    expect(harness.ready()?.reason).toBe('Synced');
+    expect(harness.target()).toEqual(before);
+  });
+
   test('goes by what the database knows, not by what the status says', async () => {
     harness.putSnapshot('good', claimedSnapshot(1), { suspend: true });
     harness.cluster.put(snapshotsPath, 'good', (object) => {

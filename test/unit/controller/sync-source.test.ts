@@ -262,6 +262,23 @@ describe('an environment', () => {
     expect(harness.values()).toEqual(inStep);
   });
 
+  test('that is deleted and undeleted is read again, and the Secret is not written meanwhile', async () => {
+    await harness.synced();
+    const before = harness.target();
+    const environment = harness.services.environments.get(prod);
+    harness.services.environments.delete(prod);
+    harness.services.notify({ kind: 'environment', environmentId: 'env', revisionId: 'env-r1', ended: true });
+    await harness.calls();
+    if (environment !== undefined) harness.services.environments.set(prod, environment);
+    harness.services.notify({ kind: 'environment', environmentId: 'env', revisionId: 'env-r1', appeared: true });
+    await harness.calls();
+    expect(harness.reconciled).toEqual(['NotFound', 'Synced']);
+    expect(harness.target()).toEqual(before);
+    harness.services.change(prod, { A: 'after' });
+    await harness.calls();
+    expect(harness.values()).toEqual({ A: 'after' });
+  });
+
   test('in place of another takes the Secret over', async () => {
     await harness.synced();
     harness.services.create('acme/web/other', 'other', { O: '1' });

@@ -29,10 +29,10 @@ export function judgeEnsured(
   return { claim: { progress: 'done', reason: 'Available', message }, fields };
 }
 
-// The purge of an environment is an event, but the purge of an empty project or organization is not.
+// The purge or undeletion of an environment is an event, but that of an empty project or organization is not.
 const purgeCheckMs = 60_000;
 
-/** Something that was deleted still has a slug. The reconcile is retried until it is purged. */
+/** Something that was deleted still has a slug. The reconcile is retried until it is purged or undeleted. */
 export function judgeConflict(
   { environmentRef }: SecretEnvironmentSpec,
   { detail }: DomainError,
@@ -40,7 +40,7 @@ export function judgeConflict(
 ): Outcome<SecretEnvironment> {
   const next = { kind: 'retry', minDelayMs: purgeCheckMs } as const;
   if (made === 'gone') {
-    const message = environmentDeleted(placeOf(environmentRef));
+    const message = environmentDeleted(placeOf(environmentRef), detail);
     return { claim: { progress: 'stalled', reason: 'EnvironmentDeleted', message }, next };
   }
   return { claim: { progress: 'stalled', reason: 'SlugTaken', message: slugTaken(detail) }, next };

@@ -17,15 +17,19 @@ export function availableAndKept(place: string): string {
   );
 }
 
-/** The environment that the resource created was deleted, but not purged. */
-export function environmentDeleted(place: string): string {
+/** The environment that the resource created was deleted, but not purged; `detail` is the refusal of the services. */
+export function environmentDeleted(place: string, detail: string): string {
   return (
-    `Environment ${place}, which this resource created, was deleted in Keyframe. Its slug is taken until it is purged. ` +
-    'To get a new, empty environment, ask an instance admin to purge the deleted one. Otherwise delete this resource.'
+    `Environment ${place}, which this resource created, was deleted in Keyframe. ${sentence(detail)} ` +
+    'An undelete gives its secrets back; after a purge, a new environment is empty.'
   );
 }
 
 /** Something else that was deleted has a slug; `detail` is the refusal of the services. */
 export function slugTaken(detail: string): string {
-  return `${detail.charAt(0).toUpperCase()}${detail.slice(1)}. The environment is created after the purge.`;
+  return `${sentence(detail)} This resource then uses the environment, or creates it.`;
+}
+
+function sentence(detail: string): string {
+  return `${detail.charAt(0).toUpperCase()}${detail.slice(1)}.`;
 }

@@ -37,8 +37,9 @@ export class EnvironmentReconciler {
       return judgeEnsured(spec, { ...ensured, refusal }, made);
     } catch (error) {
       if (!(error instanceof DomainError) || error.code !== 'conflict') throw error;
-      // A taken slug can become free.
+      // A taken slug can become free, and what is deleted can be undeleted.
       context.seen.note('slugs', '');
+      context.seen.note('environments', '');
       return judgeConflict(spec, error, await this.#findMade(context));
     }
   }
