@@ -43,6 +43,7 @@ export interface PatchLists {
 /** All lists are by key. */
 export interface RestoreLists {
   readonly restored: readonly string[];
+  readonly recreated: readonly string[];
   readonly unchanged: readonly string[];
   readonly skipped: readonly string[];
   readonly destroyed: readonly string[];
@@ -67,6 +68,8 @@ export function restoreLists(state: ModelState, { snapshot, prune, skipUnchanged
   const isEqual = (key: string): boolean => skipUnchanged && state.get(key)?.[0] === snapshot.get(key)?.[0];
   return {
     restored: keys.filter((key) => state.has(key) && !isEqual(key)),
+    // The model restores no deleted keys.
+    recreated: [],
     unchanged: keys.filter((key) => state.has(key) && isEqual(key)),
     skipped: keys.filter((key) => !state.has(key)),
     // The model destroys nothing.
