@@ -6,13 +6,16 @@ import type { FindOptions, FoundState } from '../../../src/services/secrets/secr
 import { listSizes, listVersions } from '../../../src/store/secret-reads.ts';
 import { type SecretCalls, secretCalls } from '../../support/api/secret-calls.ts';
 import { callerOf, createWorld, type TestServices, type World } from '../../support/api/services.ts';
+import type { SnapshotCalls } from '../../support/api/snapshot-calls.ts';
 import { withWorlds } from '../../support/api/with-services.ts';
 
 let services: TestServices;
 let world: World;
 let calls: SecretCalls;
+let snapshots: SnapshotCalls;
+let snapshotId = '';
 
-withWorlds((given) => ({ services, world, calls } = given));
+withWorlds((given) => ({ services, world, calls, snapshots } = given));
 
 const large = 'x'.repeat(limits.valueBytes);
 
@@ -76,6 +79,27 @@ describe('a found state', () => {
       expect(found).toMatchObject({ revision: 1, revisionId });
       expect(await read(found, ['A', 'LARGE'])).toEqual({ A: 'old', LARGE: large });
     }
+  });
+
+  // What a rolled back rollout asks: a key that was deleted must not come back by it (docs/resources/secret-sync.md).
+  test.each<[string, () => Promise<unknown>]>([
+    ['it was written again', () => calls.put('A', 'old')],
+    ['a rollback undeleted it', () => calls.rollback('A', { targetVersion: 1, undelete: true })],
+    [
+      'a revert undid the deletion',
+      async () =>
+        services.reverts.revert(await world.onEnvironment(world.owner.caller, 'change.revert'), { reverted: 2 }),
+    ],
+    ['a restore recreated it', () => snapshots.restore(snapshotId, { includeDeleted: true })],
+  ])('names a key that was deleted since, though %s', async (_sentence, undo) => {
+    await calls.patch({ A: 'old', B: 'old' });
+    snapshotId = (await snapshots.create()).id;
+    await calls.patch({ B: 'new' }, ['A']);
+    await undo();
+    expect((await calls.read()).secrets).toMatchObject({ A: ['old', 2] });
+    expect(await find({ revision: 1, deletedSince: true })).toMatchObject({ deletedSince: ['A'] });
+    expect(await find({ revision: 2, deletedSince: true })).toMatchObject({ deletedSince: [] });
+    expect(await find({ revision: 3, deletedSince: true })).toMatchObject({ deletedSince: [] });
   });
 
   test('of an environment without secrets is empty', async () => {
