@@ -82,7 +82,7 @@ async function storedFaults({ database: { prisma } }: TestServices, world: World
       FROM audit_entry
       WHERE organization_id = ${world.organization.id}::uuid AND outcome = 'success' AND target ? 'revisionId'
         AND NOT target ? 'replayed'
-        AND action IN ('secret.write', 'secret.delete', 'version.rollback', 'snapshot.restore')
+        AND action IN ('secret.write', 'secret.delete', 'version.rollback', 'snapshot.restore', 'change.revert')
       GROUP BY 1
     )
     SELECT format('revision %s is the %s.', number, expected) AS fault FROM revision WHERE number <> expected
