@@ -229,7 +229,7 @@ describe('snapshots', () => {
     expect(again).toMatchObject({ restored: [], recreated: ['DB_SKIP'] });
     const bad = await cli.run(['snapshot', 'restore', id, '--keys', 'a b', '--yes']);
     expect(bad.code).toBe(2);
-    expect(bad.stderr).toContain('keys.include.0');
+    expect(bad.stderr).toContain('--keys must be a glob of keys');
     await write({}, ['DB_GONE', 'DB_SKIP', 'DB_HOST', 'WEB_HOST']);
   });
 
