@@ -11,7 +11,7 @@ interface FuzzOperation {
 }
 
 interface ObjectSchema {
-  readonly properties?: Record<string, object>;
+  readonly properties?: Record<string, ObjectSchema & object>;
 }
 
 // A name of the caller's choice: anything that fits the rule is as good as an existing name.
@@ -35,8 +35,14 @@ function narrowOperation({ parameters = [], requestBody }: FuzzOperation, inPath
   for (const parameter of parameters) {
     if (parameter.in === 'path') parameter.schema = narrowed(parameter.name, parameter.schema, inPath);
   }
-  const { properties = {} } = requestBody?.content['application/json']?.schema ?? {};
-  for (const [name, schema] of Object.entries(properties)) properties[name] = narrowed(name, schema, inBody);
+  narrowProperties(requestBody?.content['application/json']?.schema ?? {}, inBody);
+}
+
+function narrowProperties({ properties = {} }: ObjectSchema, values: Values): void {
+  for (const [name, schema] of Object.entries(properties)) {
+    if (values[name] === undefined) narrowProperties(schema, values);
+    else properties[name] = narrowed(name, schema, values);
+  }
 }
 
 function pathValues(path: string, method: string, world: World): Values {
