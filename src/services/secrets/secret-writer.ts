@@ -51,8 +51,8 @@ export interface SecretWriterDeps {
 const auditedKeys = 100;
 
 /**
- * The only way in which secrets are set, deleted and rolled back. A restore has another (restores.ts), with the same
- * queue and lock.
+ * The only way in which secrets are set, deleted and rolled back one by one or in a batch. Restores and reverts write plans
+ * (plan-writer.ts), with the same queue, lock and statement.
  */
 export class SecretWriter {
   readonly #deps: SecretWriterDeps;

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { type ModelState, type RestoreLists, restoreLists } from '../../support/api/environment-model.ts';
 import { EnvironmentRun, type KnownSnapshot } from '../../support/api/environment-run.ts';
-import { anyRounds } from '../../support/api/environment-steps.ts';
+import { anyRounds, selections } from '../../support/api/environment-steps.ts';
 import { resourceCaller } from '../../support/api/resource-caller.ts';
 import { resourceRestoreCalls, restoreRule } from '../../support/api/resource-restore-calls.ts';
 import { type SecretCalls, secretCalls } from '../../support/api/secret-calls.ts';
@@ -23,6 +23,8 @@ const anyRestores = fc.array(
     prune: fc.boolean(),
     skipUnchanged: fc.boolean(),
     backup: fc.boolean(),
+    includeDeleted: fc.boolean(),
+    selection: fc.constantFrom('all', ...selections.keys()),
     /** Whether a commit comes between the plan and the restore. */
     isOvertaken: fc.boolean(),
   }),
@@ -44,7 +46,9 @@ async function expectAsPlanned(
   snapshot: KnownSnapshot,
   wanted: WantedRestore,
 ): Promise<void> {
-  const { which: _, isOvertaken, ...options } = wanted;
+  const { which: _, isOvertaken, selection, ...choices } = wanted;
+  const [keySelection, selected] = selections.get(selection) ?? [undefined, /./];
+  const options = { ...choices, keys: keySelection };
   const resource = resourceRestoreCalls(
     services,
     resourceCaller({ kind: 'SnapshotRestore', grants: [restoreRule(world)] }),
@@ -55,7 +59,11 @@ async function expectAsPlanned(
   const before = await calls.read();
   expect([plan.revision, plan.revisionId]).toEqual([before.revision, before.revisionId]);
   const present = new Map(Object.entries(before.secrets));
-  const lists = restoreLists(present, { snapshot: snapshot.state, ...options });
+  const lists = restoreLists(present, {
+    ...choices,
+    snapshot: snapshot.state,
+    isSelected: (key) => selected.test(key),
+  });
   expect(plan).toMatchObject(Object.fromEntries(Object.entries(lists).map(([list, keys]) => [list, keysOf(keys)])));
   for (const { planHash } of overtaken) {
     const refused = { code: 'plan_outdated' };
@@ -63,20 +71,28 @@ async function expectAsPlanned(
   }
   expect(await resource.find()).toBeUndefined();
   const done = await resource.restore(snapshot.id, plan.planHash, options);
-  const { planHash, restored, unchanged, skipped, destroyed, pruned } = plan;
-  expect(done).toMatchObject({ planHash, restored, unchanged, skipped, destroyed, pruned });
-  const isChange = lists.restored.length + lists.pruned.length > 0;
+  const { planHash, restored, recreated, unchanged, skipped, destroyed, pruned } = plan;
+  expect(done).toMatchObject({ planHash, restored, recreated, unchanged, skipped, destroyed, pruned });
+  const isChange = lists.restored.length + lists.recreated.length + lists.pruned.length > 0;
   expect(done.revision).toBe(before.revision + Number(isChange));
   expect(done.backupSnapshotId !== null).toBe(isChange && options.backup);
-  expect((await calls.read()).secrets).toEqual(stateAfter(present, snapshot, lists));
+  const after = stateAfter(present, snapshot, lists);
+  for (const key of lists.recreated) {
+    after.set(key, [snapshot.state.get(key)?.[0] ?? '', (await calls.history(key)).length]);
+  }
+  expect((await calls.read()).secrets).toEqual(Object.fromEntries(after));
 }
 
-/** What a restore leaves of a state: each restored key one version on. */
-function stateAfter(before: ModelState, { state }: KnownSnapshot, { restored, pruned }: RestoreLists): object {
+/** What a restore leaves of a state, without the keys that it recreates: each restored key one version on. */
+function stateAfter(
+  before: ModelState,
+  { state }: KnownSnapshot,
+  { restored, pruned }: RestoreLists,
+): Map<string, readonly [string, number]> {
   const after = new Map(before);
   for (const key of restored) after.set(key, [state.get(key)?.[0] ?? '', (before.get(key)?.[1] ?? 0) + 1]);
   for (const key of pruned) after.delete(key);
-  return Object.fromEntries(after);
+  return after;
 }
 
 test('whatever an environment has been through, what is carried out is what the plan said, or nothing', async () => {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { limits } from '../../../src/domain/limits.ts';
-import type { PlannedRevertAnswer, RevertAnswer, RevertInput } from '../../../src/services/changes/reverts.ts';
+import { type RevertCalls, revertCalls } from '../../support/api/revert-calls.ts';
 import type { SecretCalls } from '../../support/api/secret-calls.ts';
 import { createWorld, type TestServices, type World } from '../../support/api/services.ts';
 import { withWorlds } from '../../support/api/with-services.ts';
@@ -10,19 +10,11 @@ let services: TestServices;
 let world: World;
 let calls: SecretCalls;
 
+const of = (): RevertCalls => revertCalls(services, world, world.developer.caller);
+const revert: RevertCalls['revert'] = (...args) => of().revert(...args);
+const plan: RevertCalls['plan'] = (...args) => of().plan(...args);
+
 withWorlds((given) => ({ services, world, calls } = given));
-
-type Rest = Omit<RevertInput, 'reverted'>;
-
-async function revert(reverted: number | string, rest: Rest = {}): Promise<RevertAnswer> {
-  const access = await world.onEnvironment(world.developer.caller, 'change.revert');
-  return services.reverts.revert(access, { reverted, ...rest });
-}
-
-async function plan(reverted: number | string, rest: Rest = {}): Promise<PlannedRevertAnswer> {
-  const access = await world.onEnvironment(world.developer.caller, 'change.revert');
-  return services.reverts.plan(access, { reverted, ...rest });
-}
 
 async function destroy(key: string, version: number): Promise<void> {
   const access = await world.onEnvironment(world.owner.caller, 'version.destroy');

@@ -31,6 +31,8 @@ export interface ModelRestore {
   readonly snapshot: ModelState;
   readonly prune: boolean;
   readonly skipUnchanged: boolean;
+  readonly includeDeleted: boolean;
+  readonly isSelected: (key: string) => boolean;
 }
 
 /** What becomes of each key; the lists are in the order of the request. */
@@ -62,19 +64,51 @@ export function patchLists(state: ModelState, { set, deleted, skipUnchanged }: M
   };
 }
 
+/** All lists are by key. */
+export interface RevertLists {
+  readonly restored: readonly string[];
+  readonly recreated: readonly string[];
+  readonly deleted: readonly string[];
+  readonly unchanged: readonly string[];
+  readonly destroyed: readonly string[];
+  readonly conflicts: readonly { readonly key: string; readonly reason: 'changed' }[];
+}
+
 /** What a restore does to a state. */
-export function restoreLists(state: ModelState, { snapshot, prune, skipUnchanged }: ModelRestore): RestoreLists {
-  const keys = [...snapshot.keys()].toSorted();
+export function restoreLists(state: ModelState, wish: ModelRestore): RestoreLists {
+  const { snapshot, prune, skipUnchanged, includeDeleted, isSelected } = wish;
+  const keys = [...snapshot.keys()].filter(isSelected).toSorted();
   const isEqual = (key: string): boolean => skipUnchanged && state.get(key)?.[0] === snapshot.get(key)?.[0];
+  const absent = keys.filter((key) => !state.has(key));
   return {
     restored: keys.filter((key) => state.has(key) && !isEqual(key)),
-    // The model restores no deleted keys.
-    recreated: [],
+    recreated: includeDeleted ? absent : [],
     unchanged: keys.filter((key) => state.has(key) && isEqual(key)),
-    skipped: keys.filter((key) => !state.has(key)),
+    skipped: includeDeleted ? [] : absent,
     // The model destroys nothing.
     destroyed: [],
-    pruned: prune ? [...state.keys()].filter((key) => !snapshot.has(key)).toSorted() : [],
+    pruned: prune ? [...state.keys()].filter((key) => isSelected(key) && !snapshot.has(key)).toSorted() : [],
+  };
+}
+
+/** What the revert of a revision, between the states before and after it, does to a state. */
+export function revertLists(state: ModelState, before: ModelState, after: ModelState): RevertLists {
+  const valueIn = (one: ModelState, key: string): string | undefined => one.get(key)?.[0];
+  const keys = [...new Set([...before.keys(), ...after.keys()])]
+    .filter((key) => before.get(key)?.[1] !== after.get(key)?.[1])
+    .toSorted();
+  const isEqual = (key: string): boolean => valueIn(state, key) === valueIn(before, key);
+  const others = keys.filter((key) => !isEqual(key));
+  return {
+    restored: others.filter((key) => before.has(key) && state.has(key)),
+    recreated: others.filter((key) => before.has(key) && !state.has(key)),
+    deleted: others.filter((key) => !before.has(key)),
+    unchanged: keys.filter(isEqual),
+    // The model destroys nothing.
+    destroyed: [],
+    conflicts: others
+      .filter((key) => valueIn(state, key) !== valueIn(after, key))
+      .map((key) => ({ key, reason: 'changed' })),
   };
 }
 
@@ -125,14 +159,19 @@ export class EnvironmentModel {
   /** Answers the new version's number. */
   rollback(key: string, targetVersion: number, by: Authorship): number {
     const target = this.versionsAt(this.revision, key)[targetVersion - 1];
-    if (target === undefined || !this.present.has(key)) throw new Error(`${key} cannot go back to ${targetVersion}`);
+    if (target === undefined) throw new Error(`${key} cannot go back to ${targetVersion}`);
     const { value } = target;
     return this.#revise([], (add) => add({ key, value, changeType: 'rolled_back', ...by })).get(key) ?? 0;
   }
 
-  restore(snapshot: ModelState, { restored, pruned }: RestoreLists, by: Authorship): void {
-    this.#revise(pruned, (add) => {
-      for (const key of restored) add({ key, value: snapshot.get(key)?.[0] ?? '', changeType: 'rolled_back', ...by });
+  /** Brings keys back to what they were in a state, and deletes others. */
+  goBack(
+    state: ModelState,
+    { keys, deleted }: { readonly keys: readonly string[]; readonly deleted: readonly string[] },
+    by: Authorship,
+  ): void {
+    this.#revise(deleted, (add) => {
+      for (const key of keys) add({ key, value: state.get(key)?.[0] ?? '', changeType: 'rolled_back', ...by });
     });
   }
 

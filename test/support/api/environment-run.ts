@@ -1,5 +1,6 @@
 import { expect } from '@jest/globals';
 import type { Caller } from '../../../src/domain/principal.ts';
+import type { PlannedRevertAnswer, RevertAnswer } from '../../../src/services/changes/reverts.ts';
 import type { RestoreAnswer, RestorePlan } from '../../../src/services/snapshots/restore/restores.ts';
 import {
   EnvironmentModel,
@@ -8,8 +9,10 @@ import {
   type ModelState,
   patchLists,
   restoreLists,
+  revertLists,
 } from './environment-model.ts';
-import type { Call, Step, StepOf } from './environment-steps.ts';
+import { type Call, selections, type Step, type StepOf } from './environment-steps.ts';
+import { type RevertCalls, revertCalls } from './revert-calls.ts';
 import { type SecretCalls, secretCalls } from './secret-calls.ts';
 import type { TestServices, World } from './services.ts';
 import { nothing, type Settlement, settlementOf } from './settlement.ts';
@@ -19,6 +22,7 @@ interface Client {
   readonly id: string;
   readonly secrets: SecretCalls;
   readonly snapshots: SnapshotCalls;
+  readonly reverts: RevertCalls;
 }
 
 export interface KnownSnapshot {
@@ -57,6 +61,7 @@ export class EnvironmentRun {
       id,
       secrets: secretCalls(services, world, caller),
       snapshots: snapshotCalls(services, world, caller),
+      reverts: revertCalls(services, world, caller),
     });
     const admins = [client(world.owner), client(world.admin)];
     const machines = [await world.serviceToken(), await world.serviceToken({ scope: 'organization' })];
@@ -101,6 +106,8 @@ export class EnvironmentRun {
         return this.#snapshot(client);
       case 'restore':
         return this.#restore(step, client);
+      case 'revert':
+        return this.#revert(step, client);
       default:
         return this.#drop(step, client);
     }
@@ -171,7 +178,7 @@ export class EnvironmentRun {
     });
   }
 
-  async #rollback({ key, target }: StepOf<'rollback'>, { id, secrets }: Client): Promise<Settlement> {
+  async #rollback({ key, target, undelete }: StepOf<'rollback'>, { id, secrets }: Client): Promise<Settlement> {
     const { model } = this;
     // One more than there are, so that some are unknown.
     const targetVersion = (target % (model.versionsAt(model.revision, key).length + 1)) + 1;
@@ -179,11 +186,11 @@ export class EnvironmentRun {
     const refusal = (revision: number): string | undefined => {
       const versions = model.versionsAt(revision, key);
       if (versions.length === 0) return 'not_found';
-      if (!model.at(revision).has(key)) return 'secret_deleted';
+      if (!undelete && !model.at(revision).has(key)) return 'secret_deleted';
       return versions.length < targetVersion ? 'not_found' : undefined;
     };
     const wasRefused = (code: string) => () => this.#once((_state, revision) => refusal(revision) === code);
-    return settlementOf(secrets.rollback(key, { targetVersion, comment }), {
+    return settlementOf(secrets.rollback(key, { targetVersion, undelete, comment }), {
       refusals: { not_found: wasRefused('not_found'), secret_deleted: wasRefused('secret_deleted') },
       answered: ({ version, changeType, revision, revisionId }) => ({
         revision,
@@ -210,11 +217,13 @@ export class EnvironmentRun {
     });
   }
 
-  async #restore({ which, isPlanned, ...step }: StepOf<'restore'>, client: Client): Promise<Settlement> {
+  async #restore({ which, isPlanned, selection, ...options }: StepOf<'restore'>, client: Client): Promise<Settlement> {
     const snapshot = this.#pick(which);
     if (snapshot === undefined) return nothing;
     const comment = this.#comment();
-    const wish: ModelRestore = { snapshot: snapshot.state, ...step };
+    const [keys, selected] = selections.get(selection) ?? [undefined, /./];
+    const step = { ...options, ...(keys && { keys }) };
+    const wish: ModelRestore = { snapshot: snapshot.state, ...options, isSelected: (key) => selected.test(key) };
     const isGone = (): boolean => snapshot.goneIn !== undefined;
     const { snapshots, id } = client;
     let plan: RestorePlan | undefined;
@@ -225,7 +234,8 @@ export class EnvironmentRun {
     return settlementOf(restoring(), {
       refusals: { not_found: isGone, plan_outdated: () => plan !== undefined && plan.revision < this.model.revision },
       answered: ({ revision, revisionId, backupSnapshotId, ...lists }) => {
-        const isChange = lists.restored.length + lists.pruned.length > 0;
+        const { restored, recreated, pruned } = lists;
+        const isChange = restored.length + recreated.length + pruned.length > 0;
         const settle = (): void => {
           const before = isChange ? this.model.revision : revision;
           expect(this.#wasThere(snapshot)).toBe(true);
@@ -234,7 +244,49 @@ export class EnvironmentRun {
           expect(backupSnapshotId !== null).toBe(isChange && step.backup);
           if (backupSnapshotId !== null) this.snapshots.push({ id: backupSnapshotId, state: this.model.at(before) });
           if (!isChange) return;
-          this.model.restore(snapshot.state, lists, { changedBy: id, comment });
+          const back = { keys: [...restored, ...recreated].toSorted(), deleted: pruned };
+          this.model.goBack(snapshot.state, back, { changedBy: id, comment });
+          this.revisionIds.push(revisionId);
+        };
+        return isChange ? { revision, settle } : { settle };
+      },
+    });
+  }
+
+  async #revert({ which, byId, isPlanned, overwrite }: StepOf<'revert'>, client: Client): Promise<Settlement> {
+    const { model } = this;
+    // One more than there are, so that some are unknown.
+    const number = 1 + (which % (model.revision + 1));
+    const reverted = byId ? this.revisionIds[number] : number;
+    if (reverted === undefined) return nothing;
+    const comment = this.#comment();
+    const { id, reverts } = client;
+    const listsAt = (revision: number): ReturnType<typeof revertLists> =>
+      revertLists(model.at(revision), model.at(number - 1), model.at(number));
+    let plan: PlannedRevertAnswer | undefined;
+    const reverting = async (): Promise<RevertAnswer> => {
+      if (isPlanned) plan = await reverts.plan(reverted, { overwrite });
+      return reverts.revert(reverted, { overwrite, comment, ...(plan && { planHash: plan.planHash }) });
+    };
+    const hasConflict = (revision: number): boolean => revision >= number && listsAt(revision).conflicts.length > 0;
+    return settlementOf(reverting(), {
+      refusals: {
+        not_found: () => this.#once((_state, revision) => revision < number),
+        plan_outdated: () => plan !== undefined && plan.revision < model.revision,
+        revert_conflict: () => !overwrite && this.#once((_state, revision) => hasConflict(revision)),
+      },
+      answered: ({ revision, revisionId, reverted: was, ...lists }) => {
+        const { restored, recreated, deleted } = lists;
+        const isChange = restored.length + recreated.length + deleted.length > 0;
+        const settle = (): void => {
+          const before = isChange ? model.revision : revision;
+          expect(was).toEqual({ revision: number, revisionId: this.revisionIds[number] });
+          expect(lists).toEqual(listsAt(before));
+          if (!overwrite) expect(lists.conflicts).toEqual([]);
+          if (plan !== undefined) expect(plan).toMatchObject({ ...lists, revision: before });
+          if (!isChange) return;
+          const keys = [...restored, ...recreated].toSorted();
+          model.goBack(model.at(number - 1), { keys, deleted }, { changedBy: id, comment });
           this.revisionIds.push(revisionId);
         };
         return isChange ? { revision, settle } : { settle };

@@ -1,8 +1,23 @@
 import fc from 'fast-check';
+import type { KeySelection } from '../../../src/domain/key-globs.ts';
 
 const key = fc.constantFrom('A', 'B', 'C', 'D', 'E');
 const value = fc.constantFrom('', '1', '2', 'é');
-const options = { prune: fc.boolean(), skipUnchanged: fc.boolean(), backup: fc.boolean() };
+/** `keys` of a restore: globs, and whether they select a key. */
+export const selections: ReadonlyMap<string, readonly [KeySelection | undefined, RegExp]> = new Map([
+  ['all', [undefined, /./]],
+  ['included', [{ include: ['A', 'C*'] }, /^[AC]$/]],
+  ['excluded', [{ exclude: ['?'] }, /^$/]],
+  ['both', [{ include: ['*'], exclude: ['B', 'E'] }, /^[ACD]$/]],
+  ['none', [{ include: [] }, /^$/]],
+]);
+const options = {
+  prune: fc.boolean(),
+  skipUnchanged: fc.boolean(),
+  backup: fc.boolean(),
+  includeDeleted: fc.boolean(),
+  selection: fc.constantFrom('all', 'all', 'all', ...selections.keys()),
+};
 
 /** One call of one client. Whatever it refers to (a version, a snapshot) is picked from what there is by a number. */
 const anyStep = fc
@@ -22,7 +37,10 @@ const anyStep = fc
       }),
     },
     { weight: 3, arbitrary: fc.record({ kind: fc.constant('delete' as const), key }) },
-    { weight: 3, arbitrary: fc.record({ kind: fc.constant('rollback' as const), key, target: fc.nat(20) }) },
+    {
+      weight: 3,
+      arbitrary: fc.record({ kind: fc.constant('rollback' as const), key, target: fc.nat(20), undelete: fc.boolean() }),
+    },
     { weight: 2, arbitrary: fc.record({ kind: fc.constant('snapshot' as const) }) },
     {
       weight: 5,
@@ -31,6 +49,16 @@ const anyStep = fc
         which: fc.nat(20),
         isPlanned: fc.boolean(),
         ...options,
+      }),
+    },
+    {
+      weight: 5,
+      arbitrary: fc.record({
+        kind: fc.constant('revert' as const),
+        which: fc.nat(40),
+        byId: fc.boolean(),
+        isPlanned: fc.boolean(),
+        overwrite: fc.boolean(),
       }),
     },
     { weight: 1, arbitrary: fc.record({ kind: fc.constant('drop' as const), which: fc.nat(20) }) },
