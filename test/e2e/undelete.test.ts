@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { SecretEnvironment } from '../../src/controller/generated/secret-environment.ts';
 import { keylessTokensOf } from '../support/cluster/keyless-tokens.ts';
+import { startOwnCluster } from '../support/cluster/own-cluster.ts';
 import { ResourceSite, readyOf } from '../support/cluster/resource-site.ts';
 import type { SecretObject } from '../support/cluster/secret-watch.ts';
 import { Stack } from '../support/cluster/stack.ts';
@@ -11,7 +12,9 @@ const resources = new AsyncDisposableStack();
 let stack: Stack;
 
 beforeAll(async () => {
-  stack = await Stack.start(resources, { namespaces: 4 });
+  // Of its own: other tests' controllers on a shared cluster reconcile every SecretEnvironment, too.
+  const { kubeconfig } = await startOwnCluster(resources);
+  stack = await Stack.start(resources, { namespaces: 4, adminKubeconfig: kubeconfig });
   await stack.startController();
 });
 
