@@ -1,8 +1,8 @@
-import { chmodSync, readFileSync, renameSync } from 'node:fs';
+import { chmodSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { build } from 'esbuild';
-import { asText, bundleOptions, without } from './bundle-plugins.ts';
+import type { Plugin } from 'esbuild';
 import { buildIfStale, dist } from './if-stale.ts';
+import { bundleInParts } from './program-parts.ts';
 import { checkoutDirectory } from '../checkout.ts';
 
 const program = join(dist, 'keyframe.cjs');
@@ -26,27 +26,40 @@ export function buildCli(): Promise<string> {
     'src/domain',
     'src/lib',
     'tools/build/cli.ts',
-    'tools/build/bundle-plugins.ts',
+    'tools/build/program-parts.ts',
   ];
   return buildIfStale({ name: 'cli', sources, program, build: bundleCli });
 }
 
-/** Bundles the command into one file that can be run, made to start soon. */
+/** Bundles the command into one file that can be run. */
 async function bundleCli(): Promise<void> {
   const { version } = JSON.parse(readFileSync(join(checkoutDirectory, 'package.json'), 'utf8')) as { version: string };
-  const fresh = `${program}.${process.pid}`;
-  await build({
-    ...bundleOptions,
-    entryPoints: [join(checkoutDirectory, 'src', 'cli', 'main.ts')],
-    outfile: fresh,
-    banner: { js: `#!/usr/bin/env node\n'use strict';${anyModuleSystem}` },
+  const parts = await bundleInParts({
+    entry: 'src/cli/main.ts',
+    platform: 'node',
+    target: 'node24',
+    minify: true,
+    legalComments: 'none',
+    logLevel: 'silent',
     define: { KEYFRAME_VERSION: JSON.stringify(version) },
-    plugins: [
-      asText('yaml', checkoutDirectory),
-      // commander can run programs as subcommands, for which it loads this.
-      without('commander', 'node:child_process'),
-    ],
+    // commander can run programs as subcommands, for which it loads this.
+    plugins: [without('commander', 'node:child_process')],
   });
+  const fresh = `${program}.${process.pid}`;
+  writeFileSync(fresh, `#!/usr/bin/env node\n'use strict';${anyModuleSystem}\n${parts}`);
   chmodSync(fresh, 0o755);
   renameSync(fresh, program);
+}
+
+/** Leaves out a module that a package would load and that is never used here. */
+function without(importer: string, module: string): Plugin {
+  return {
+    name: `${importer}-without-${module}`,
+    setup(build) {
+      build.onResolve({ filter: new RegExp(`^${module}$`) }, (site) =>
+        site.importer.includes(`/node_modules/${importer}/`) ? { path: module, namespace: 'left-out' } : undefined,
+      );
+      build.onLoad({ filter: /.*/, namespace: 'left-out' }, () => ({ contents: 'module.exports = {}' }));
+    },
+  };
 }

@@ -11,7 +11,7 @@ import { type SecretTable, SecretTableBuilder } from './secret-table.ts';
  */
 export async function parseJson(file: string): Promise<SecretTable> {
   const text = file.replace(/^\uFEFF/, '');
-  const yaml = await import('yaml');
+  const { yaml } = await import('./yaml-library.ts');
   const lines = new yaml.LineCounter();
   const options = { uniqueKeys: false, prettyErrors: false, logLevel: 'silent', lineCounter: lines } as const;
   const { contents } = yaml.parseDocument(text, options);

@@ -17,7 +17,8 @@ export interface K8sSecret {
  * @throws FormatError with the number of the faulty line, and never with a value.
  */
 export async function parseK8sSecret(file: string): Promise<K8sSecret> {
-  return new ManifestReader(await import('yaml'), file.replace(/^\uFEFF/, '')).read();
+  const { yaml } = await import('./yaml-library.ts');
+  return new ManifestReader(yaml, file.replace(/^\uFEFF/, '')).read();
 }
 
 type Mapping = YAMLMap<ParsedNode, ParsedNode | null>;

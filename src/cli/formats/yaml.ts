@@ -11,7 +11,8 @@ import { type SecretTable, SecretTableBuilder } from './secret-table.ts';
  * @throws FormatError with the number of the faulty line, also for a key that occurs twice.
  */
 export async function parseYaml(file: string): Promise<SecretTable> {
-  const reader = new YamlReader(await import('yaml'), file.replace(/^\uFEFF/, ''));
+  const { yaml } = await import('./yaml-library.ts');
+  const reader = new YamlReader(yaml, file.replace(/^\uFEFF/, ''));
   return reader.read();
 }
 

@@ -105,15 +105,15 @@ export class Printer {
 
   async #document(value: unknown): Promise<void> {
     if (this.#format === 'json') return this.#written(`${JSON.stringify(value, undefined, 2)}\n`);
-    const { stringify } = await import('yaml');
+    const { yaml } = await import('../formats/yaml-library.ts');
     // Texts in quotes alone can hold escapes.
     const forTerminal = { defaultStringType: 'QUOTE_DOUBLE', defaultKeyType: 'PLAIN', lineWidth: 0 } as const;
-    this.#written(stringify(value, this.#io.isOutputTerminal ? forTerminal : { lineWidth: 0 }));
+    this.#written(yaml.stringify(value, this.#io.isOutputTerminal ? forTerminal : { lineWidth: 0 }));
   }
 
   /** The document; on a terminal with escapes, which mean the same to its readers, for all that could move the cursor. */
   #written(text: string): void {
-    this.#io.write(this.#io.isOutputTerminal ? text.replaceAll(unsafeInQuotes, escaped) : text);
+    this.#io.write(this.#io.isOutputTerminal ? withEscapes(text) : text);
   }
 
   #table(table: TextTable): void {
@@ -132,8 +132,10 @@ export class Printer {
   }
 }
 
-// What JSON and YAML let stand as it is and a terminal may act on.
-const unsafeInQuotes = /[\u007F-\u009F\p{Cf}\p{Zl}\p{Zp}]/gu;
+/** A document in JSON or YAML with escapes for what both let stand as it is and a terminal may act on. */
+function withEscapes(text: string): string {
+  return text.replaceAll(new RegExp(String.raw`[\u007F-\u009F\p{Cf}\p{Zl}\p{Zp}]`, 'gu'), escaped);
+}
 
 /** As JSON and YAML write it in quotes, as two escapes if it needs two. */
 function escaped(char: string): string {

@@ -1,5 +1,5 @@
-// Control characters, and format characters such as those that turn the direction of writing.
-const unsafe = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
+import { isPrintableAscii } from './printable-ascii.ts';
+
 const shortForms: Readonly<Record<string, string>> = {
   '\n': String.raw`\n`,
   '\r': String.raw`\r`,
@@ -11,7 +11,12 @@ const shortForms: Readonly<Record<string, string>> = {
  * line or turn the writing around are written as escapes.
  */
 export function shownText(text: string): string {
-  return text.replace(unsafe, (character) => {
+  return isPrintableAscii(text) ? text : withEscapes(text);
+}
+
+function withEscapes(text: string): string {
+  // Control characters, and format characters such as those that turn the direction of writing.
+  return text.replace(new RegExp(String.raw`[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]`, 'gu'), (character) => {
     const code = character.codePointAt(0) ?? 0;
     return shortForms[character] ?? String.raw`\u{${code.toString(16)}}`;
   });

@@ -1,17 +1,12 @@
-import { validateSecretKey } from '../../../wire/secret-rules.ts';
-import type { SecretListView, SecretView } from '../../../wire/secrets.ts';
+import type { SecretView } from '../../../wire/secrets.ts';
 import type { VersionWithValueView } from '../../../wire/versions.ts';
 import { apiPath } from '../../../client/api-client.ts';
-import { CliError, usageError } from '../../cli-error.ts';
+import { usageError } from '../../cli-error.ts';
 import { type CommandContext, defineCommand } from '../../command.ts';
-import { exitCodes } from '../../exit-codes.ts';
-import type { SecretTable } from '../../formats/secret-table.ts';
 import { choice, completing, restArguments, revealOption, scopeOptions, text, versionNumber } from '../../options.ts';
 import type { Scope } from '../../settings/scope.ts';
-import { printHidden, printValues, warnOfShells } from './formatted-output.ts';
-import { printSecretList } from './list.ts';
-import { type WritableFormat, writableFormats, writeSecrets } from './secret-file.ts';
-import { destroyedKeys, pastSecret, scopeFlags, secretsPath, shownScope, tableOf } from './secrets-api.ts';
+import { type WritableFormat, writableFormats } from './secret-file.ts';
+import { pastSecret, secretsPath } from './secrets-api.ts';
 import { terminalText } from '../../terminal/terminal-text.ts';
 import { time } from '../../terminal/time.ts';
 
@@ -50,9 +45,8 @@ export const getCommand = defineCommand({
         .get<SecretView>(`${secretsPath(scope)}${apiPath`/${key}`}`, { query: { revision } });
       return await printSecret(context, secret, options);
     }
-    const list = await readKeys(context, scope, { keys, revision });
-    if (context.printer.format !== 'table') return await printList(context, list, options);
-    await printFormatted(context, tableOf(list), { ...options, format: format ?? 'env', name: scope.environment });
+    const { printKeys } = await import('./several-keys.ts');
+    await printKeys(context, scope, { ...options, keys });
   },
 });
 
@@ -89,81 +83,6 @@ async function readVersion(
 ): Promise<SecretView> {
   const path = apiPath`/versions/${organization}/${project}/${environment}/${key}/${version}`;
   return pastSecret(key, await context.api().get<VersionWithValueView>(path));
-}
-
-/**
- * The secrets with these keys, in this order, all of one revision. The request reads no more than the keys with their
- * common prefix. Throws CliError notFound, which names all keys that do not exist.
- */
-async function readKeys(
-  context: CommandContext,
-  scope: Scope,
-  { keys, revision }: { readonly keys: readonly string[]; readonly revision: string | undefined },
-): Promise<SecretListView> {
-  for (const [index, key] of keys.entries()) requireValidKey(key, index + 1);
-  const prefix = commonPrefix(keys);
-  // Another key with this prefix may have lost its value of then.
-  const query = {
-    revision,
-    prefix: prefix === '' ? undefined : prefix,
-    skipDestroyed: revision !== undefined || undefined,
-  };
-  const api = context.api();
-  const list = await api.get<SecretListView>(secretsPath(scope), { query });
-  const found = new Map(list.secrets.map((secret) => [secret.key, secret]));
-  const absent = keys.filter((key) => !found.has(key));
-  if (absent.length === 0) return { ...list, secrets: keys.flatMap((key) => found.get(key) ?? []) };
-  const destroyed = revision === undefined ? [] : await destroyedKeys(api, scope, list);
-  throw absentKeys(scope, list.revision, {
-    missing: absent.filter((key) => !destroyed.includes(key)),
-    destroyed: absent.filter((key) => destroyed.includes(key)),
-  });
-}
-
-/** The argument is not repeated: it may be a value in the wrong place. */
-function requireValidKey(key: string, place: number): void {
-  const fault = validateSecretKey(key);
-  if (fault !== undefined) throw usageError(`argument ${place} is not a key: it ${fault}`);
-}
-
-function absentKeys(
-  scope: Scope,
-  revision: number,
-  { missing, destroyed }: { readonly missing: readonly string[]; readonly destroyed: readonly string[] },
-): CliError {
-  const place = `${shownScope(scope)} at revision ${revision}`;
-  const faults = [
-    ...(missing.length === 0 ? [] : [`${place} has no ${missing.join(', ')}`]),
-    ...(destroyed.length === 0 ? [] : [`the values of ${destroyed.join(', ')} in ${place} were destroyed`]),
-  ];
-  return new CliError(exitCodes.notFound, faults.join('; '), {
-    next: [`See its keys: keyframe list ${scopeFlags(scope)}`],
-  });
-}
-
-function commonPrefix([first = '', ...others]: readonly string[]): string {
-  let length = first.length;
-  while (others.some((other) => !other.startsWith(first.slice(0, length)))) length -= 1;
-  return first.slice(0, length);
-}
-
-/** The form that --output asks for; on a terminal without the values. */
-async function printList(context: CommandContext, list: SecretListView, flags: Flags): Promise<void> {
-  if (context.showsValues(flags)) return await printSecretList(context, list);
-  const secrets = list.secrets.map(({ value: _value, ...rest }) => rest);
-  await printSecretList(context, { ...list, secrets });
-}
-
-async function printFormatted(
-  context: CommandContext,
-  secrets: SecretTable,
-  { format, name, reveal }: { readonly format: WritableFormat; readonly name: string; readonly reveal: boolean },
-): Promise<void> {
-  // The user has named the keys, so keys that a shell or loader acts on are not refused as they are in pull.
-  const written = await writeSecrets(secrets, format, { name, namespace: undefined });
-  if (!context.showsValues({ reveal })) return printHidden(context, secrets.keys(), 'To see them, add --reveal');
-  if (format === 'env') await warnOfShells(context, secrets);
-  printValues(context, written);
 }
 
 async function printSecret(
