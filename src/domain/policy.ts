@@ -175,6 +175,7 @@ export function decidePerson(principal: BearerPrincipal, _action: PersonAction):
 /** Actions on the instance, which is visible to all callers. They are reserved for instance admins. */
 export const instanceActions = [
   'organization.create',
+  'organization.list_all',
   'organization.list_deleted',
   'organization.undelete',
   'organization.purge',

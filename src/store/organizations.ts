@@ -19,11 +19,20 @@ export interface MemberOrganizationRecord extends OrganizationRecord {
   readonly role: Role;
 }
 
-/** One that is deleted. */
-export interface DeletedOrganizationRecord extends OrganizationRecord {
+/** An organization as an instance admin sees it, who may have no role in it. */
+export interface AdministeredOrganizationRecord extends OrganizationRecord {
   /** The role that the asking user has in it; null for none. */
   readonly role: Role | null;
-  readonly deletedAt: Date;
+  /** By e-mail address. */
+  readonly owners: readonly OrganizationOwner[];
+  /** Null for one that is not deleted. */
+  readonly deletedAt: Date | null;
+}
+
+export interface OrganizationOwner {
+  readonly userId: string;
+  readonly email: string;
+  readonly disabled: boolean;
 }
 
 export interface NewOrganization {
@@ -51,11 +60,16 @@ const ofUser: Statement = {
     ORDER BY o.slug COLLATE "C"`,
 };
 
-const deletedOnes: Statement = {
-  name: 'organizations-deleted',
-  text: `SELECT ${columns}, m.role, o.deleted_at AS "deletedAt"
+const everyOne: Statement = {
+  name: 'organizations-administered',
+  text: `SELECT ${columns}, m.role, coalesce(owner.list, '[]') AS owners, o.deleted_at AS "deletedAt"
     FROM organization o LEFT JOIN membership m ON m.organization_id = o.id AND m.user_id = $1
-    WHERE o.deleted_at IS NOT NULL ORDER BY o.slug COLLATE "C"`,
+    LEFT JOIN (
+      SELECT w.organization_id, json_agg(json_build_object(
+        'userId', u.id, 'email', u.email, 'disabled', u.disabled_at IS NOT NULL) ORDER BY u.email COLLATE "C") AS list
+      FROM membership w JOIN app_user u ON u.id = w.user_id WHERE w.role = 'owner' GROUP BY w.organization_id
+    ) owner ON owner.organization_id = o.id
+    WHERE (o.deleted_at IS NOT NULL) = $2 ORDER BY o.slug COLLATE "C"`,
 };
 
 /**
@@ -133,7 +147,14 @@ export async function listOrganizationsOfUser(pool: pg.Pool, userId: string): Pr
   return queryRows<MemberOrganizationRecord>(pool, ofUser, [userId]);
 }
 
-/** The organizations that are deleted and not purged, by slug, with the role of a user in each. */
-export async function listDeletedOrganizations(pool: pg.Pool, userId: string): Promise<DeletedOrganizationRecord[]> {
-  return queryRows<DeletedOrganizationRecord>(pool, deletedOnes, [userId]);
+/**
+ * All organizations that are deleted and not purged, or all others, by slug, with their owners and the role of a user in
+ * each.
+ */
+export async function listEveryOrganization(
+  pool: pg.Pool,
+  userId: string,
+  { deleted }: { readonly deleted: boolean },
+): Promise<AdministeredOrganizationRecord[]> {
+  return queryRows<AdministeredOrganizationRecord>(pool, everyOne, [userId, deleted]);
 }

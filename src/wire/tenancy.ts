@@ -15,6 +15,9 @@ export const setImpersonationBody = z.strictObject({ forbidden: z.boolean() });
 /** `true` lists what is deleted and not purged, instead of the rest. */
 export const tenantListQuery = z.strictObject({ deleted: booleanText.exactOptional() });
 
+/** `all=true` lists also the organizations that the caller has no role in. The deleted ones are always all. */
+export const organizationListQuery = tenantListQuery.extend({ all: booleanText.exactOptional() });
+
 /**
  * The paths of routes for instance admins. Their slugs are input and not an access target, because an instance admin needs
  * no role there.
@@ -52,8 +55,12 @@ export const environmentView = z.strictObject({
 });
 /** When it was deleted; only in the list of what is deleted. */
 const deletedAt = z.iso.datetime().exactOptional();
+/** An owner of an organization. A disabled one cannot use it. */
+const organizationOwnerView = z.strictObject({ userId: z.guid(), email: z.string(), disabled: z.boolean() });
+/** The owners by e-mail address; only in the lists for instance admins. */
+const owners = z.array(organizationOwnerView).exactOptional();
 export const organizationListView = z.strictObject({
-  organizations: z.array(listedOrganizationView.extend({ deletedAt })),
+  organizations: z.array(listedOrganizationView.extend({ owners, deletedAt })),
   nextCursor,
 });
 export const projectListView = z.strictObject({ projects: z.array(projectView.extend({ deletedAt })), nextCursor });
@@ -63,5 +70,6 @@ export const environmentListView = z.strictObject({
 });
 
 export type OrganizationView = z.infer<typeof organizationView>;
+export type OrganizationListView = z.infer<typeof organizationListView>;
 export type ProjectView = z.infer<typeof projectView>;
 export type EnvironmentView = z.infer<typeof environmentView>;

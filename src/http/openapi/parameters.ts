@@ -27,6 +27,7 @@ const descriptions: Readonly<Record<string, string>> = {
   values: '`false` omits the values; then only keys and versions are read and audited.',
   prefix: 'Only keys with this prefix.',
   deleted: '`true` lists what is deleted, and not purged, instead of the rest.',
+  all: '`true` lists all organizations with their owners, for instance admins.',
   skipDestroyed: '`true` leaves out secrets whose value at the revision was destroyed; by default they are an error.',
   revision: 'Read the state at this revision (number or id).',
   against: '`current`, or the id of another snapshot.',

@@ -2,11 +2,11 @@ import type { OrganizationRecord } from '../../services/tenancy/organizations.ts
 import {
   type OrganizationView,
   createTenantBody,
+  organizationListQuery,
   organizationListView,
   organizationPath,
   organizationView,
   setImpersonationBody,
-  tenantListQuery,
   updateTenantBody,
 } from '../../wire/tenancy.ts';
 import { type Route, instanceRoute, organizationRoute, selfRoute } from '../route.ts';
@@ -18,15 +18,18 @@ export const organizationRoutes: readonly Route[] = [
     action: 'organization.list',
     operation: 'listOrganizations',
     summary: 'List the organizations that you can see',
-    input: { query: tenantListQuery },
+    input: { query: organizationListQuery },
     responses: { 200: organizationListView },
-    async handle({ access, organizations }, caller, { query: { deleted = false } }) {
-      if (deleted) {
-        const list = await organizations.listDeleted(await access.instance(caller, 'organization.list_deleted'));
-        const views = list.map(({ role, deletedAt, ...record }) => ({
+    async handle({ access, organizations }, caller, { query: { deleted = false, all = false } }) {
+      if (deleted || all) {
+        const list = deleted
+          ? await organizations.listDeleted(await access.instance(caller, 'organization.list_deleted'))
+          : await organizations.listAll(await access.instance(caller, 'organization.list_all'));
+        const views = list.map(({ role, owners, deletedAt, ...record }) => ({
           ...viewOf(record),
           role,
-          deletedAt: deletedAt.toISOString(),
+          owners: [...owners],
+          ...(deletedAt === null ? {} : { deletedAt: deletedAt.toISOString() }),
         }));
         return { status: 200, body: { organizations: views, nextCursor: null } };
       }

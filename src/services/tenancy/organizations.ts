@@ -6,10 +6,10 @@ import { holdUsers } from '../../store/access.ts';
 import { listMemberIds, lockMembers } from '../../store/members.ts';
 import { notifyTokensAndUsers } from '../../store/notify.ts';
 import {
-  type DeletedOrganizationRecord,
+  type AdministeredOrganizationRecord,
   findOrganization,
   insertOrganization,
-  listDeletedOrganizations,
+  listEveryOrganization,
   listOrganizationsOfUser,
   type OrganizationRecord,
   renameOrganization,
@@ -25,7 +25,7 @@ import type { TenancyDeps } from './tenancy-deps.ts';
 import { deleteTenant, purgeTenant } from './tenant-deletion.ts';
 import { undeleteTenant } from './tenant-undeletion.ts';
 
-export type { DeletedOrganizationRecord, OrganizationRecord } from '../../store/organizations.ts';
+export type { AdministeredOrganizationRecord, OrganizationRecord } from '../../store/organizations.ts';
 
 /** An organization in the list of organizations. */
 export interface ListedOrganization extends OrganizationRecord {
@@ -149,11 +149,18 @@ export class Organizations {
     await deleteTenant(this.#deps, access, { organizationId: access.organizationId });
   }
 
-  /** The organizations that are deleted and not purged, by slug. */
+  /** The organizations that are not deleted, by slug, with their owners: also those without any member. */
+  async listAll({
+    caller,
+  }: InstanceAccess<'organization.list_all'>): Promise<readonly AdministeredOrganizationRecord[]> {
+    return listEveryOrganization(this.#deps.database.pool, caller.principal.id, { deleted: false });
+  }
+
+  /** The organizations that are deleted and not purged, by slug, with their owners. */
   async listDeleted({
     caller,
-  }: InstanceAccess<'organization.list_deleted'>): Promise<readonly DeletedOrganizationRecord[]> {
-    return listDeletedOrganizations(this.#deps.database.pool, caller.principal.id);
+  }: InstanceAccess<'organization.list_deleted'>): Promise<readonly AdministeredOrganizationRecord[]> {
+    return listEveryOrganization(this.#deps.database.pool, caller.principal.id, { deleted: true });
   }
 
   /** Takes the deletion of an organization back, as `undeleteTenant` does. */

@@ -204,10 +204,15 @@ describe('people', () => {
     const where = { organizationId: world.organization.id, role: 'owner' as const };
     await prisma.membership.deleteMany({ where });
     try {
+      const listed = async (): Promise<string> => await cli.output(['org', 'list', '--all']);
+      expect(await listed()).toMatch(new RegExp(`^${world.slugs.organization} .* no owner$`, 'm'));
       expect(await cli.output(appoint)).toMatch(/Role: +owner/);
+      expect(await listed()).toMatch(new RegExp(`^${world.slugs.organization} .* ${person.email}$`, 'm'));
       const [, ...asOther] = appoint;
       const other = await cli.run(['member', ...asOther], { env: { KEYFRAME_TOKEN: person.token.reveal() } });
       expect(other.code).toBe(4);
+      const asPerson = { env: { KEYFRAME_TOKEN: person.token.reveal() } };
+      expect(await cli.run(['org', 'list', '--all'], asPerson)).toMatchObject({ code: 4, stdout: '' });
     } finally {
       await prisma.membership.deleteMany({ where });
       await prisma.membership.create({ data: { ...where, userId: world.owner.id } });

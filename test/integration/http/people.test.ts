@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { memberListView, memberView } from '../../../src/wire/members.ts';
 import { createdPersonalTokenView, personalTokenListView } from '../../../src/wire/personal-tokens.ts';
+import { organizationListView } from '../../../src/wire/tenancy.ts';
 import { createdUserView, userListView, userView } from '../../../src/wire/users.ts';
 import { type HttpClient, type TestApi, expectProblem, startTestApi } from '../../support/api/http.ts';
 import { type TestUser, type World, createUser, createWorld } from '../../support/api/services.ts';
@@ -198,6 +199,21 @@ describe('organizations, projects and environments', () => {
       await expectProblem(root.send('POST', `${path}/purge`), 'not_found');
     }
     await root.expectStatus(201, 'POST', '/organizations', { slug: organization });
+  });
+
+  test('all organizations are listed to an instance admin with their owners, apart from the deleted ones', async () => {
+    const all = await root.expectStatus(200, 'GET', '/organizations?all=true');
+    const owners = [{ userId: world.owner.id, email: world.owner.email, disabled: false }];
+    const { slug } = world.organization;
+    expect(organizationListView.parse(all).organizations).toContainEqual(
+      expect.objectContaining({ slug, role: null, owners }),
+    );
+    const own = await owner.expectStatus(200, 'GET', '/organizations?all=false');
+    expect(organizationListView.parse(own).organizations).not.toContainEqual(
+      expect.objectContaining({ owners: expect.anything() }),
+    );
+    const deleted = await root.expectStatus(200, 'GET', '/organizations?deleted=true');
+    expect(await root.expectStatus(200, 'GET', '/organizations?all=true&deleted=true')).toEqual(deleted);
   });
 
   test('are purged by instance admins alone, and by slugs alone', async () => {

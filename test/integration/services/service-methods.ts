@@ -142,6 +142,8 @@ export const instanceMethods: Methods = {
     services.members.appointOwner(await services.access.instance(caller, 'organization.appoint_owner'), world.slugs, {
       id: world.stranger.id,
     }),
+  'organizations.listAll': async ({ services }, caller) =>
+    services.organizations.listAll(await services.access.instance(caller, 'organization.list_all')),
   'organizations.listDeleted': async ({ services }, caller) =>
     services.organizations.listDeleted(await services.access.instance(caller, 'organization.list_deleted')),
   'organizations.undelete': async ({ services, world }, caller) =>

@@ -1,23 +1,29 @@
 import { type CommandDefinition, defineCommand } from '../../command.ts';
-import { flag } from '../../options.ts';
+import { flag, type Option } from '../../options.ts';
 import type { Column } from '../../terminal/printer.ts';
 import { type ListedTenant, type TenantKind, tenantKinds } from './tenant-kinds.ts';
 import { time } from '../../terminal/time.ts';
+
+const allOption = flag('--all', 'List every organization with its owners; for administrators of the server');
 
 /** `org list`, `project list`, `env list`. */
 export function tenantListCommand(name: TenantKind): CommandDefinition {
   const { path, plural, options: own, flags } = tenantKinds[name];
   const who = name === 'org' ? 'administrators of the server' : 'the roles admin and owner';
+  const ofOrganizations: { all?: Option<boolean> } = name === 'org' ? { all: allOption } : {};
   return defineCommand({
     summary: `List ${plural}`,
-    options: { ...own, deleted: flag('--deleted', `List the deleted ones instead; for ${who}`) },
+    options: { ...own, ...ofOrganizations, deleted: flag('--deleted', `List the deleted ones instead; for ${who}`) },
     examples: [
       { line: `${name} list${flags}`, note: `The ${plural} that you may see` },
+      ...(name === 'org'
+        ? [{ line: 'org list --all', note: 'Also those without an owner, such as a SecretEnvironment creates' }]
+        : []),
       { line: `${name} list${flags} --deleted`, note: `What \`keyframe ${name} undelete\` can take back` },
     ],
     async run(context, { options }) {
-      const { deleted, ...place } = options;
-      const query = deleted ? { deleted } : {};
+      const { deleted, all = false, ...place } = options;
+      const query = { ...(all ? { all } : {}), ...(deleted ? { deleted } : {}) };
       const list = await context.api().get<Record<typeof plural, ListedTenant[]>>(path(context, place), { query });
       const columns: Column<ListedTenant>[] = [
         { title: 'SLUG', cell: ({ slug }) => slug },
@@ -25,6 +31,7 @@ export function tenantListCommand(name: TenantKind): CommandDefinition {
         { title: 'ID', cell: ({ id }) => id },
         { title: 'CREATED', cell: ({ createdAt }) => time(createdAt) },
         ...(name === 'env' ? [{ title: 'REVISION', cell: ({ revision }: ListedTenant) => revision }] : []),
+        ...(name === 'org' && (all || deleted) ? [{ title: 'OWNERS', cell: shownOwners }] : []),
         ...(deleted ? [{ title: 'DELETED', cell: ({ deletedAt }: ListedTenant) => deletedAt && time(deletedAt) }] : []),
       ];
       await context.printer.list<ListedTenant>({
@@ -38,4 +45,10 @@ export function tenantListCommand(name: TenantKind): CommandDefinition {
       });
     },
   });
+}
+
+/** The e-mail addresses of the owners. A disabled one cannot use the organization. */
+function shownOwners({ owners = [] }: ListedTenant): string {
+  if (owners.length === 0) return 'no owner';
+  return owners.map(({ email, disabled }) => (disabled ? `${email} (disabled)` : email)).join(', ');
 }

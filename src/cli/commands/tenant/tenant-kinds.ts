@@ -1,4 +1,4 @@
-import type { EnvironmentView, OrganizationView } from '../../../wire/tenancy.ts';
+import type { EnvironmentView, OrganizationListView, OrganizationView } from '../../../wire/tenancy.ts';
 import { apiPath } from '../../../client/api-client.ts';
 import type { CommandContext } from '../../command.ts';
 import { type CompletionKind, organizationOption, projectOptions } from '../../options.ts';
@@ -15,8 +15,8 @@ export type Tenant = Omit<OrganizationView, 'impersonationForbidden'> &
   Partial<Pick<OrganizationView, 'impersonationForbidden'>> &
   Partial<Pick<EnvironmentView, 'revision' | 'revisionId'>>;
 
-/** One in the list of those that are deleted. */
-export type ListedTenant = Tenant & { readonly deletedAt?: string };
+/** One in a list: `deletedAt` is in the list of those that are deleted, `owners` in the lists of all organizations. */
+export type ListedTenant = Tenant & Pick<OrganizationListView['organizations'][number], 'deletedAt' | 'owners'>;
 
 interface Kind {
   readonly word: 'organization' | 'project' | 'environment';

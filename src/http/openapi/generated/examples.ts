@@ -60,7 +60,7 @@ export const examples: Readonly<Record<string, OperationExample>> = {
   },
   listOrganizations: {
     path: {},
-    query: { deleted: true },
+    query: { all: true, deleted: true },
     response: {
       organizations: [
         {

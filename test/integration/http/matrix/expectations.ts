@@ -53,6 +53,7 @@ route                                             owner admin developer viewer s
 GET    /me                                          200   200   200       200    200     200    200  200   200  200   200  200
 
 GET    /organizations                               200   200   200       200    200     200    200  200   200  200   200  200
+GET    /organizations [all]                         403   403   403       403    403     200    403  403   403  403   403  403
 GET    /organizations [deleted]                     403   403   403       403    403     200    403  403   403  403   403  403
 POST   /organizations                               403   403   403       403    403     201    403  403   403  403   403  403
 GET    /organizations/{org}                         200   200   200       200    404     404    200  200   200  200   200  200

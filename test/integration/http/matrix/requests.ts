@@ -101,6 +101,7 @@ export const preparations: Readonly<Record<string, Prepare>> = {
   'PATCH /organizations/{org}': displayName,
   'DELETE /organizations/{org}': async ({ founder, succeeds }) =>
     succeeds ? { place: await founder.organization({ members: true }) } : {},
+  'GET /organizations [all]': () => ({ query: '?all=true' }),
   'GET /organizations [deleted]': deleted,
   'POST /organizations/{org}/undelete': deletedOrganization,
   'POST /organizations/{org}/undelete [live]': asItIs,
