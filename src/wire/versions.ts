@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { comment, integerText, secretKey, versionNumber } from './fields.ts';
+import { comment, expectedVersion, integerText, secretKey, uuid, versionNumber } from './fields.ts';
 
 /** docs/interface.md 4.6, 4.7 and 4.11: the history of a secret, its rollback, and the destruction of its values. */
 
@@ -9,6 +9,10 @@ export const rollbackBody = z.strictObject({
   targetVersion: versionNumber,
   undelete: z.boolean().exactOptional(),
   comment: comment.exactOptional(),
+  /** The current version of the key; 0 requires that it is deleted. */
+  expectedVersion: expectedVersion.exactOptional(),
+  /** The revision id of the environment as last read. */
+  expectedRevision: uuid.exactOptional(),
 });
 
 /** The body is optional. */

@@ -18,6 +18,7 @@ export type WantedChange =
       readonly targetVersion: number;
       /** Also restores the key if it is deleted. */
       readonly undelete?: boolean;
+      readonly expectedVersion?: number;
     }
   | { readonly kind: 'delete' };
 
@@ -121,7 +122,7 @@ function versionOf(
 function rollbackTarget(
   { targets }: PlanInput,
   { key, live }: KeyState,
-  { targetVersion, undelete = false }: Extract<WantedChange, { kind: 'roll_back' }>,
+  { targetVersion, undelete = false, expectedVersion }: Extract<WantedChange, { kind: 'roll_back' }>,
 ): StoredVersion {
   if (live === undefined && !undelete) {
     throw new DomainError(
@@ -129,6 +130,7 @@ function rollbackTarget(
       `secret ${key} is deleted; send undelete to restore it with the value of version ${targetVersion}`,
     );
   }
+  checkExpected(key, live, expectedVersion);
   const target = targets.get(key);
   if (target === undefined) throw new DomainError('not_found', `secret ${key} has no version ${targetVersion}`);
   if (target.isDestroyed) throw versionsDestroyed([{ key, version: targetVersion }]);

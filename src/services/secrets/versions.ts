@@ -6,7 +6,7 @@ import { findVersion, listVersions, notDestroyed, type VersionRecord } from '../
 import type { EnvironmentAccess } from '../access/access.ts';
 import type { AuditLog } from '../audit/audit-log.ts';
 import { auditedFailure, auditedRead } from '../audit/audited.ts';
-import { checkComment, checkKey, checkVersion } from '../kernel/checks.ts';
+import { checkComment, checkKey, checkUuid, checkVersion } from '../kernel/checks.ts';
 import { versionsDestroyed } from './destroyed-versions.ts';
 import { goneReplay, type IdempotencyRequest } from '../kernel/once.ts';
 import { badCursor, checkLimit, decodeCursor, encodeCursor, type PageRequest } from '../kernel/page.ts';
@@ -31,6 +31,10 @@ export interface RollbackInput {
   /** Also restores the key if it is deleted. */
   readonly undelete?: boolean;
   readonly comment?: string;
+  /** The version that the key must be at; 0 for a deleted one. */
+  readonly expectedVersion?: number;
+  /** The id of the revision that the environment must be at. */
+  readonly expectedRevision?: string;
   readonly idempotency?: IdempotencyRequest | undefined;
 }
 
@@ -105,22 +109,34 @@ export class Versions {
   /**
    * Makes a new version with the target version's value: nothing is decrypted. Throws DomainError not_found for a key
    * that was never written or has no such version, secret_deleted for a deleted key without `undelete`,
-   * version_destroyed, quota_exceeded and what `SecretWriter.writeOnce` throws.
+   * version_mismatch if key or environment is not as expected, version_destroyed, quota_exceeded and what `SecretWriter.writeOnce` throws.
    */
   async rollback(
     access: EnvironmentAccess<'version.rollback'>,
     key: string,
-    { targetVersion, undelete = false, comment, idempotency }: RollbackInput,
+    input: RollbackInput,
   ): Promise<RollbackAnswer> {
     return auditedFailure(this.#deps.audit, access, async (note) => {
+      const { targetVersion, undelete = false, comment, expectedVersion, expectedRevision, idempotency } = input;
       checkKey(key);
       checkVersion('targetVersion', targetVersion);
       checkComment(comment);
+      if (expectedVersion !== undefined) checkVersion('expectedVersion', expectedVersion, 0);
+      if (expectedRevision !== undefined) checkUuid('expectedRevision', expectedRevision);
       note({ key, targetVersion, ...(undelete ? { undelete } : {}) });
-      const wanted = new Map<string, WantedChange>([[key, { kind: 'roll_back', targetVersion, undelete }]]);
+      const change: WantedChange = {
+        kind: 'roll_back',
+        targetVersion,
+        undelete,
+        ...(expectedVersion === undefined ? {} : { expectedVersion }),
+      };
       const { result } = await this.#deps.writer.writeOnce(
         access,
-        { wanted, comment: comment ?? null },
+        {
+          wanted: new Map([[key, change]]),
+          comment: comment ?? null,
+          ...(expectedRevision === undefined ? {} : { expectedRevision }),
+        },
         {
           request: idempotency,
           keep: (written): KeptRollback => keptRollback(rollbackAnswer(access, comment, written)),

@@ -42,6 +42,18 @@ describe('set', () => {
     expect((await folder.run(['rotate', 'A', '--expected-version', 'vv3'])).code).toBe(2);
   });
 
+  test('of rollback does the same, and 0 is for a deleted secret', async () => {
+    await folder.patch({ set: { A: 'new' } });
+    const line = ['rollback', 'A', '--version', '1'];
+    expect((await folder.run([...line, '--expected-version', '1'])).code).toBe(6);
+    expect(await folder.secrets()).toEqual({ A: 'new', B: 'old' });
+    expect(await folder.json([...line, '--expected-version', 'v2'])).toMatchObject({ version: 3 });
+    await folder.patch({ delete: ['A'] });
+    const restore = [...line, '--undelete', '--expected-version'];
+    expect((await folder.run([...restore, '3'])).code).toBe(6);
+    expect(await folder.json([...restore, '0'])).toMatchObject({ version: 4 });
+  });
+
   test.each([
     [['A=1', 'B=2', '--expected-version', '1']],
     [['A=1', '--expected-version', '1', '--expected-revision', '1']],
@@ -54,6 +66,7 @@ describe('--expected-revision', () => {
   test.each([
     ['set', ['set', 'A=1']],
     ['rotate', ['rotate', 'A']],
+    ['rollback', ['rollback', 'A', '--version', '1']],
     ['unset', ['unset', 'A', '--yes']],
     ['unset --prefix', ['unset', '--prefix', 'A', '--yes']],
     ['push', ['push', '-', '--yes']],

@@ -215,6 +215,24 @@ describe('versions', () => {
     expect(await owner.expectStatus(200, 'GET', `${secrets}/A`)).toMatchObject({ value: 'one', version: 4 });
   });
 
+  test('are rolled back to only from the expected state, also in a repetition', async () => {
+    const { secrets, versions } = await newEnvironment('expected');
+    await owner.send('PUT', `${secrets}/A`, { value: 'one' });
+    const { revisionId } = rollbackView.parse(
+      await owner.expectStatus(201, 'POST', `${versions}/A/rollback`, { targetVersion: 1, expectedVersion: 1 }),
+    );
+    const body = { targetVersion: 1, expectedVersion: 2, expectedRevision: revisionId.toUpperCase() };
+    for (const wrong of [{ expectedVersion: 1 }, { expectedRevision: world.environment.id }]) {
+      const send = owner.send('POST', `${versions}/A/rollback`, { ...body, ...wrong });
+      expect(await expectProblem(send, 'version_mismatch')).toMatchObject({ status: 412 });
+    }
+    const headers = { 'idempotency-key': 'expected' };
+    const first = await owner.send('POST', `${versions}/A/rollback`, body, headers);
+    const again = await owner.send('POST', `${versions}/A/rollback`, body, headers);
+    expect([first.status, again.status]).toEqual([201, 200]);
+    expect(again.body).toEqual(first.body);
+  });
+
   test('of a deleted key stay readable, and are rolled back to only with undelete', async () => {
     const { secrets, versions } = await newEnvironment('deleted');
     await owner.send('PUT', `${secrets}/A`, { value: 'x' });

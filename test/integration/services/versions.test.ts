@@ -210,6 +210,50 @@ describe('a rollback', () => {
     expect((await calls.read()).secrets).toEqual({ A: ['a2', 2], B: ['b1', 3] });
   });
 
+  test('with an expected version is made only while the key is at that version', async () => {
+    for (const value of ['one', 'two']) await calls.put('KEY', value);
+    for (const expectedVersion of [0, 1, 3]) {
+      await expect(calls.rollback('KEY', { targetVersion: 1, expectedVersion })).rejects.toMatchObject({
+        code: 'version_mismatch',
+      });
+    }
+    expect(await calls.read()).toMatchObject({ revision: 2, secrets: { KEY: ['two', 2] } });
+    expect(await calls.rollback('KEY', { targetVersion: 1, expectedVersion: 2 })).toMatchObject({ version: 3 });
+  });
+
+  test('of a deleted key with undelete expects version 0', async () => {
+    await calls.put('KEY', 'one');
+    await calls.remove('KEY');
+    const restore = { targetVersion: 1, undelete: true };
+    await expect(calls.rollback('KEY', { ...restore, expectedVersion: 1 })).rejects.toMatchObject({
+      code: 'version_mismatch',
+    });
+    await expect(calls.rollback('KEY', { targetVersion: 1, expectedVersion: 1 })).rejects.toMatchObject({
+      code: 'secret_deleted',
+    });
+    expect(await calls.rollback('KEY', { ...restore, expectedVersion: 0 })).toMatchObject({ version: 2 });
+  });
+
+  test('with an expected revision is made only while the environment is at that revision', async () => {
+    const { revisionId: expectedRevision } = await calls.put('KEY', 'one');
+    await calls.put('OTHER', 'x');
+    await expect(calls.rollback('KEY', { targetVersion: 1, expectedRevision })).rejects.toMatchObject({
+      code: 'version_mismatch',
+    });
+    const { revisionId } = await calls.put('OTHER', 'y');
+    expect(await calls.rollback('KEY', { targetVersion: 1, expectedRevision: revisionId })).toMatchObject({
+      revision: 4,
+    });
+  });
+
+  test('at the same time as others that expect the same version is made once', async () => {
+    for (const value of ['one', 'two']) await calls.put('KEY', value);
+    const input = { targetVersion: 1, expectedVersion: 2 };
+    const results = await Promise.allSettled(Array.from({ length: 6 }, () => calls.rollback('KEY', input)));
+    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    expect(await calls.read()).toMatchObject({ revision: 3 });
+  });
+
   test('is refused, and changes nothing, for what is not there and for faulty input', async () => {
     await calls.put('KEY', 'one');
     const expected: [Parameters<SecretCalls['rollback']>, object][] = [
@@ -217,6 +261,8 @@ describe('a rollback', () => {
       [['KEY', { targetVersion: 2 }], { code: 'not_found', detail: 'secret KEY has no version 2' }],
       [['KEY', { targetVersion: 0 }], { code: 'invalid_input', fields: [{ field: 'targetVersion' }] }],
       [['KEY', { targetVersion: 2 ** 31 }], { code: 'invalid_input', fields: [{ field: 'targetVersion' }] }],
+      [['KEY', { targetVersion: 1, expectedVersion: -1 }], { code: 'invalid_input' }],
+      [['KEY', { targetVersion: 1, expectedRevision: '7' }], { code: 'invalid_input' }],
       [['KEY', { targetVersion: 1, comment: '\n' }], { code: 'invalid_input', fields: [{ field: 'comment' }] }],
       [['no key', { targetVersion: 1 }], { code: 'invalid_input', fields: [{ field: 'key' }] }],
     ];

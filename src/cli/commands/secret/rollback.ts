@@ -2,6 +2,7 @@ import type { RollbackView } from '../../../wire/versions.ts';
 import { apiPath } from '../../../client/api-client.ts';
 import { defineCommand } from '../../command.ts';
 import { completing, argument, commentOption, flag, scopeOptions, versionNumber } from '../../options.ts';
+import { expectedRevisionId, expectedRevisionOption, expectedVersionOption } from './expected-state.ts';
 import { shownScope } from './secrets-api.ts';
 
 /** `rollback <secret_key> --version <n>`: docs/interface.md 4.7 and 4.9. */
@@ -14,6 +15,11 @@ export const rollbackCommand = defineCommand({
     version: { ...versionNumber('Version to roll back to', { isRequired: true }), field: 'targetVersion' },
     undelete: flag('--undelete', 'Also restore the secret if it is deleted'),
     ...scopeOptions,
+    ...expectedRevisionOption,
+    expectedVersion: {
+      ...expectedVersionOption.expectedVersion,
+      description: 'Change nothing unless this is the current version of the key; 0 if it must be deleted',
+    },
     ...commentOption,
   },
   examples: [
@@ -27,7 +33,8 @@ export const rollbackCommand = defineCommand({
   async run(context, { args: { key }, options }) {
     const scope = context.scope(options);
     const { organization, project, environment } = scope;
-    const { version: targetVersion, undelete, comment } = options;
+    const { version: targetVersion, undelete, comment, expectedVersion } = options;
+    const expectedRevision = await expectedRevisionId(context.api(), scope, options.expectedRevision);
     const answer = await context
       .api()
       .post<RollbackView>(apiPath`/versions/${organization}/${project}/${environment}/${key}/rollback`, {
@@ -35,6 +42,8 @@ export const rollbackCommand = defineCommand({
         // An earlier release refuses what it does not know.
         ...(undelete ? { undelete } : {}),
         ...(comment === undefined ? {} : { comment }),
+        ...(expectedVersion === undefined ? {} : { expectedVersion }),
+        ...(expectedRevision === undefined ? {} : { expectedRevision }),
       });
     await context.printer.object({
       value: { key, ...answer },

@@ -342,7 +342,7 @@ export const examples: Readonly<Record<string, OperationExample>> = {
   rollbackSecret: {
     path: { org: 'acme', project: 'shop', env: 'production', key: 'API_KEY' },
     query: {},
-    body: { targetVersion: 1, comment: 'the new one was refused' },
+    body: { targetVersion: 1, comment: 'the new one was refused', expectedVersion: 2 },
     response: {
       version: 3,
       changeType: 'rolled_back',
