@@ -20,6 +20,7 @@ export type CompletionKind =
   | 'version'
   | 'snapshot'
   | 'serviceToken'
+  | 'revokedKeylessToken'
   | 'personalToken';
 
 /** One option; T is what `run` gets. */

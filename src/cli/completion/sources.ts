@@ -1,9 +1,11 @@
 import { type ApiClient, apiPath } from '../../client/api-client.ts';
 import type { SecretKeyListView } from '../../wire/secrets.ts';
-import { validateSecretKeyPrefix } from '../../wire/secret-rules.ts';
-import type { ServiceTokenListView } from '../../wire/service-tokens.ts';
+import type { PersonalTokenView } from '../../wire/personal-tokens.ts';
+import { limits, validateSecretKeyPrefix } from '../../wire/secret-rules.ts';
+import type { ServiceTokenListView, ServiceTokenView } from '../../wire/service-tokens.ts';
 import type { SnapshotListView } from '../../wire/snapshots.ts';
 import type { VersionListView } from '../../wire/versions.ts';
+import { type TokenLife, tokenState } from '../commands/token/token-state.ts';
 import type { Scope, ScopeName } from '../settings/scope.ts';
 import type { Candidate, Sources } from './candidates.ts';
 import type { GivenInput } from './line.ts';
@@ -22,6 +24,7 @@ type Query = Readonly<Record<string, string | number | boolean>>;
 
 type Get = <Body>(given: GivenInput, path: string, query?: Query) => Promise<Body>;
 type TenantLevel = 'organization' | 'project' | 'environment';
+type TokenSource = 'serviceToken' | 'revokedKeylessToken' | 'personalToken';
 type TenantSource = TenantLevel | `deleted${Capitalize<TenantLevel>}`;
 
 interface Named {
@@ -66,21 +69,39 @@ export function apiSources({ api, scope }: SourceDeps): Sources {
         description: `${name ?? ''} ${createdAt}`.trim(),
       }));
     },
-    serviceToken: async (given) => {
-      const path = apiPath`/service-tokens/${scope(given, 'organization').organization}`;
-      const { serviceTokens } = await get<ServiceTokenListView>(given, path, { limit: maxCandidates });
-      return serviceTokens.map(({ id, name }) => ({ word: id, description: name }));
-    },
+    ...tokenSources(get, scope),
+  };
+}
+
+/** Tokens, by what the command can do with them: an ended one cannot be revoked or rotated. */
+function tokenSources(get: Get, scope: SourceDeps['scope']): Pick<Sources, TokenSource> {
+  const serviceTokens = async (given: GivenInput): Promise<readonly ServiceTokenView[]> => {
+    const path = apiPath`/service-tokens/${scope(given, 'organization').organization}`;
+    const list = await get<ServiceTokenListView>(given, path, { limit: limits.pageSize });
+    return list.serviceTokens;
+  };
+  return {
+    serviceToken: async (given) => tokensOf(await serviceTokens(given), isLive),
+    revokedKeylessToken: async (given) =>
+      tokensOf(await serviceTokens(given), ({ holder, revokedAt }) => holder !== null && revokedAt !== null),
     personalToken: async (given) => {
-      const query = { limit: maxCandidates };
-      const { personalTokens } = await get<{ personalTokens: { id: string; name: string }[] }>(
-        given,
-        '/personal-tokens',
-        query,
-      );
-      return personalTokens.map(({ id, name }) => ({ word: id, description: name }));
+      const query = { limit: limits.pageSize };
+      const list = await get<{ personalTokens: PersonalTokenView[] }>(given, '/personal-tokens', query);
+      return tokensOf(list.personalTokens, isLive);
     },
   };
+}
+
+function isLive(token: TokenLife): boolean {
+  return ['active', 'suspended'].includes(tokenState(token, new Date()));
+}
+
+function tokensOf<Token extends { readonly id: string; readonly name: string }>(
+  tokens: readonly Token[],
+  isOffered: (token: Token) => boolean,
+): Candidate[] {
+  const offered = tokens.filter(isOffered).slice(0, maxCandidates);
+  return offered.map(({ id, name }) => ({ word: id, description: name }));
 }
 
 /** Organizations, projects and environments, live and deleted ones. */

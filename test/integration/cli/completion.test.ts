@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { installPackages } from '../../../tools/devcluster/image/make-image.ts';
 import { Tools } from '../../../tools/devcluster/image/tools.ts';
 import { type CliFolder, CliSite } from '../../support/cli/cli-site.ts';
+import { TestSyncReader } from '../../support/api/sync-reader.ts';
 import type { RunningCommand } from '../../support/cli/running-command.ts';
 
 const canary = 'swordfish-canary-4711';
@@ -99,6 +100,32 @@ describe('__complete offers', () => {
       personalTokens: { id: string }[];
     };
     expect((await offered(['token', 'revoke', ''])).slice(0, -1)).toEqual(personal.personalTokens.map((one) => one.id));
+  });
+
+  test('to revoke or rotate only live tokens, and to reinstate only revoked keyless ones', async () => {
+    const { services } = site.api;
+    const { organization } = site.world.slugs;
+    const past = new Date(Date.now() - 60_000);
+    const valued = async (): Promise<string> => (await site.world.serviceToken()).id;
+    const [live, revoked, expired] = [await valued(), await valued(), await valued()];
+    const keyless = async (namespace: string): Promise<string> =>
+      (await new TestSyncReader(services, site.world, { namespace }).enter()).tokenId;
+    const [kept, barred] = [await keyless('kept'), await keyless('barred')];
+    for (const id of [revoked, barred]) {
+      await folder.output(['token', 'revoke-service', '--yes', '-o', organization, '--id', id]);
+    }
+    const where = { serviceTokenId: expired };
+    await services.database.prisma.serviceTokenCredential.updateMany({ where, data: { expiresAt: past } });
+    for (const verb of ['revoke-service', 'rotate-service']) {
+      const ids = await offered(['token', verb, '-o', organization, '--id', '']);
+      expect(ids).toEqual(expect.arrayContaining([live, kept]));
+      for (const ended of [revoked, expired, barred]) expect(ids).not.toContain(ended);
+    }
+    expect(await offered(['token', 'reinstate', '-o', organization, '--id', ''])).toEqual([barred, ':words']);
+    const personal = await folder.json<{ id: string }>(['token', 'create', '-n', 'short']);
+    expect(await offered(['token', 'revoke', ''])).toContain(personal.id);
+    await folder.output(['token', 'revoke', '--yes', personal.id]);
+    expect(await offered(['token', 'revoke', ''])).not.toContain(personal.id);
   });
 
   test('commands, flags, choices, files and the program of run without a server', async () => {
@@ -198,6 +225,9 @@ describe('__complete is silent', () => {
   });
 });
 
+// Ctrl-U. Ctrl-C can be lost while a shell still redraws the line.
+const removeLine = '\u0015';
+
 describe('in an interactive bash', () => {
   test('Tab completes a key, and the history gets nothing', async () => {
     const env = { HISTFILE: join(folder.folder, 'history'), INPUTRC: '/dev/null' };
@@ -206,11 +236,9 @@ describe('in an interactive bash', () => {
     await shell.shows('ready> ');
     shell.type('source <(keyframe completion bash)\n');
     await shell.shows('ready> ');
-    shell.type('echo keyframe; keyframe get DATABASE_U\t');
-    await shell.shows('DATABASE_URL ');
-    shell.type('\u0003');
-    await shell.shows('ready> ');
-    shell.type('exit\n');
+    shell.type('echo keyframe; keyframe get DATABASE_U');
+    await pressTabUntil(shell, 'DATABASE_URL ');
+    shell.type(`${removeLine}exit\n`);
     const { stdout } = await shell.ended;
     expect(stdout).not.toContain('swordfish');
     const history = existsSync(env.HISTFILE) ? readFileSync(env.HISTFILE, 'utf8') : '';
@@ -253,8 +281,7 @@ async function pressTabUntil(shell: RunningCommand, shown: string): Promise<void
     await pressTabUntil(shell, 'DATABASE_URL ');
     shell.type('--output=js');
     await pressTabUntil(shell, '--output=json ');
-    // Ctrl-U removes the line. Ctrl-C can be lost while zsh still redraws it.
-    shell.type('\u0015exit\n');
+    shell.type(`${removeLine}exit\n`);
     const { stdout } = await shell.ended;
     expect(stdout).not.toContain('swordfish');
   });

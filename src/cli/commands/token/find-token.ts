@@ -12,10 +12,13 @@ export interface FoundToken {
   readonly name?: string;
 }
 
+const idOption = requiredText('--id <id>', 'Id, unique name, or latest for the newest one');
+
 /** The option that names a service token: for `findServiceToken`. */
-export const serviceTokenIdOption = {
-  id: completing('serviceToken', requiredText('--id <id>', 'Id, unique name, or latest for the newest one')),
-};
+export const serviceTokenIdOption = { id: completing('serviceToken', idOption) };
+
+/** The option that names a revoked service token. Only a keyless one can be reinstated. */
+export const revokedTokenIdOption = { id: completing('revokedKeylessToken', idOption) };
 
 /** The argument that names a personal token: for `findPersonalToken`. */
 export const personalTokenArgument = completing(

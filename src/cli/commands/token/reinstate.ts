@@ -2,7 +2,7 @@ import type { ServiceTokenView } from '../../../wire/service-tokens.ts';
 import { apiPath } from '../../../client/api-client.ts';
 import { defineCommand } from '../../command.ts';
 import { organizationOption } from '../../options.ts';
-import { findServiceToken, serviceTokenIdOption, tokenTitle } from './find-token.ts';
+import { findServiceToken, revokedTokenIdOption, tokenTitle } from './find-token.ts';
 
 /** `token reinstate`: docs/interface.md 2.4. */
 export const tokenReinstateCommand = defineCommand({
@@ -11,7 +11,7 @@ export const tokenReinstateCommand = defineCommand({
     'Only for keyless tokens, with which the SecretSyncs of a namespace read. They read again immediately if an AccessGrant still allows it.',
   options: {
     ...organizationOption,
-    ...serviceTokenIdOption,
+    ...revokedTokenIdOption,
   },
   examples: [
     {
