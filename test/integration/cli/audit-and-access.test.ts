@@ -84,7 +84,7 @@ describe('audit', () => {
       ids.push((await cli.output([...create, '-p', 'read', '--output', 'name'])).trim());
     }
     const { code, stderr } = await cli.run([...line, '--actor', 'twice']);
-    expect(code).toBe(6);
+    expect(code).toBe(2);
     for (const id of ids) expect(stderr).toContain(`--actor ${id}`);
   });
 

@@ -2,14 +2,17 @@ import type { MemberView } from '../../../wire/members.ts';
 import type { ServiceTokenListView } from '../../../wire/service-tokens.ts';
 import type { UserView } from '../../../wire/users.ts';
 import { type ApiClient, apiPath } from '../../../client/api-client.ts';
-import { CliError } from '../../cli-error.ts';
+import { CliError, usageError } from '../../cli-error.ts';
 import { exitCodes } from '../../exit-codes.ts';
+import { isId } from '../named-thing.ts';
 
-const uuidPattern = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-
-/** The id of a user by e-mail address, or of a service token by name, in an organization or on the whole server. */
+/**
+ * The id of a user by e-mail address, or of a service token by name, in an organization or on the whole server.
+ *
+ * @throws CliError usage if several have the name, not found if none has it.
+ */
 export async function actorId(api: ApiClient, actor: string, organization: string | undefined): Promise<string> {
-  if (uuidPattern.test(actor)) return actor;
+  if (isId(actor)) return actor;
   const ids = actor.includes('@')
     ? await userIds(api, actor.toLowerCase(), organization)
     : await tokenIds(api, actor, organization);
@@ -22,9 +25,10 @@ export async function actorId(api: ApiClient, actor: string, organization: strin
       next: ['For a former member or token, give the id: keyframe audit --output json shows actor.id'],
     });
   }
-  throw new CliError(exitCodes.conflict, `several service tokens ${place} are called ${actor}; give the id of one`, {
-    next: ids.map((one) => `--actor ${one}`),
-  });
+  throw usageError(
+    `${ids.length} service tokens ${place} have the name ${JSON.stringify(actor)}; give one of their ids`,
+    ...ids.map((one) => `--actor ${one}`),
+  );
 }
 
 async function userIds(api: ApiClient, email: string, organization: string | undefined): Promise<string[]> {
