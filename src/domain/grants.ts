@@ -84,7 +84,7 @@ export function grantPatch(need: GrantNeed, name: string): string {
     kinds: kindsNeeded(need.kind),
   };
   const patch = JSON.stringify([{ op: 'add', path: '/spec/rules/-', value }]);
-  return `kubectl patch accessgrant ${name} --type=json -p '${patch}'`;
+  return `kubectl patch accessgrants.keyframe.dev ${name} --type=json -p '${patch}'`;
 }
 
 /** What rules allow one kind, as text such as `Read on acme/web/{dev, prod}`; the first few of them. */

@@ -30,7 +30,7 @@ const done = ['Ready True', 'Reconciling False', 'Stalled False', 'Planned True'
 
 /** The patch by which a message says how the plan is approved. */
 function approvalIn(restore: SnapshotRestore): object {
-  const [, patch = ''] = /kubectl patch snapshotrestore \S+ -n \S+ --type merge -p '([^']+)'/.exec(
+  const [, patch = ''] = /kubectl patch snapshotrestores\.keyframe\.dev \S+ -n \S+ --type merge -p '([^']+)'/.exec(
     readyOf(restore)?.message ?? '',
   ) ?? ['', '{}'];
   return JSON.parse(patch) as object;

@@ -114,7 +114,7 @@ export const releasedByForce = 'a resource is released by force without its clea
 export function accessLost(plural: string, namespace: string): string {
   return (
     `the controller's rights in namespace ${namespace} were deleted before the finalizers of its ${plural} were removed. Their ` +
-    `cleanup is done, but the namespace cannot be deleted until an admin runs \`kubectl get ${plural} --namespace ${namespace} --output name | ` +
+    `cleanup is done, but the namespace cannot be deleted until an admin runs \`kubectl get ${plural}.keyframe.dev --namespace ${namespace} --output name | ` +
     `xargs -n 1 kubectl patch --namespace ${namespace} --type=merge --patch '{"metadata":{"finalizers":null}}'\``
   );
 }

@@ -12,14 +12,15 @@ export interface SuggestedPatch {
 
 /** Reads the `kubectl patch` command of a message. Throws if it shows none. */
 export function suggestedPatch(message: string): SuggestedPatch {
-  const [, grant = '', patch = ''] = /`kubectl patch accessgrant (\S+) --type=json -p '([^']+)'`/.exec(message) ?? [];
+  const [, grant = '', patch = ''] =
+    /`kubectl patch accessgrants\.keyframe\.dev (\S+) --type=json -p '([^']+)'`/.exec(message) ?? [];
   if (grant === '') throw new Error(`The message shows no command: ${message}`);
   const [{ value: rule }] = JSON.parse(patch) as [{ value: unknown }];
   return {
     grant,
     rule,
     apply: async () => {
-      await runKubectl(sharedCluster(), ['patch', 'accessgrant', grant, '--type=json', '-p', patch]);
+      await runKubectl(sharedCluster(), ['patch', 'accessgrants.keyframe.dev', grant, '--type=json', '-p', patch]);
     },
   };
 }

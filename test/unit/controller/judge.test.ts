@@ -198,7 +198,7 @@ const refused: readonly [sentence: string, facts: Facts, code: string, words: st
     'more keys than the limit do not vanish',
     facts({ target: lossy() }),
     'deletion_blocked',
-    `3 of the 5 keys of Secret app at once (X, Y, Z), more than spec.maxDeletedKeys (50%) allows. Nothing is written. Restore the keys; or, to allow exactly this loss, run \`kubectl annotate --overwrite secretsync -n ns app keyframe.dev/allow-deletion=${lostDigest}\`.`,
+    `3 of the 5 keys of Secret app at once (X, Y, Z), more than spec.maxDeletedKeys (50%) allows. Nothing is written. Restore the keys; or, to allow exactly this loss, run \`kubectl annotate --overwrite secretsyncs.keyframe.dev -n ns app keyframe.dev/allow-deletion=${lostDigest}\`.`,
   ],
   [
     'more keys than the limit do not vanish from a Secret without a record of its source',

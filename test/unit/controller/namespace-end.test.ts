@@ -140,7 +140,9 @@ describe('a resource that holds something', () => {
     await clock.advance(600);
     const errors = logs.filter(({ level }) => level === 'error');
     expect(errors).toHaveLength(1);
-    expect(errors[0]?.['msg']).toContain('kubectl get secretsnapshots --namespace ending --output name | xargs');
+    expect(errors[0]?.['msg']).toContain(
+      'kubectl get secretsnapshots.keyframe.dev --namespace ending --output name | xargs',
+    );
     expect(held()).toContain('ending');
     // An admin may give the rights again.
     await clock.advance(10_000);

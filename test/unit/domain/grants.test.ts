@@ -154,7 +154,8 @@ describe('the AccessGrant that a message shows', () => {
   test('and the patch that adds a rule to one allow the same', () => {
     for (const need of needs) {
       const [, command = '', patch = ''] =
-        /^(kubectl patch accessgrant own --type=json -p) '([^']+)'$/.exec(grantPatch(need, 'own')) ?? [];
+        /^(kubectl patch accessgrants\.keyframe\.dev own --type=json -p) '([^']+)'$/.exec(grantPatch(need, 'own')) ??
+        [];
       expect(command).not.toBe('');
       const grant = parse(grantYaml(need, 'team-a', 'g')) as { spec: { rules: unknown[] } };
       expect(JSON.parse(patch)).toEqual([{ op: 'add', path: '/spec/rules/-', value: grant.spec.rules[0] }]);

@@ -22,7 +22,7 @@ export interface RemovalFacts {
 
 /** A removal that needs the user's consent. */
 export function removalBlocked({ name, lost, owned, selected, limit, digest }: RemovalFacts): string {
-  const annotate = `kubectl annotate --overwrite clustersecretsync ${name} ${allowDeletionAnnotation}=${digest}`;
+  const annotate = `kubectl annotate --overwrite clustersecretsyncs.keyframe.dev ${name} ${allowDeletionAnnotation}=${digest}`;
   const cause =
     selected === 0
       ? `The selection is empty, so ${counted(lost.length)} (${shortList(lost)}) would lose the SecretSync.`
@@ -79,7 +79,7 @@ export interface NotReadyFacts {
 export function notReady({ name, selected, failing }: NotReadyFacts): string {
   return (
     `The SecretSyncs in ${share(failing.length, selected)} are not ready (${shortList(failing)}). ` +
-    `To see why, run \`kubectl describe secretsync -n ${failing[0] ?? ''} ${name}\`.`
+    `To see why, run \`kubectl describe secretsyncs.keyframe.dev -n ${failing[0] ?? ''} ${name}\`.`
   );
 }
 

@@ -69,7 +69,7 @@ export function rolledBack(sync: SecretSync, { sources, held, cause }: RolledBac
   return (
     `Secret ${targetOf(sync).name} was rolled back to ${revisions(held.sources)}, with which all workloads converged. ` +
     `With ${revisions(sources)} they failed${why}. New data is synced automatically. To retry the same data, run ` +
-    `\`kubectl annotate --overwrite secretsync -n ${namespace} ${name} ${retryAnnotation}="$(date +%s)"\`.`
+    `\`kubectl annotate --overwrite secretsyncs.keyframe.dev -n ${namespace} ${name} ${retryAnnotation}="$(date +%s)"\`.`
   );
 }
 
@@ -222,7 +222,7 @@ export interface BlockedLoss extends BlockedDeletion {
 /** The sources lost more keys at once than the spec allows. */
 export function deletionBlocked(sync: SecretSync, blocked: BlockedLoss): DomainError {
   const { metadata } = sync;
-  const annotate = `kubectl annotate --overwrite secretsync -n ${metadata.namespace ?? ''} ${metadata.name} ${allowDeletionAnnotation}=${blocked.digest}`;
+  const annotate = `kubectl annotate --overwrite secretsyncs.keyframe.dev -n ${metadata.namespace ?? ''} ${metadata.name} ${allowDeletionAnnotation}=${blocked.digest}`;
   const { cause, remedy } = lossTexts(sync, blocked);
   return new DomainError(
     'deletion_blocked',

@@ -141,7 +141,7 @@ export function snapshotNotReady({ resource: sync }: Pinned, name: string, reaso
   return new DomainError(
     'snapshot_not_ready',
     `SecretSnapshot ${name} has no snapshot yet${why}. ${unchanged(sync)} It is synced as soon as there is one. ` +
-      `To see why there is none, run \`kubectl describe secretsnapshot -n ${namespace} ${name}\`.`,
+      `To see why there is none, run \`kubectl describe secretsnapshots.keyframe.dev -n ${namespace} ${name}\`.`,
   );
 }
 

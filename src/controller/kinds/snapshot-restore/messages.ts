@@ -77,7 +77,7 @@ export function snapshotNotReady(name: string, namespace: string): DomainError {
   return new DomainError(
     'snapshot_not_ready',
     `SecretSnapshot ${name} has no snapshot yet. The restore continues as soon as it has one. ` +
-      `See why it has none: \`kubectl describe secretsnapshot -n ${namespace} ${name}\`.`,
+      `See why it has none: \`kubectl describe secretsnapshots.keyframe.dev -n ${namespace} ${name}\`.`,
   );
 }
 
@@ -153,7 +153,7 @@ export function unplannedRefused(why: string, cause?: DomainError): DomainError 
 
 function approval({ namespace, name, planHash }: ApprovalFacts): string {
   const patch = JSON.stringify({ spec: { mode: 'Apply', planHash } });
-  return `\`kubectl patch snapshotrestore ${name} -n ${namespace} --type merge -p '${patch}'\``;
+  return `\`kubectl patch snapshotrestores.keyframe.dev ${name} -n ${namespace} --type merge -p '${patch}'\``;
 }
 
 function countsText({ restored, recreated, unchanged, skipped, destroyed, pruned }: KeyCounts): string {
