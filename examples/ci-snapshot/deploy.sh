@@ -3,7 +3,7 @@
 # and then deploys the image of the commit. It prints the name of the SecretSnapshot, which a rollback needs.
 #
 # Before: platform.yaml and application.yaml; kubectl acts as the ServiceAccount `ci` of the namespace `shop`.
-# Look:   kubectl get secretsnapshot -n shop     (READY, SECRETS, REVISION, and when each was TAKEN)
+# Look:   kubectl get secretsnapshots.keyframe.dev -n shop     (READY, SECRETS, REVISION, and when each was TAKEN)
 set -euo pipefail
 
 commit="${1:?usage: deploy.sh <commit>}"

@@ -55,7 +55,7 @@ async function provesAccountOfJob(): Promise<void> {
   expect(await imageOf('shop')).toMatch(/:aaaaaaa$/);
   const read = await site.reader.attempt('kubectl get secret web -n shop', kubeconfig);
   expect(read).toMatchObject({ code: 1, stderr: expect.stringContaining('Forbidden') });
-  await run('kubectl delete accessgrant shop');
+  await run('kubectl delete accessgrants.keyframe.dev shop');
   const refused = await site.reader.attempt('SNAPSHOT_TIMEOUT=1s examples/ci-snapshot/deploy.sh bbbbbbb', kubeconfig);
   expect(refused).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('timed out') });
   expect(await imageOf('shop')).toMatch(/:aaaaaaa$/);
@@ -93,7 +93,7 @@ describe('«A snapshot before each sync»', () => {
   });
 
   test('Argo CD syncs nothing as long as no snapshot can be taken, and reports why', async () => {
-    await run('kubectl delete accessgrant cart');
+    await run('kubectl delete accessgrants.keyframe.dev cart');
     const begun = await begin('bbbbbbbb');
     const waiting = await waitFor('the hook to report what is missing', async () => {
       const state = await begun.state();
@@ -112,7 +112,7 @@ describe('«A snapshot before each sync»', () => {
     const { status, metadata } = await done.hook();
     const days = (Date.parse(status?.expiresAt ?? '') - Date.parse(status?.takenAt ?? '')) / 86_400_000;
     expect(days).toBe(30);
-    await run(`kubectl delete secretsnapshot -n cart ${metadata.name}`);
+    await run(`kubectl delete secretsnapshots.keyframe.dev -n cart ${metadata.name}`);
     const { snapshots } = await site.stack.admin.call<{ snapshots: { id: string }[] }>('GET', cartSnapshots);
     expect(snapshots.map(({ id }) => id)).not.toContain(status?.snapshotId);
   });
@@ -145,7 +145,7 @@ describe('«A restore with a separate approver»', () => {
     const { status } = await site.resource<SnapshotRestore>('orders', 'snapshotrestores', 'back-to-good');
     const approval = JSON.stringify({ spec: { mode: 'Apply', planHash: status?.planHash } });
     const user = 'system:serviceaccount:orders:planner';
-    const patch = `kubectl patch --as=${user} snapshotrestore back-to-good -n orders --type merge`;
+    const patch = `kubectl patch --as=${user} snapshotrestores.keyframe.dev back-to-good -n orders --type merge`;
     const refused = await site.reader.attempt(`${patch} -p '${approval}'`);
     const why = `user "${user}" may plan restores here, but not approve one`;
     expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining(why) });

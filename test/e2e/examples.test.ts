@@ -88,7 +88,7 @@ describe('«Rotating tokens»', () => {
     expect(await valuesOf('reports', 'reports')).toEqual({ DATABASE_URL: 'postgresql://reports.example' });
     const [held, ci] = [await valuesOf('reports', 'reader'), await valuesOf('reports', 'ci-keyframe')];
     // The SecretSync reads with the token that it names, and has none made for it.
-    const tokens = await run('kubectl get servicetoken -n reports -o name');
+    const tokens = await run('kubectl get servicetokens.keyframe.dev -n reports -o name');
     expect(tokens.match(/[^/\n]+$/gm)).toEqual(['ci', 'reader']);
     expect(await step(heading, 2)).toContain('DATABASE_URL');
     await step(heading, 3);
@@ -97,7 +97,7 @@ describe('«Rotating tokens»', () => {
     // A week later.
     const { metadata } = await site.resource('reports', 'servicetokens', 'reader');
     await ageToken(site.stack.databaseUrl, metadata.uid, 168 * 3600);
-    await run('kubectl annotate servicetoken reader -n reports keyframe.dev/reconcile-at=now');
+    await run('kubectl annotate servicetokens.keyframe.dev reader -n reports keyframe.dev/reconcile-at=now');
     await waitFor('the token to be rotated', async () => {
       const { status } = await site.resource<ServiceToken>('reports', 'servicetokens', 'reader');
       return status?.serial === 2 && status.previousSerial === 1;

@@ -144,7 +144,7 @@ describe('docs/coming-from.md', () => {
     writeFileSync(join(cli.folder, 'many.yaml'), manyNamespaces);
     await reader.run('kubectl apply -f many.yaml');
     await reader.run(
-      `kubectl wait --for=jsonpath='{.status.conditions[?(@.type=="Ready")].reason}'=TargetNotOwned -n store secretsync/web --timeout=60s`,
+      `kubectl wait --for=jsonpath='{.status.conditions[?(@.type=="Ready")].reason}'=TargetNotOwned -n store secretsyncs.keyframe.dev/web --timeout=60s`,
     );
     expect(await find('web-secrets', 'store')).toEqual(before);
     await reader.step('From a ClusterExternalSecret', 1);
@@ -235,9 +235,13 @@ describe('docs/leaving.md', () => {
   beforeAll(async () => {
     reader = await PageReader.open('docs/leaving.md', { cli, cluster });
     await reader.run(`kubectl apply -f - <<'YAML'\n${others}YAML`);
-    await reader.run('kubectl wait --for=condition=Ready -n shop servicetoken/ci secretsnapshot/kept secretsync/owned');
-    await reader.run('kubectl wait --for=condition=Ready secretenvironment/staging');
-    await reader.run('kubectl wait --for=condition=Ready -n shop snapshotschedule/yearly snapshotrestore/back');
+    await reader.run(
+      'kubectl wait --for=condition=Ready -n shop servicetokens.keyframe.dev/ci secretsnapshots.keyframe.dev/kept secretsyncs.keyframe.dev/owned',
+    );
+    await reader.run('kubectl wait --for=condition=Ready secretenvironments.keyframe.dev/staging');
+    await reader.run(
+      'kubectl wait --for=condition=Ready -n shop snapshotschedules.keyframe.dev/yearly snapshotrestores.keyframe.dev/back',
+    );
     token = (await held('ci'))['token'] ?? '';
   });
 
@@ -286,9 +290,9 @@ describe('docs/leaving.md', () => {
     const metadata = '{ name: ci, namespace: shop, finalizers: [keyframe.dev/cleanup] }';
     const stranded = others.split('---\n')[2]?.replace('{ name: ci, namespace: shop }', metadata) ?? '';
     await reader.run(`kubectl apply -f - <<'YAML'\n${stranded}YAML`);
-    await reader.run('kubectl delete servicetoken ci -n shop --wait=false');
+    await reader.run('kubectl delete servicetokens.keyframe.dev ci -n shop --wait=false');
     await reader.step('If Keyframe is gone already');
-    expect(await reader.run('kubectl get servicetoken -A -o name')).toBe('');
+    expect(await reader.run('kubectl get servicetokens.keyframe.dev -A -o name')).toBe('');
     expect(await definitionsLeft()).toHaveLength(readdirSync(join(checkoutDirectory, 'crds')).length);
     await reader.step('4. Remove Keyframe', 2);
     expect(await definitionsLeft()).toEqual([]);

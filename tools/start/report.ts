@@ -52,12 +52,12 @@ Three things to try there:
   npm run -s kubectl -- get secret quickstart
 
 3. Withdraw the grant, and see the token suspended: the Secret stays as it is until the grant is back.
-  npm run -s kubectl -- delete accessgrant quickstart
-  npm run -s kubectl -- wait --for=condition=Ready=false secretsync/quickstart
-  npm run -s kubectl -- get secretsync quickstart -o wide
+  npm run -s kubectl -- delete accessgrants.keyframe.dev quickstart
+  npm run -s kubectl -- wait --for=condition=Ready=false secretsyncs.keyframe.dev/quickstart
+  npm run -s kubectl -- get secretsyncs.keyframe.dev quickstart -o wide
   keyframe set LOG_LEVEL=warn
   npm run -s kubectl -- apply --server-side -f examples/quickstart.yaml
-  npm run -s kubectl -- wait --for=condition=Ready secretsync/quickstart
+  npm run -s kubectl -- wait --for=condition=Ready secretsyncs.keyframe.dev/quickstart
   npm run -s kubectl -- get secret quickstart -o jsonpath='{.data.LOG_LEVEL}' | base64 -d; echo
 
 ${end}`;
