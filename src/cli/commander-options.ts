@@ -7,7 +7,7 @@ import type { Option } from './options.ts';
 export function commanderOption(option: Option<unknown>): CommanderOption {
   const made = new CommanderOption(option.flags, describedOption(option));
   if (made.negate) made.default(true);
-  else if (option.isRepeated === true) made.argParser(collect).default([], 'none');
+  else if (option.isRepeated === true) made.argParser(collect).default([], option.shownDefault);
   else if (option.default !== undefined) made.default(option.default);
   made.makeOptionMandatory(option.isRequired === true);
   // Only for the help: the check of commander would repeat the word, which may be a secret in the wrong place.

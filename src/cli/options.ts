@@ -29,6 +29,8 @@ export interface Option<T> {
   readonly flags: string;
   readonly description: string;
   readonly default?: T;
+  /** What the help says about the default, if not the default itself. */
+  readonly shownDefault?: string;
   readonly choices?: readonly string[];
   readonly isRequired?: boolean;
   /** May be given several times. */
@@ -74,9 +76,9 @@ export function flag(flags: string, description: string): Option<boolean> {
   return { flags, description };
 }
 
-/** Texts of an option that may be given several times; none is the empty list. */
-export function repeated(flags: string, description: string): Option<readonly string[]> {
-  return { flags, description, isRepeated: true, default: [] };
+/** Texts of an option that may be given several times; none is the empty list, which the help shows as `shownDefault`. */
+export function repeated(flags: string, description: string, shownDefault: string): Option<readonly string[]> {
+  return { flags, description, isRepeated: true, default: [], shownDefault };
 }
 
 interface IntegerRange {
@@ -195,10 +197,13 @@ export const commentOption = { comment: text('--comment <text>', 'Comment, store
 /** Some keys of an environment: for `keySelection(options)`. */
 export const keySelectionOptions = {
   keys: {
-    ...repeated('--keys <glob>', "Only these keys, such as 'DB_*'; can be given several times (default: all)"),
+    ...repeated('--keys <glob>', "Only these keys, such as 'DB_*'; can be given several times", 'all'),
     field: 'keys.include',
   },
-  exclude: { ...repeated('--exclude <glob>', 'Without these keys; can be given several times'), field: 'keys.exclude' },
+  exclude: {
+    ...repeated('--exclude <glob>', 'Without these keys; can be given several times', 'none'),
+    field: 'keys.exclude',
+  },
 };
 
 interface SelectedKeys {
