@@ -109,7 +109,8 @@ async function agreedPlan(
   for (const line of lines) context.io.note(line);
   const count = restored.length + recreated.length;
   if (count + pruned.length === 0) return planHash;
-  await context.confirm(`Restore ${counted(count, 'secret')} and delete ${pruned.length} in ${place}?`);
+  const deleting = pruned.length === 0 ? '' : ` and delete ${pruned.length}`;
+  await context.confirm(`Restore ${counted(count, 'secret')}${deleting} in ${place}?`);
   return planHash;
 }
 
