@@ -81,9 +81,27 @@ describe('undo', () => {
     const dry = await cli.run(['undo', String(number), '--dry-run', ...scope]);
     expect(dry.code).toBe(0);
     expect(dry.stderr).toContain('1 secret would need --overwrite: TWICE');
+    expect(dry.stderr).not.toContain('Plan hash');
+    const allowed = await cli.run(['undo', String(number), '--plan', '--overwrite', ...scope]);
+    expect(allowed.stderr).toMatch(/ \(--plan\): 1 changed, [^\n]*\nPlan hash: \S{43}\n$/);
     expect(await values()).toMatchObject({ TWICE: 'c' });
     await cli.output(['undo', String(number), '--overwrite', '--yes', ...scope]);
     expect(await values()).toMatchObject({ TWICE: 'a' });
+  });
+
+  test('applies the plan that was reviewed without a question, or nothing', async () => {
+    const number = await write({ PLANNED: 'a' });
+    const plan = async (): Promise<string> =>
+      (await cli.json<{ planHash: string }>(['undo', String(number), '--plan', ...scope])).planHash;
+    const first = await plan();
+    await write({ LATER: 'y' });
+    const outdated = await cli.run(['undo', String(number), '--plan-hash', first, ...scope]);
+    expect([outdated.code, outdated.stderr]).toEqual([6, expect.stringContaining('plan again')]);
+    expect(await values()).toMatchObject({ PLANNED: 'a' });
+    const second = ['undo', String(number), '--plan-hash', await plan(), ...scope];
+    expect(await cli.json(second)).toMatchObject({ deleted: ['PLANNED'] });
+    expect(await values()).toMatchObject({ LATER: 'y' });
+    expect(await values()).not.toHaveProperty('PLANNED');
   });
 
   test('of an unknown revision is not found, and of none is refused at once', async () => {

@@ -3,7 +3,7 @@ import { type ApiClient, apiPath } from '../../../client/api-client.ts';
 import { CliError } from '../../cli-error.ts';
 import { type CommandContext, defineCommand } from '../../command.ts';
 import { exitCodes } from '../../exit-codes.ts';
-import { commentOption, flag, optionalArgument, scopeOptions } from '../../options.ts';
+import { commentOption, flag, optionalArgument, scopeOptions, text } from '../../options.ts';
 import type { Scope } from '../../settings/scope.ts';
 import { differenceLines } from './difference.ts';
 import { expectedRevisionId, expectedRevisionOption } from './expected-state.ts';
@@ -18,45 +18,67 @@ export const undoCommand = defineCommand({
     given: optionalArgument('[revision]', 'Revision, as in keyframe history: number or id (default: the newest)'),
   },
   options: {
-    isDryRun: flag('--dry-run', 'Show the plan only'),
+    isPlan: flag('--plan', 'Show the plan only'),
+    isDryRun: flag('--dry-run', 'Same as --plan'),
     overwrite: flag('--overwrite', 'Also undo the change of secrets that were changed again later'),
+    planHash: text(
+      '--plan-hash <hash>',
+      'Apply exactly this plan (planHash of --plan --output json), without confirmation',
+    ),
     ...scopeOptions,
     ...expectedRevisionOption,
     ...commentOption,
   },
   examples: [
     { line: 'undo', note: 'Undo the newest change; shows the plan and asks for confirmation' },
-    { line: 'undo 41 --dry-run', note: 'What undoing revision 41 would do' },
+    { line: 'undo 41 --plan', note: 'What undoing revision 41 would do' },
     { line: "undo 41 --overwrite --yes --comment 'wrong database'", note: 'Without confirmation, with a comment' },
   ],
   async run(context, { args: { given }, options }) {
     const scope = context.scope(options);
-    const { isDryRun, overwrite, comment } = options;
+    const { isPlan, isDryRun, overwrite, comment, planHash: givenHash } = options;
     const api = context.api();
-    const expected = await expectedRevisionId(api, scope, options.expectedRevision);
+    const expectedRevision = await expectedRevisionId(api, scope, options.expectedRevision);
     const revision = given ?? (await newestRevision(api, scope));
-    const plan = await revert(api, { scope, revision, body: { dryRun: true, overwrite, expectedRevision: expected } });
-    if (isDryRun) return await printPlan(context, scope, plan);
-    showPlan(context, scope, plan);
-    // With conflicts, the server refuses it and names them.
-    const isRefused = plan.conflicts.length > 0 && !overwrite;
-    const changes = changedKeys(plan);
-    if (changes.length > 0 && !isRefused) {
-      await context.confirm(
-        `Undo ${shownRevision(plan)} (${counted(changes.length, 'secret')}) in ${shownScope(scope)}?`,
-      );
+    // What is undefined is not sent. With a hash, a dry run reports whether that plan is still current.
+    const body = { overwrite, comment, planHash: givenHash, expectedRevision };
+    if (isPlan || isDryRun) {
+      const plan = await revert(api, { scope, revision, body: { ...body, dryRun: true } });
+      return await printPlan(context, scope, { plan, overwrite });
     }
-    const { planHash, revisionId: expectedRevision } = plan;
-    const body = { overwrite, comment, planHash, expectedRevision };
-    await print(context, scope, await revert(api, { scope, revision: plan.reverted.revisionId, body }));
+    const request = { scope, revision, body };
+    const agreed = givenHash === undefined ? await agreedRequest(context, request) : request;
+    await print(context, scope, await revert(api, agreed));
   },
 });
+
+/** Shows the plan and asks for confirmation unless it changes nothing; returns the request for exactly that plan. */
+async function agreedRequest(context: CommandContext, { scope, revision, body }: Request): Promise<Request> {
+  const plan = await revert(context.api(), { scope, revision, body: { ...body, dryRun: true } });
+  showPlan(context, scope, plan);
+  // With conflicts, the server refuses it and names them.
+  const isRefused = plan.conflicts.length > 0 && !body.overwrite;
+  const changes = changedKeys(plan);
+  if (changes.length > 0 && !isRefused) {
+    await context.confirm(
+      `Undo ${shownRevision(plan)} (${counted(changes.length, 'secret')}) in ${shownScope(scope)}?`,
+    );
+  }
+  const { planHash, revisionId: expectedRevision, reverted } = plan;
+  return { scope, revision: reverted.revisionId, body: { ...body, planHash, expectedRevision } };
+}
 
 interface Request {
   readonly scope: Scope;
   /** Number or id. */
   readonly revision: string;
-  readonly body: object;
+  readonly body: {
+    readonly overwrite: boolean;
+    readonly comment: string | undefined;
+    readonly planHash: string | undefined;
+    readonly expectedRevision: string | undefined;
+    readonly dryRun?: true;
+  };
 }
 
 async function revert(api: ApiClient, { scope, revision, body }: Request): Promise<RevertView> {
@@ -100,22 +122,26 @@ function changedKeys({ restored, recreated, deleted }: RevertView): string[] {
   return [...restored, ...recreated, ...deleted].sort();
 }
 
-async function printPlan({ io, printer }: CommandContext, scope: Scope, plan: RevertView): Promise<void> {
+async function printPlan(
+  { io, printer }: CommandContext,
+  scope: Scope,
+  { plan, overwrite }: { readonly plan: RevertView; readonly overwrite: boolean },
+): Promise<void> {
   await printer.lines(plan, printer.format === 'name' ? changedKeys(plan) : planLines(plan));
   if (printer.format !== 'table') return;
-  const { restored, recreated, deleted, unchanged, conflicts } = plan;
+  const { restored, recreated, deleted, unchanged, conflicts, planHash } = plan;
   const counts = [
     `${restored.length} changed`,
     `${recreated.length} recreated`,
     `${deleted.length} deleted`,
     `${unchanged.length} unchanged`,
   ];
-  io.note(`Nothing was changed in ${shownScope(scope)} (--dry-run): ${counts.join(', ')}`);
-  if (conflicts.length > 0) {
-    io.note(
-      `${counted(conflicts.length, 'secret')} would need --overwrite: ${conflicts.map(({ key }) => key).join(', ')}`,
-    );
+  io.note(`Nothing was changed in ${shownScope(scope)} (--plan): ${counts.join(', ')}`);
+  if (conflicts.length > 0 && !overwrite) {
+    const keys = conflicts.map(({ key }) => key).join(', ');
+    return io.note(`${counted(conflicts.length, 'secret')} would need --overwrite: ${keys}`);
   }
+  io.note(`Plan hash: ${planHash ?? '-'}`);
 }
 
 async function print({ printer }: CommandContext, scope: Scope, answer: RevertView): Promise<void> {
