@@ -217,12 +217,16 @@ describe('list', () => {
 describe('unset', () => {
   beforeEach(() => folder.patch({ set: { A: 'hunter2', B: 'hunter3', C: 'x' } }));
 
-  test('several are deleted in one revision, and their history stays', async () => {
+  test('several are deleted in one revision, their history stays, and the named command takes it back', async () => {
     const { stdout, stderr } = await folder.run(['unset', 'A', 'B', 'A', '--yes']);
     expect(stdout).toBe('A\nB\n');
-    expect(stderr).toBe(`Deleted 2 secrets from ${folder.place} (revision 2)\n`);
+    const [deleted, hint = '', ...rest] = stderr.split('\n');
+    expect([deleted, rest]).toEqual([`Deleted 2 secrets from ${folder.place} (revision 2)`, ['']]);
     expect(await folder.secrets()).toEqual({ C: 'x' });
     expect(await folder.output(['versions', 'A'])).toContain('created');
+    const [, named = ''] = /^To take this back: keyframe (undo 2 .*)$/.exec(hint) ?? [];
+    await folder.output([...named.split(' '), '--yes']);
+    expect(await folder.secrets()).toEqual({ A: 'hunter2', B: 'hunter3', C: 'x' });
   });
 
   test('without a terminal and without --yes nothing is deleted', async () => {

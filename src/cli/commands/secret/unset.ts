@@ -36,6 +36,7 @@ export const unsetCommand = defineCommand({
     if (context.printer.format === 'table') {
       const secrets = counted(answer.deleted.length, 'secret');
       context.io.note(`Deleted ${secrets} from ${shownScope(scope)} (revision ${answer.revision})`);
+      context.io.note(`To take this back: keyframe undo ${answer.revision} ${scopeFlags(scope)}`);
     }
   },
 });
