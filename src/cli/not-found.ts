@@ -1,6 +1,7 @@
 import { type ApiClient, apiPath } from '../client/api-client.ts';
 import { ClientError } from '../client/client-error.ts';
 import type { SecretKeyListView } from '../wire/secrets.ts';
+import type { VersionListView } from '../wire/versions.ts';
 import { CliError } from './cli-error.ts';
 import { scopeFlags, secretsPath, shownScope } from './commands/secret/secrets-api.ts';
 import { exitCodes } from './exit-codes.ts';
@@ -128,13 +129,27 @@ async function missingLevel(api: ApiClient, slugs: readonly string[]): Promise<E
     const present = await slugsBelow(api, parents, level.plural);
     if (present === undefined) continue;
     if (present.includes(slug)) return undefined;
-    const flags = flagsOf(parents);
     return {
       message: `${level.word} ${[...parents, slug].join('/')} does not exist, or is not visible to you`,
-      next: [...suggestion(slug, present), `See the ${level.plural}: keyframe ${level.command} list${flags}`],
+      next: nextOfLevel(level, parents, suggestion(slug, present)),
     };
   }
   return slugs.length === 0 ? undefined : 'server';
+}
+
+function nextOfLevel(
+  { command, plural }: (typeof levels)[number],
+  parents: readonly string[],
+  suggested: readonly string[],
+): string[] {
+  const list = `keyframe ${command} list`;
+  // Without a similar name it is hardly mistyped. What is deleted is not asked for: the audit would record a refusal.
+  const mayBeDeleted = suggested.length === 0 && command !== 'org';
+  return [
+    ...suggested,
+    `See the ${plural}: ${list}${flagsOf(parents)}`,
+    ...(mayBeDeleted ? [`See the deleted ${plural}: ${list} --deleted${flagsOf(parents)}`] : []),
+  ];
 }
 
 /** The slugs that the caller sees; undefined if their parent does not exist. */
@@ -171,10 +186,16 @@ async function inEnvironment(api: ApiClient, error: ClientError, requested: Requ
 async function nextOfVersion(api: ApiClient, place: Scope, { kind, rest }: Requested): Promise<string[] | undefined> {
   const [key] = rest;
   if (kind !== 'versions' || key === undefined) return undefined;
+  const newest = await newestVersion(api, place, key);
+  return newest === undefined ? undefined : [`See its versions: keyframe versions ${key} ${scopeFlags(place)}`];
+}
+
+/** The number of the newest version of a secret, also of a deleted one; undefined if there never was such a secret. */
+async function newestVersion(api: ApiClient, place: Scope, key: string): Promise<number | undefined> {
   const { organization, project, environment } = place;
   const path = apiPath`/versions/${organization}/${project}/${environment}/${key}`;
-  const versions = await unlessMissing(api.get(path, { query: { limit: 1 } }));
-  return versions === undefined ? undefined : [`See its versions: keyframe versions ${key} ${scopeFlags(place)}`];
+  const list = await unlessMissing(api.get<VersionListView>(path, { query: { limit: 1 } }));
+  return list?.versions[0]?.version;
 }
 
 /** The next steps if a secret is missing, or the revision that it was to be read at. */
@@ -189,6 +210,11 @@ async function nextOfKey(
   if (keys === undefined) return [`See the revisions: keyframe history ${scopeFlags(place)}`];
   // A change of several secrets names the missing ones only in the message.
   const missing = rest[0] ?? /^secrets? ([^ ,]+)/.exec(message)?.[1] ?? '';
+  if (revision === undefined && missing !== '') {
+    const version = await newestVersion(api, place, missing);
+    const flags = `--version ${version} --undelete ${scopeFlags(place)}`;
+    if (version !== undefined) return [`It is deleted. Restore it: keyframe rollback ${missing} ${flags}`];
+  }
   const present = keys.secrets.map(({ key }) => key);
   const at = revision === undefined ? '' : ` --revision ${revision}`;
   return [...suggestion(missing, present), `See the secrets: keyframe list ${scopeFlags(place)}${at}`];

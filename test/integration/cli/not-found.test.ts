@@ -37,6 +37,34 @@ describe('the error says what is missing, where, and what there is', () => {
     ]);
   });
 
+  test('a deleted secret, with the command that restores it', async () => {
+    await folder.patch({ set: { OLD_KEY: 'one' } });
+    await folder.patch({ set: { OLD_KEY: 'two' } });
+    await folder.patch({ delete: ['OLD_KEY'] });
+    const [message, next = '', ...rest] = await shown('get', 'OLD_KEY');
+    expect([message, rest]).toEqual([`error: secret OLD_KEY does not exist in ${folder.place}`, []]);
+    expect((await shown('unset', 'OLD_KEY', '--yes')).at(-1)).toBe(next);
+    const [, command = ''] = /^ {2}It is deleted\. Restore it: keyframe (rollback .*)$/.exec(next) ?? [];
+    expect(command).toBe(`rollback OLD_KEY --version 2 --undelete ${flags}`);
+    await folder.output(command.split(' '));
+    expect(await folder.output(['get', 'OLD_KEY', '--reveal'])).toBe('two');
+  });
+
+  test('a deleted environment and project, with the list of deleted ones', async () => {
+    const { organization, project } = folder.scope;
+    const place = ['-o', organization, '-p', project];
+    await folder.output(['env', 'create', 'archive', ...place]);
+    await folder.output(['env', 'delete', 'archive', ...place, '--yes']);
+    expect(await shown('list', '-e', 'archive')).toEqual([
+      `error: environment ${organization}/${project}/archive does not exist, or is not visible to you`,
+      `  See the environments: keyframe env list ${place.join(' ')}`,
+      `  See the deleted environments: keyframe env list --deleted ${place.join(' ')}`,
+    ]);
+    expect((await shown('env', 'list', '-o', organization, '-p', 'nothing-alike')).at(-1)).toBe(
+      `  See the deleted projects: keyframe project list --deleted -o ${organization}`,
+    );
+  });
+
   test('a prefix that no secret has', async () => {
     expect(await shown('unset', '--prefix', 'NOPE_', '--yes')).toEqual([
       `error: no secret of ${folder.place} has the prefix NOPE_`,
