@@ -180,6 +180,43 @@ describe('paths and methods', () => {
     await expectProblem(owner.send('GET', `${secrets}?__proto__=1`), 'invalid_input');
   });
 
+  const lists = {
+    '/api/v1/organizations': () => '/organizations',
+    '/api/v1/projects/{org}': () => `/projects/${world.slugs.organization}`,
+    '/api/v1/environments/{org}/{project}': () => `/environments/${world.slugs.organization}/web`,
+    '/api/v1/secrets/{org}/{project}/{env}': () => secrets,
+  };
+
+  test('the lists that take deleted are known', async () => {
+    const answer = await owner.request('GET', '/openapi.json');
+    const { paths } = JSON.parse(answer.text) as { paths: Record<string, { get?: { parameters?: object[] } }> };
+    const taking = Object.keys(paths).filter((path) =>
+      paths[path]?.get?.parameters?.some((parameter) => 'name' in parameter && parameter.name === 'deleted'),
+    );
+    expect(taking.sort()).toEqual(Object.keys(lists).sort());
+  });
+
+  test.each(Object.entries(lists))('in %s, deleted is true or false and stands once', async (_list, pathOf) => {
+    const path = pathOf();
+    for (const value of [word, 'maybe', 'TRUE', '1', '0', 'yes', 'true,false', '%20true', '']) {
+      const found = await expectProblem(owner.send('GET', `${path}?deleted=${value}`), 'invalid_input');
+      const message = 'must be one of true, false';
+      const errors = [{ field: 'deleted', message }];
+      expect(found).toMatchObject({ status: 422, detail: `deleted: ${message}`, errors });
+      expect(JSON.stringify(found)).not.toContain(word);
+    }
+    for (const query of ['deleted=true&deleted=true', 'deleted=false&deleted=true', 'deleted=maybe&deleted=maybe']) {
+      const found = await expectProblem(owner.send('GET', `${path}?${query}`), 'invalid_input');
+      const errors = [{ field: 'deleted', message: 'must be given once' }];
+      expect(found).toMatchObject({ status: 422, detail: 'deleted: must be given once', errors });
+    }
+    for (const name of ['Deleted', 'deleted[]', 'deleted[0]']) {
+      const found = await expectProblem(owner.send('GET', `${path}?${name}=true`), 'invalid_input');
+      expect(found.detail).toContain('is not a query parameter of this request');
+    }
+    for (const value of ['true', 'false']) await owner.expectStatus(200, 'GET', `${path}?deleted=${value}`);
+  });
+
   test.each(['-271821-04-20T00:00:00.000Z', '+275760-09-13T00:00:00.000Z', '2026-02-30T00:00:00.000Z', '2026', ''])(
     'a cursor at the time %j is none',
     async (time) => {
