@@ -4,6 +4,7 @@ import { ExitError, exitCodes } from '../config/exit-error.ts';
 import type { ResourceServices } from '../controller/kinds/resource-services.ts';
 import type { HttpServices } from '../http/http-services.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
+import { ownRelease } from '../lib/release.ts';
 import type { Logger } from '../observability/logger.ts';
 import { Access } from '../services/access/access.ts';
 import { Authentication } from '../services/access/authentication.ts';
@@ -78,6 +79,8 @@ export interface ServicesOptions {
   /** The defaults of `ChangeStreams`. */
   readonly streams?: Pick<ChangeStreamsDeps, 'maxStreams' | 'checkMs'>;
   readonly clock?: Clock;
+  /** The release that the API reports; that of package.json by default. */
+  readonly release?: string;
   readonly logger: Logger;
 }
 
@@ -115,7 +118,7 @@ interface Opened {
 /** Nothing here has an effect until it is called. */
 function composeServices(opened: Opened, options: ServicesOptions): Services {
   const { database, keyring, listener } = opened;
-  const { clock = systemClock, logger, growthLimits, streams } = options;
+  const { clock = systemClock, logger, growthLimits, streams, release = ownRelease() } = options;
   const audit = new AuditLog({ database });
   const controllerAudit = new AuditLog({ database });
   const usage = new CredentialUsage({ database, clock, logger });
@@ -135,7 +138,7 @@ function composeServices(opened: Opened, options: ServicesOptions): Services {
     states,
     authentication: new Authentication({ database, usage }),
     access: new Access({ database, audit }),
-    me: new Me({ database, audit }),
+    me: new Me({ database, audit, serverVersion: release }),
     users: new Users({ database, audit }),
     personalTokens: new PersonalTokens({ database, audit }),
     organizations: new Organizations({ database, audit }),

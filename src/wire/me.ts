@@ -3,7 +3,13 @@ import { z } from 'zod';
 /** GET /me: the user or service token behind the presented token. */
 
 const named = z.strictObject({ id: z.guid(), slug: z.string() });
-const common = { id: z.guid(), name: z.string(), expiresAt: z.iso.datetime().nullable() };
+const common = {
+  id: z.guid(),
+  name: z.string(),
+  expiresAt: z.iso.datetime().nullable(),
+  /** An older server does not return it. */
+  serverVersion: z.string().exactOptional(),
+};
 
 export const meUserView = z.strictObject({
   type: z.literal('user'),

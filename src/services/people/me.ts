@@ -14,6 +14,7 @@ export interface UserSelf {
   readonly instanceAdmin: boolean;
   /** When the presented token ends; null for never. */
   readonly expiresAt: Date | null;
+  readonly serverVersion: string;
   /** By slug. */
   readonly organizations: readonly { readonly id: string; readonly slug: string; readonly role: Role }[];
 }
@@ -26,6 +27,7 @@ export interface ServiceTokenSelf {
   readonly scope: TokenScope;
   readonly permission: TokenPermission;
   readonly expiresAt: Date | null;
+  readonly serverVersion: string;
   readonly organization: Named;
   /** Of project and environment scope. */
   readonly project: Named | null;
@@ -43,9 +45,11 @@ export type Self = UserSelf | ServiceTokenSelf;
 export interface MeDeps {
   readonly database: Pick<Database, 'pool'>;
   readonly audit: Pick<AuditLog, 'record' | 'recordFailure'>;
+  /** The release of this server. */
+  readonly serverVersion: string;
 }
 
-/** Returns who callers are and what they can reach; it needs no right. */
+/** Returns who callers are, what they can reach, and the release of this server; it needs no right. */
 export class Me {
   readonly #deps: MeDeps;
 
@@ -67,7 +71,8 @@ export class Me {
       slug: organization.slug,
       role: organization.role,
     }));
-    return { type, id, name, instanceAdmin, expiresAt, organizations: roles };
+    const { serverVersion } = this.#deps;
+    return { type, id, name, instanceAdmin, expiresAt, serverVersion, organizations: roles };
   }
 
   async #serviceToken(principal: ServiceTokenPrincipal): Promise<ServiceTokenSelf> {
@@ -81,6 +86,7 @@ export class Me {
       scope,
       permission,
       expiresAt,
+      serverVersion: this.#deps.serverVersion,
       organization: { id: principal.organizationId, slug: slugs.organization },
       project: named(principal.projectId, slugs.project),
       environment: named(principal.environmentId, slugs.environment),

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { ownRelease } from '../../../src/lib/release.ts';
 import { type HttpClient, expectProblem } from '../../support/api/http.ts';
 import { ContractSite, type Machine, type Place, instant, tokenPattern, uuid } from './contract-site.ts';
 import { sentence } from './sentence.ts';
@@ -41,6 +42,7 @@ describe('authentication over HTTP', () => {
       id: machine.record.id,
       name: 'ci',
       expiresAt: null,
+      serverVersion: ownRelease(),
       scope: 'environment',
       permission: 'read',
       organization: { id: site.organization.id, slug: 'acme' },

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { ownRelease } from '../../../src/lib/release.ts';
 import { meView } from '../../../src/wire/me.ts';
 import { secretListView, secretPatchView, secretView, secretWriteView } from '../../../src/wire/secrets.ts';
 import { createdServiceTokenView, serviceTokenListView, serviceTokenView } from '../../../src/wire/service-tokens.ts';
@@ -83,7 +84,8 @@ describe('me', () => {
   test('shows a person their organizations', async () => {
     const me = meView.parse(await owner.expectStatus(200, 'GET', '/me'));
     const organizations = [{ id: world.organization.id, slug: world.slugs.organization, role: 'owner' }];
-    expect(me).toMatchObject({ type: 'user', id: world.owner.id, instanceAdmin: true, organizations });
+    const serverVersion = ownRelease();
+    expect(me).toMatchObject({ type: 'user', id: world.owner.id, instanceAdmin: true, serverVersion, organizations });
   });
 
   test('shows a service token what it is tied to', async () => {
@@ -94,6 +96,7 @@ describe('me', () => {
       id: token.id,
       scope: 'environment',
       permission: 'read',
+      serverVersion: ownRelease(),
       organization: { slug: world.slugs.organization },
       environment: { id: world.environment.id, slug: 'prod' },
     });

@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { ownRelease } from '../../../src/lib/release.ts';
 import type { Caller } from '../../../src/domain/principal.ts';
 import type { CreateServiceTokenInput, ServiceTokenRecord } from '../../../src/services/tokens/service-tokens.ts';
 import { authenticated, createWorld, type TestServices, type World } from '../../support/api/services.ts';
@@ -267,7 +268,15 @@ describe('what a service token sees', () => {
     const organization = { id: world.organization.id, slug: world.slugs.organization };
     const project = { id: world.project.id, slug: 'web' };
     const environment = { id: world.environment.id, slug: 'prod' };
-    const common = { type: 'service_token', name: 'ci', permission: 'read', expiresAt: null, organization };
+    const serverVersion = ownRelease();
+    const common = {
+      type: 'service_token',
+      name: 'ci',
+      permission: 'read',
+      expiresAt: null,
+      serverVersion,
+      organization,
+    };
     expect(await services.me.get(callers.organization)).toEqual({
       ...common,
       id: callers.organization.principal.id,

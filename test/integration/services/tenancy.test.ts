@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
+import { ownRelease } from '../../../src/lib/release.ts';
 import { createUser, createWorld, type TestServices, type World } from '../../support/api/services.ts';
 import { withWorlds } from '../../support/api/with-services.ts';
 
@@ -180,6 +181,7 @@ describe('asking who one is', () => {
       name: world.developer.email,
       instanceAdmin: false,
       expiresAt: null,
+      serverVersion: ownRelease(),
       organizations: [{ id: world.organization.id, slug: world.slugs.organization, role: 'developer' }],
     });
     expect(await services.me.get(world.owner.caller)).toMatchObject({ instanceAdmin: true });

@@ -19,6 +19,7 @@ export const examples: Readonly<Record<string, OperationExample>> = {
       name: 'admin@localhost',
       instanceAdmin: true,
       expiresAt: null,
+      serverVersion: '0.1.0',
       organizations: [],
     },
   },
