@@ -118,6 +118,10 @@ const status = z.strictObject({
     isReachable: z.boolean(),
     isReady: z.boolean().nullable().meta({ description: 'null if the server was not reached, or does not say' }),
     reason: z.string().nullable().meta({ description: 'Why it is not ready' }),
+    version: z
+      .string()
+      .nullable()
+      .meta({ description: 'null without a valid token, or if the server is too old to say' }),
   }),
   profile: z.string().nullable(),
   tokenSource: z.string().nullable().meta({ description: 'The setting that holds the token; null if there is none' }),

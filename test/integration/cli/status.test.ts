@@ -2,6 +2,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import type { StatusOutput } from '../../../src/cli/output/shapes.ts';
+import { ownRelease } from '../../../src/lib/release.ts';
+import { startTestApi } from '../../support/api/http.ts';
+import { createUser } from '../../support/api/services.ts';
 import { type CliFolder, CliSite } from '../../support/cli/cli-site.ts';
 
 const resources = new AsyncDisposableStack();
@@ -39,6 +42,7 @@ test('shows server, identity, folder file and environment, and no token', async 
   const lines = new Map(stdout.split('\n').map((line) => line.split(/: +/, 2) as [string, string]));
   expect(lines.get('Server')).toBe(`${url} (KEYFRAME_URL)`);
   expect(lines.get('State')).toBe('ready');
+  expect(lines.get('Server version')).toBe(ownRelease());
   expect(lines.get('Token')).toBe('from KEYFRAME_TOKEN');
   expect(lines.get('User')).toBe(site.world.owner.email);
   expect(lines.has('Token expires')).toBe(true);
@@ -49,11 +53,35 @@ test('shows server, identity, folder file and environment, and no token', async 
   const { revision, revisionId } = await folder.list();
   const whole = await statusOf();
   expect(whole).toMatchObject({ code: 0, environment: { ...folder.scope, revision, revisionId }, problems: [] });
+  expect(whole).toMatchObject({ command: { version: ownRelease() }, server: { version: ownRelease() } });
+});
+
+test.each([
+  ['older than the server', '99.0.0', true],
+  ['newer than the server', '0.0.1', false],
+])('a command that is %s', async (_case, release, isOlder) => {
+  const api = await startTestApi({}, { release });
+  resources.defer(() => api.close());
+  const { token } = await createUser(api.services);
+  const other = `http://127.0.0.1:${api.port}`;
+  const env = { KEYFRAME_URL: other, KEYFRAME_TOKEN: token.reveal() };
+  folder.write('.keyframe.json', '{}');
+  await folder.output(['trust']);
+  const warning = `this command (${ownRelease()}) is older than the server (${release}); to replace it: curl -fsSLo keyframe ${other}/cli`;
+  const { code, stdout, stderr } = await folder.run(['status'], { env });
+  expect({ code, stderr }).toEqual({ code: 0, stderr: isOlder ? `warning: ${warning}\n` : '' });
+  expect(stdout).toContain(`Server version: ${release}\n`);
+  const asJson = await folder.run(['status', '--output', 'json'], { env });
+  expect({ ...asJson, stdout: '' }).toMatchObject({
+    code: 0,
+    stderr: isOlder ? `${JSON.stringify({ warning })}\n` : '',
+  });
+  expect(JSON.parse(asJson.stdout)).toMatchObject({ server: { version: release }, problems: [] });
 });
 
 test('works without a token, and ends with 3', async () => {
   const state = await statusOf({ KEYFRAME_TOKEN: undefined });
-  expect(state).toMatchObject({ code: 3, tokenSource: null, identity: null, server: { isReady: true } });
+  expect(state).toMatchObject({ code: 3, tokenSource: null, identity: null, server: { isReady: true, version: null } });
   expect(state.environment).toEqual({ ...folder.scope, revision: null, revisionId: null });
   expect(codesOf(state)).toEqual([['unauthenticated', 3]]);
   const { stderr } = await folder.run(['status'], { env: { KEYFRAME_TOKEN: undefined } });

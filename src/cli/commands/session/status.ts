@@ -2,6 +2,7 @@ import type { MeView } from '../../../wire/me.ts';
 import type { EnvironmentView } from '../../../wire/tenancy.ts';
 import { apiPath } from '../../../client/api-client.ts';
 import { ClientError } from '../../../client/client-error.ts';
+import { isOlderRelease } from '../../../lib/release.ts';
 import { CliError } from '../../cli-error.ts';
 import { cliErrorOf } from '../../client-failure.ts';
 import { type CommandContext, defineCommand } from '../../command.ts';
@@ -19,7 +20,7 @@ import { meFields } from './me-fields.ts';
 export const statusCommand = defineCommand({
   summary: 'Show the server, the identity, the directory and the environment that commands use',
   description:
-    'Says whether the server can be reached and is ready, which setting names it, who you are and until when the token is valid, whether .keyframe.json is trusted, and at which revision the environment is. What cannot be found out is a problem with its next steps. The exit code is that of the first problem: 1 if the server cannot be reached or is not ready, 3 without a valid token, 5 if the environment does not exist, 7 if .keyframe.json is not trusted. No token is printed.',
+    'Says whether the server can be reached and is ready, which setting names it, its version (with a valid token), who you are and until when the token is valid, whether .keyframe.json is trusted, and at which revision the environment is. What cannot be found out is a problem with its next steps. The exit code is that of the first problem: 1 if the server cannot be reached or is not ready, 3 without a valid token, 5 if the environment does not exist, 7 if .keyframe.json is not trusted. A warning says if the command is older than the server. No token is printed.',
   options: scopeOptions,
   examples: [
     { line: 'status', note: 'Before you ask why another command fails' },
@@ -36,7 +37,7 @@ export const statusCommand = defineCommand({
     const { configuration } = context;
     const value = {
       command: { version },
-      server,
+      server: { ...server, version: identity?.serverVersion ?? null },
       profile: configuration.profile ?? null,
       tokenSource: token === undefined ? null : configuration.tokenSource,
       identity: identity ?? null,
@@ -45,11 +46,22 @@ export const statusCommand = defineCommand({
       problems: problems.all.map(problemOf),
     } satisfies StatusOutput;
     await context.printer.object({ value, fields: fieldsOf(value), name: server.url ?? [] });
+    warnIfOlder(context, value.server);
     problems.report();
   },
 });
 
-function canServe({ isReachable, isReady }: StatusOutput['server']): boolean {
+/** A command that is older than its server lacks what the server can do, and may not know a new answer. */
+function warnIfOlder({ io }: CommandContext, { url, version: serverVersion }: StatusOutput['server']): void {
+  if (serverVersion === null || !isOlderRelease(version, serverVersion)) return;
+  io.warn(
+    `this command (${version}) is older than the server (${serverVersion}); to replace it: curl -fsSLo keyframe ${url}/cli`,
+  );
+}
+
+type ServerState = Omit<StatusOutput['server'], 'version'>;
+
+function canServe({ isReachable, isReady }: ServerState): boolean {
   return isReachable && isReady !== false;
 }
 
@@ -99,10 +111,7 @@ class Problems {
   }
 }
 
-async function serverState(
-  { configuration, client }: CommandContext,
-  problems: Problems,
-): Promise<StatusOutput['server']> {
+async function serverState({ configuration, client }: CommandContext, problems: Problems): Promise<ServerState> {
   const unknown = { isReachable: false, isReady: null, reason: null };
   const url = problems.catching(() => configuration.url);
   if (url === undefined) return { url: null, source: null, ...unknown };
@@ -162,6 +171,7 @@ function fieldsOf({
     ['Command', command.version],
     ['Server', server.url === null ? null : `${server.url} (${server.source})`],
     ['State', stateOf(server)],
+    ['Server version', server.version],
     ['Profile', profile],
     ['Token', tokenSource === null ? 'none' : `from ${tokenSource}`],
     ...(identity === null ? [] : meFields(identity)),
@@ -171,7 +181,7 @@ function fieldsOf({
   ];
 }
 
-function stateOf({ isReachable, isReady, reason }: StatusOutput['server']): string {
+function stateOf({ isReachable, isReady, reason }: ServerState): string {
   if (!isReachable) return 'not reachable';
   if (isReady === null) return 'reachable';
   return isReady ? 'ready' : `not ready: ${reason}`;
