@@ -1,13 +1,22 @@
 import { usageError } from '../../cli-error.ts';
 import { type CommandContext, defineCommand } from '../../command.ts';
-import type { SecretTable } from '../../formats/secret-table.ts';
 import { completing, argument, choice, commentOption, flag, scopeOptions } from '../../options.ts';
-import type { PushOutput } from '../../output/shapes.ts';
-import type { Scope } from '../../settings/scope.ts';
-import { type Difference, differenceLines, differenceOf } from './difference.ts';
+import { differenceLines } from './difference.ts';
 import { expectedRevisionOption, requireRevision } from './expected-state.ts';
+import {
+  type FilePlan,
+  confirmFilePlan,
+  filePlan,
+  filePlanLines,
+  filePlanOutput,
+  filePlanSummary,
+  isEmptyPlan,
+  printEmptyPlan,
+  printWrittenPlan,
+  writeFilePlan,
+} from './file-plan.ts';
 import { type SecretFile, readSecretFile, readableFormats, shownFile, shownWarning } from './secret-file.ts';
-import { counted, patchSecrets, readSecrets, shownScope, tableOf } from './secrets-api.ts';
+import { readSecrets, shownScope, tableOf } from './secrets-api.ts';
 
 export const pushCommand = defineCommand({
   summary: 'Apply a file of secrets to an environment, after showing the plan',
@@ -51,19 +60,16 @@ export const pushCommand = defineCommand({
         'To delete secrets, name them: keyframe unset <key...>',
       );
     }
-    const plan = await makePlan(context, scope, { wanted, prune: options.prune });
+    const list = await readSecrets(context.api(), scope);
+    const plan = filePlan({ ...list, secrets: tableOf(list) }, wanted, options);
     requireRevision(scope, plan, options.expectedRevision);
     for (const warning of warnings) context.io.warn(shownWarning(warning));
     if (base64Keys.length > 0) context.io.warn(notText(base64Keys));
     if (options.isDryRun) return await printPlan(context, plan, warnings);
-    if (isEmpty(plan)) {
-      context.io.note(`Nothing to change: ${summary(plan)}`);
-      return await context.printer.lines(outputOf(plan, { warnings, dryRun: false }), []);
-    }
-    context.io.note(`Plan for ${shownScope(scope)} from ${shownFile(file)}:`);
-    for (const line of planLines(plan)) context.io.note(line);
-    await context.confirm(`Apply these changes to ${shownScope(scope)}?`);
-    await applyPlan(context, scope, { plan, wanted, warnings, comment: options.comment });
+    if (isEmptyPlan(plan)) return await printEmptyPlan(context, plan, warnings);
+    await confirmFilePlan(context, scope, { plan, source: shownFile(file) });
+    const answer = await writeFilePlan(context, scope, { plan, wanted, comment: options.comment });
+    await printWrittenPlan(context, scope, { plan, warnings, answer });
     if (warnings.length > 0) context.io.warn(summaryOf(warnings));
   },
 });
@@ -86,74 +92,13 @@ function summaryOf(warnings: SecretFile['warnings']): string {
   return `${keys.join(', ')} ${verb} read differently by other programs; see the warnings above, or use --strict`;
 }
 
-/** What a push changes, and the state that it is based on. */
-interface Plan extends Difference {
-  /** Keys that are not in the file and stay. */
-  readonly kept: string[];
-  readonly revision: number;
-  readonly revisionId: string;
-}
-
-async function makePlan(
-  context: CommandContext,
-  scope: Scope,
-  { wanted, prune }: { readonly wanted: SecretTable; readonly prune: boolean },
-): Promise<Plan> {
-  const list = await readSecrets(context.api(), scope);
-  const difference = differenceOf(tableOf(list), wanted);
-  const { revision, revisionId } = list;
-  if (prune) return { ...difference, kept: [], revision, revisionId };
-  return { ...difference, removed: [], kept: difference.removed, revision, revisionId };
-}
-
-interface SecretPlan {
-  readonly plan: Plan;
-  readonly wanted: SecretTable;
-  readonly warnings: SecretFile['warnings'];
-}
-
-async function applyPlan(
-  context: CommandContext,
-  scope: Scope,
-  { plan, wanted, warnings, comment }: SecretPlan & { readonly comment: string | undefined },
+async function printPlan(
+  { printer, io }: CommandContext,
+  plan: FilePlan,
+  warnings: SecretFile['warnings'],
 ): Promise<void> {
-  const keys = new Set([...plan.added, ...plan.changed]);
-  const answer = await patchSecrets(context.api(), scope, {
-    set: new Map([...wanted].filter(([key]) => keys.has(key))),
-    delete: plan.removed,
-    comment,
-    expectedRevision: plan.revisionId,
-    skipUnchanged: true,
-  });
-  const { set, deleted, revision, revisionId } = answer;
-  const value = { ...outputOf(plan, { warnings, dryRun: false }), set, deleted, revision, revisionId };
-  await context.printer.lines(value, [...set.map(({ key }) => key), ...deleted].sort());
-  if (context.printer.format === 'table') {
-    context.io.note(`Done: ${summary(plan)}; ${shownScope(scope)} is at revision ${answer.revision}`);
-  }
-}
-
-async function printPlan({ printer, io }: CommandContext, plan: Plan, warnings: SecretFile['warnings']): Promise<void> {
   const keys = differenceLines(plan).map(({ key }) => key);
-  await printer.lines(outputOf(plan, { warnings, dryRun: true }), printer.format === 'name' ? keys : planLines(plan));
-  if (printer.format === 'table') io.note(`Nothing was changed (--dry-run): ${summary(plan)}`);
-}
-
-function planLines(plan: Plan): string[] {
-  return differenceLines(plan).map(({ sign, key }) => `  ${sign} ${key}`);
-}
-
-function summary({ added, changed, removed, unchanged, kept }: Plan): string {
-  const counts = [`${added.length} new`, `${changed.length} changed`, `${removed.length} deleted`];
-  const rest = kept.length === 0 ? '' : `; ${counted(kept.length, 'secret')} not in the file left alone`;
-  return `${counts.join(', ')}, ${unchanged.length} unchanged${rest}`;
-}
-
-function isEmpty({ added, changed, removed }: Plan): boolean {
-  return added.length + changed.length + removed.length === 0;
-}
-
-/** The plan as --output json prints it, before anything is written. */
-function outputOf(plan: Plan, { warnings, dryRun }: { warnings: SecretFile['warnings']; dryRun: boolean }): PushOutput {
-  return { dryRun, ...plan, warnings: [...warnings], set: [], deleted: [] };
+  const lines = printer.format === 'name' ? keys : filePlanLines(plan);
+  await printer.lines(filePlanOutput(plan, { warnings, dryRun: true }), lines);
+  if (printer.format === 'table') io.note(`Nothing was changed (--dry-run): ${filePlanSummary(plan)}`);
 }
