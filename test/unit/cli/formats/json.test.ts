@@ -17,11 +17,12 @@ describe('JSON', () => {
   });
 
   test('however an object of strings is laid out, it is read as JSON.parse reads it', async () => {
-    const layouts = fc.constantFrom(0, 1, '\t', '\r\n');
+    const layouts = fc.constantFrom(0, 1, '\t', '\r\n', '\r');
     await fc.assert(
       fc.asyncProperty(secretTables, layouts, async (secrets, layout) => {
-        const text = JSON.stringify(Object.fromEntries(secrets), undefined, layout === '\r\n' ? 2 : layout);
-        const laidOut = layout === '\r\n' ? text.replaceAll('\n', '\r\n') : text;
+        const lineEnd = String(layout).includes('\r') ? String(layout) : '\n';
+        const text = JSON.stringify(Object.fromEntries(secrets), undefined, lineEnd === '\n' ? layout : 2);
+        const laidOut = text.replaceAll('\n', lineEnd);
         expect(Object.fromEntries(await parseJson(`\uFEFF ${laidOut}\n`))).toEqual(Object.fromEntries(secrets));
       }),
       { numRuns: 1000 },
@@ -33,6 +34,24 @@ describe('JSON', () => {
       const secrets = new Map([['K', character.repeat(Math.floor((256 * 1024) / Buffer.byteLength(character)))]]);
       expect(await parseJson(writeJson(secrets))).toEqual(secrets);
     }
+  });
+
+  test('as much as an environment can hold is read in a moment', async () => {
+    const value = '\n"swordfish'.repeat(145);
+    const secrets = new Map(Array.from({ length: 10_000 }, (_, index) => [`KEY_${index}`, value] as const));
+    const text = writeJson(secrets);
+    const began = process.cpuUsage();
+    expect((await parseJson(text)).size).toBe(10_000);
+    expect(process.cpuUsage(began).user / 1000).toBeLessThan(2_500);
+  });
+
+  test('the order of keys is that of the file, whatever they look like', async () => {
+    const secrets = new Map([
+      ['B', '1'],
+      ['10', '2'],
+      ['9', '3'],
+    ]);
+    expect([...(await parseJson(writeJson(secrets)))]).toEqual([...secrets]);
   });
 
   test('an empty object holds nothing, both ways', async () => {
@@ -58,6 +77,17 @@ describe('JSON', () => {
     ['an object within', '{"B": {"C": "hunter2"}}', 'line 1: the value of B is an object; only strings'],
     ['a name twice', '{"A": "hunter2",\n\n"A": "hunter3"}', 'A stands on line 1 and again on line 3'],
     ['a name twice, written in two ways', '{"A": "1", "\\u0041": "2"}', 'A stands on line 1 and again on line 1'],
+    ['a name twice, with a number before', '{"A": 12345,\n"A": "1"}', 'line 1: the value of A is not a string'],
+    [
+      'a name twice, with quotes in its values',
+      '{"A": "\\"\\\\",\n"A": "\\\\"}',
+      'A stands on line 1 and again on line 2',
+    ],
+    [
+      'a number after lone carriage returns',
+      '{\r"A":\r"hunter2",\n"B":\r12345}',
+      'line 2: the value of B is not a string',
+    ],
     ['a key that is not allowed', '{"__proto__": "hunter2"}', 'line 1: the key __proto__ must not be'],
     ['a key that may be a value', '{"hunter 2": "x"}', 'line 1: the key (unprintable name) must be 1 to 253'],
     ['a lone surrogate', '{"A": "\\ud800hunter2"}', 'line 1: the value of A must be valid Unicode'],
