@@ -4,6 +4,7 @@ import { commandTable } from '../command-table.ts';
 import { Configuration } from '../settings/configuration.ts';
 import type { Environment } from '../settings/environment.ts';
 import { scopeFrom } from '../settings/scope.ts';
+import { endNow } from '../terminal/end-now.ts';
 import { completionOutput, completionsOf } from './candidates.ts';
 import { type GivenInput, targetOf } from './line.ts';
 import { apiSources } from './sources.ts';
@@ -18,9 +19,8 @@ const deadlineMs = 1000;
  */
 export async function printCompletions(args: readonly string[], environment: Environment): Promise<never> {
   const output = await outputFor(args, environment).catch(() => ':words\n');
-  process.stdout.on('error', () => process.exit(0));
-  // A lookup of a host's name cannot be cancelled, and would keep the process running.
-  return await new Promise<never>(() => void process.stdout.write(output, () => process.exit(0)));
+  process.stdout.on('error', () => endNow(0));
+  return await new Promise<never>(() => void process.stdout.write(output, () => endNow(0)));
 }
 
 async function outputFor(args: readonly string[], environment: Environment): Promise<string> {

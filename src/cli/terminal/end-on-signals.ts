@@ -1,4 +1,5 @@
 import { constants } from 'node:os';
+import { endNow } from './end-now.ts';
 
 /**
  * Makes signals end the command with 128 and their number, as a shell reports it. Without this, the first process of a
@@ -6,6 +7,6 @@ import { constants } from 'node:os';
  */
 export function endOnSignals(): void {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    process.once(signal, () => process.exit(128 + constants.signals[signal]));
+    process.once(signal, () => endNow(128 + constants.signals[signal]));
   }
 }

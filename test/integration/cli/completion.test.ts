@@ -9,6 +9,7 @@ import { Tools } from '../../../tools/devcluster/image/tools.ts';
 import { type CliFolder, CliSite } from '../../support/cli/cli-site.ts';
 import { TestSyncReader } from '../../support/api/sync-reader.ts';
 import type { RunningCommand } from '../../support/cli/running-command.ts';
+import { endlessLookup, unresolvedUrl } from '../../support/faults/endless-lookup.ts';
 
 const canary = 'swordfish-canary-4711';
 let site: CliSite;
@@ -193,6 +194,13 @@ describe('__complete is silent', () => {
     expect(await offered(['get', ''], { KEYFRAME_URL: 'http://127.0.0.1:9' })).toEqual([':words']);
     server.closeAllConnections();
     server.close();
+  });
+
+  test('about a server whose name is looked up without end, after about a second', async () => {
+    const own = await site.newFolder();
+    const env = { ...endlessLookup(own.folder), KEYFRAME_URL: unresolvedUrl };
+    const { code, stdout, stderr } = await own.run(['__complete', '--', 'get', ''], { env, limitMs: 10_000 });
+    expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: ':words\n', stderr: 'the lookup has begun\n' });
   });
 
   test('about words from the server that a shell would run', async () => {

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type CliFolder, CliSite } from '../../support/cli/cli-site.ts';
 import { waitFor } from '../../support/fixtures/wait-for.ts';
 import { BreakableProxy } from '../../support/faults/breakable-proxy.ts';
+import { endlessLookup, unresolvedUrl } from '../../support/faults/endless-lookup.ts';
 
 const resources = new AsyncDisposableStack();
 let site: CliSite;
@@ -54,6 +55,17 @@ describe('watch', () => {
     expect(first.slice(first.indexOf('  '))).toBe(`  2  ${by}  -GONE ~KEPT +NEW`);
     expect(second.slice(second.indexOf('  '))).toBe(`  3  ${by}  +GONE`);
     expect(stdout + stderr).not.toContain('hunter');
+  });
+
+  test('ends at once by a signal, even while it looks up the name of the server', async () => {
+    const folder = await site.newFolder();
+    const env = { ...endlessLookup(folder.folder), KEYFRAME_URL: unresolvedUrl };
+    for (const args of [['watch'], ['wait', '--revision', '1']]) {
+      const running = folder.start(args, { env, limitMs: 10_000 });
+      await running.shows('the lookup has begun');
+      running.process.kill('SIGTERM');
+      expect(await running.ended).toMatchObject({ code: 143, signal: null, stderr: 'the lookup has begun\n' });
+    }
   });
 
   test('--since shows former changes first, with the signs of their time', async () => {
