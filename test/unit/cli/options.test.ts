@@ -23,7 +23,7 @@ const all = defineCommand({
     name: text('-n, --name <name>', ''),
     isOn: flag('--on', ''),
     backup: flag('--no-backup', ''),
-    tags: repeated('--tag <tag>', ''),
+    tags: repeated('--tag <tag>', '', 'none'),
     limit: integer('--limit <n>', '', { min: 1, max: 9, default: 2 }),
     version: integer('--version <n>', '', { min: 1 }),
     kind: choice('--kind <kind>', '', ['one', 'two'], { default: 'one' }),
