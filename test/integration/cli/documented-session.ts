@@ -1,4 +1,5 @@
 import { stripVTControlCharacters } from 'node:util';
+import { expect } from '@jest/globals';
 import type { DocumentedCommand } from '../../support/cli/documented-commands.ts';
 import type { RunningCommand } from '../../support/cli/running-command.ts';
 
@@ -49,6 +50,14 @@ export async function followSession(
   );
 }
 
+/** Expects that a block showed what the page says, and failed if that is an error. */
+export function expectAsDocumented(ends: ReadonlyMap<number, BlockEnd>, { line, answer }: DocumentedCommand): void {
+  const expected = answer?.text ?? '';
+  const { shown, code } = ends.get(line) ?? { shown: 'it did not come to its end', code: -1 };
+  expect(comparableText(shown)).toBe(comparableText(expected));
+  expect(code === 0).toBe(!/^error: /m.test(expected));
+}
+
 function questionsIn(text: string): { question: string; typed: string }[] {
   return Array.from(
     text.matchAll(/^(?<question>.*(?:\[y\/N\]|Type \S+ to continue:)) (?<typed>\S+)$/gm),
@@ -60,7 +69,7 @@ function questionsIn(text: string): { question: string; typed: string }[] {
 }
 
 /** What is shown, without what differs from run to run and from reader to reader: ids, times, tokens, paths, ports, names. */
-export function comparableText(text: string): string {
+function comparableText(text: string): string {
   return text
     .replaceAll(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '<id>')
     .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, '<time>')

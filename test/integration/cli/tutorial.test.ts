@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { checkoutDirectory } from '../../../tools/checkout.ts';
 import { CliRunner } from '../../support/cli/cli.ts';
 import { documentedCommands } from '../../support/cli/documented-commands.ts';
-import { type BlockEnd, comparableText, followSession, sessionScript } from './documented-session.ts';
+import { type BlockEnd, expectAsDocumented, followSession, sessionScript } from './documented-session.ts';
 import { type TestApi, startTestApi } from '../../support/api/http.ts';
 import { createUser } from '../../support/api/services.ts';
 
@@ -41,14 +41,8 @@ afterAll(async () => {
 });
 
 describe('docs/tutorial.md', () => {
-  test.each(blocks.map((block) => ({ ...block, name: `line ${block.line}` })))(
-    '$name does what it says',
-    ({ line, answer }) => {
-      const expected = answer?.text ?? '';
-      const { shown, code } = ends.get(line) ?? { shown: 'it did not come to its end', code: -1 };
-      expect(comparableText(shown)).toBe(comparableText(expected));
-      expect(code === 0).toBe(!/^error: /m.test(expected));
-    },
+  test.each(blocks.map((block) => ({ ...block, name: `line ${block.line}` })))('$name does what it says', (block) =>
+    expectAsDocumented(ends, block),
   );
 
   test('gives a short name that runs the command of the checkout, also from a folder in it', async () => {
