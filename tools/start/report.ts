@@ -51,7 +51,7 @@ Three things to try there:
   npm run -s kubectl -- delete secret quickstart
   npm run -s kubectl -- get secret quickstart
 
-3. Withdraw the grant, and see the token suspended: the Secret stays as it is until the grant is back.
+3. Withdraw the grant: the controller stops reading, and the Secret stays as it is until the grant is back.
   npm run -s kubectl -- delete accessgrants.keyframe.dev quickstart
   npm run -s kubectl -- wait --for=condition=Ready=false secretsyncs.keyframe.dev/quickstart
   npm run -s kubectl -- get secretsyncs.keyframe.dev quickstart -o wide
