@@ -12,7 +12,7 @@ export const unresolvedUrl = 'https://keyframe.example';
  */
 export function endlessLookup(folder: string): Readonly<Record<string, string>> {
   const pipe = join(folder, 'endless-lookup');
-  execFileSync('mkfifo', [pipe]);
+  execFileSync('sh', ['-c', 'mkfifo "$1"', 'sh', pipe]);
   const preload = pathToFileURL(join(checkoutDirectory, 'test/support/faults/endless-lookup-preload.ts')).href;
   return { ENDLESS_LOOKUP_PIPE: pipe, NODE_OPTIONS: `--import=${preload}` };
 }
