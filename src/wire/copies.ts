@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { copyModes } from '../domain/plans/copy.ts';
-import { comment, keySelection, slug, uuid } from './fields.ts';
+import { comment, keySelection, planHash, revisionRef, slug, uuid } from './fields.ts';
 
 /** docs/interface.md 4.13: copies of secrets from one environment to another. */
 
@@ -9,26 +9,12 @@ export const copyBody = z.strictObject({
     project: slug,
     environment: slug,
     /** The newest revision by default. */
-    revision: z
-      .union(
-        [
-          z
-            .int()
-            .min(0)
-            .max(2 ** 31 - 1),
-          uuid,
-        ],
-        { error: 'must be the number of a revision or its id' },
-      )
-      .exactOptional(),
+    revision: revisionRef.exactOptional(),
   }),
   mode: z.enum(copyModes, { error: `must be one of ${copyModes.join(', ')}` }),
   keys: keySelection.exactOptional(),
   dryRun: z.boolean().exactOptional(),
-  planHash: z
-    .string()
-    .regex(/^[A-Za-z0-9_-]{43}$/, { error: 'must be the planHash of a dry run' })
-    .exactOptional(),
+  planHash: planHash.exactOptional(),
   expectedRevision: uuid.exactOptional(),
   comment: comment.exactOptional(),
 });

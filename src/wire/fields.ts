@@ -87,10 +87,13 @@ export const booleanText = z
     },
   });
 
-/** A revision in a query: its number, or its id. */
-export const revisionText = z.union([integerText(0), uuid], {
-  error: `must be the number of a revision (0 to ${maxInteger}) or its id`,
-});
+const revisionError = { error: `must be the number of a revision (0 to ${maxInteger}) or its id` };
+
+/** A revision in a path or query: its number, or its id. */
+export const revisionText = z.union([integerText(0), uuid], revisionError);
+
+/** A revision in a body: its number, or its id. */
+export const revisionRef = z.union([z.int().min(0).max(maxInteger), uuid], revisionError);
 
 const keyGlobs = z
   .array(text(validateKeyGlob).meta({ pattern: `^[-._a-zA-Z0-9*?]{1,${globLimits.length}}$` }))
