@@ -2,7 +2,6 @@ import { DomainError } from '../../domain/errors/domain-error.ts';
 import { growthOf, keysWith } from '../../domain/plans/plan.ts';
 import { planRevert, type RevertConflict, type RevertPlan, revertParts } from '../../domain/plans/revert.ts';
 import type { Database } from '../../store/database.ts';
-import { countGrowth } from '../../store/growth.ts';
 import {
   readLockedRevertFacts,
   readRevertFacts,
@@ -18,7 +17,7 @@ import { changeEnvironmentOnce, type Locked } from '../kernel/change.ts';
 import { checkComment, checkRevision as checkRevisionRef, checkUuid } from '../kernel/checks.ts';
 import { checkRevision } from '../kernel/environment-lock.ts';
 import type { EnvironmentQueue } from '../kernel/environment-queue.ts';
-import type { GrowthBudget } from '../kernel/growth-budget.ts';
+import { chargeAnswer, type GrowthBudget } from '../kernel/growth-budget.ts';
 import type { IdempotencyRequest } from '../kernel/once.ts';
 import { checkPlanHash, checkPlanIsPresent, digestOf } from '../kernel/plan-hash.ts';
 import { writePlan } from '../kernel/plan-writer.ts';
@@ -151,10 +150,7 @@ export class Reverts {
     const { budget } = this.#deps;
     const { environmentId } = place;
     if (input.idempotency !== undefined) {
-      // The answer is stored, and names up to 10,000 keys.
-      const bytes = Buffer.byteLength(JSON.stringify(lists));
-      const { environmentBytesPerDay: budgetBytesPerDay } = budget;
-      budget.charge(id, await countGrowth(tx, { environmentId, bytes, budgetBytesPerDay }));
+      await chargeAnswer(tx, budget, { environmentId, callerId: id, answer: lists });
     }
     const written = await writePlan(tx, {
       environmentId,

@@ -1,8 +1,9 @@
 import { LRUCache } from 'lru-cache';
 import { DomainError } from '../../domain/errors/domain-error.ts';
 import { systemClock } from '../../lib/clock.ts';
-import type { StoredGrowth } from '../../store/growth.ts';
+import { countGrowth, type StoredGrowth } from '../../store/growth.ts';
 import type { WrittenSnapshot } from '../../store/snapshots.ts';
+import type { Transaction } from '../../store/transaction.ts';
 
 /** How much may be written. Writes stay until they are purged, and a full disk stops every read. 0 means no limit. */
 export interface GrowthLimits {
@@ -83,6 +84,28 @@ export class GrowthBudget {
     if (fullSeconds >= 0) throw exceeded('this caller', bytesPerDay, fullSeconds);
     this.#emptyAtMs.set(id, emptyAtMs + fillingSeconds(bytes, bytesPerDay) * 1000);
   }
+}
+
+/** An answer that is stored under an Idempotency-Key, for repetitions of the request. */
+export interface StoredAnswer {
+  readonly environmentId: string;
+  readonly callerId: string;
+  /** What grows with the number of keys. */
+  readonly answer: object;
+}
+
+/**
+ * Charges an answer that is stored: it names up to 10,000 keys, even if nothing is changed. Call it under the lock of the
+ * environment. Throws what `GrowthBudget.charge` throws.
+ */
+export async function chargeAnswer(
+  tx: Transaction,
+  budget: Pick<GrowthBudget, 'charge' | 'environmentBytesPerDay'>,
+  { environmentId, callerId, answer }: StoredAnswer,
+): Promise<void> {
+  const bytes = Buffer.byteLength(JSON.stringify(answer));
+  const { environmentBytesPerDay: budgetBytesPerDay } = budget;
+  budget.charge(callerId, await countGrowth(tx, { environmentId, bytes, budgetBytesPerDay }));
 }
 
 function fillingSeconds(bytes: number, bytesPerDay: number): number {

@@ -7,7 +7,6 @@ import { growthOf, hashedParts, keysWith } from '../../../domain/plans/plan.ts';
 import { appendAudit } from '../../../store/audit.ts';
 import { readOneMoment } from '../../../store/copies.ts';
 import type { Database } from '../../../store/database.ts';
-import { countGrowth } from '../../../store/growth.ts';
 import { listSizes } from '../../../store/secret-reads.ts';
 import { measureEnvironment } from '../../../store/secrets.ts';
 import { inSqlTransaction } from '../../../store/sql-transaction.ts';
@@ -19,7 +18,7 @@ import type { Changed } from '../../kernel/changed.ts';
 import { checkComment, checkKeySelection, checkRevision as checkRevisionRef, checkUuid } from '../../kernel/checks.ts';
 import { checkRevision, type PresentRevision } from '../../kernel/environment-lock.ts';
 import type { EnvironmentQueue } from '../../kernel/environment-queue.ts';
-import type { GrowthBudget } from '../../kernel/growth-budget.ts';
+import { chargeAnswer, type GrowthBudget } from '../../kernel/growth-budget.ts';
 import type { IdempotencyRequest, Once } from '../../kernel/once.ts';
 import { checkPlanHash, checkPlanIsPresent, digestOf } from '../../kernel/plan-hash.ts';
 import { writePlan } from '../../kernel/plan-writer.ts';
@@ -148,15 +147,12 @@ export class Copies {
     const sealed = await sealer.seal(planned);
     const { type, id, name } = destination.caller.principal;
     const lists = listsOf(planned);
+    const { environmentId } = destination;
     if (input.idempotency !== undefined) {
-      // Its answer is stored for a repetition. It names up to 10,000 keys, even if nothing is copied.
-      const bytes = Buffer.byteLength(JSON.stringify(lists));
-      const { environmentId } = destination;
-      const budgetBytesPerDay = budget.environmentBytesPerDay;
-      budget.charge(id, await countGrowth(tx, { environmentId, bytes, budgetBytesPerDay }));
+      await chargeAnswer(tx, budget, { environmentId, callerId: id, answer: lists });
     }
     const written = await writePlan(tx, {
-      environmentId: destination.environmentId,
+      environmentId,
       before,
       keys: planned.plan.keys,
       versionOf: ({ key, present }) => ({

@@ -9,14 +9,13 @@ import {
   restoreParts,
 } from '../../../domain/plans/restore.ts';
 import type { Actor } from '../../../domain/principal.ts';
-import { countGrowth } from '../../../store/growth.ts';
 import type { RestorePlace } from '../../../store/restore-facts.ts';
 import { insertSnapshot, readSnapshot } from '../../../store/snapshots.ts';
 import type { Transaction } from '../../../store/transaction.ts';
 import type { AuditTarget } from '../../audit/audit-log.ts';
 import type { Locked } from '../../kernel/change.ts';
 import { checkRevision } from '../../kernel/environment-lock.ts';
-import type { GrowthBudget } from '../../kernel/growth-budget.ts';
+import { chargeAnswer, type GrowthBudget } from '../../kernel/growth-budget.ts';
 import { checkPlanIsPresent, digestOf } from '../../kernel/plan-hash.ts';
 import { writePlan } from '../../kernel/plan-writer.ts';
 import { checkQuota } from '../../kernel/quota.ts';
@@ -80,16 +79,12 @@ export async function restoreLocked(
   const { environmentId, snapshotId } = request;
   const plan = checkedPlan(facts, demand);
   const lists = listsOf(plan);
-  const budgetBytesPerDay = budget.environmentBytesPerDay;
-  if (keepsAnswer) {
-    // It names up to 10,000 keys, even if nothing is restored.
-    const bytes = Buffer.byteLength(JSON.stringify(lists));
-    budget.charge(actor.id, await countGrowth(tx, { environmentId, bytes, budgetBytesPerDay }));
-  }
+  if (keepsAnswer) await chargeAnswer(tx, budget, { environmentId, callerId: actor.id, answer: lists });
   if (!isChange(plan)) return { ...lists, backupSnapshotId: null, ...before };
   const backupSnapshotId = request.backup ? randomUUID() : null;
   if (backupSnapshotId !== null) {
     const backup = { id: backupSnapshotId, environmentId, name: await nameOfBackup(tx, request), description: null };
+    const { environmentBytesPerDay: budgetBytesPerDay } = budget;
     budget.chargeSnapshot(actor.id, await insertSnapshot(tx, { ...backup, creator: actor, budgetBytesPerDay }));
   }
   const written = await writePlan(tx, {
