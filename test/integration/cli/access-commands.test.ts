@@ -1,24 +1,21 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { CliRunner } from '../../support/cli/cli.ts';
-import { startCommandWorld } from '../../support/cli/command-world.ts';
+import { withCommandWorld } from '../../support/cli/command-world.ts';
 import type { TestApi } from '../../support/api/http.ts';
 import { createUser, type World } from '../../support/api/services.ts';
 import { TestSyncReader } from '../../support/api/sync-reader.ts';
 
 const unknownId = '5c0f6a5e-6f0b-4a0e-9d0e-0b8f7a1c2d3e';
-const resources = new AsyncDisposableStack();
 let api: TestApi;
 let world: World;
 let cli: CliRunner;
 let scope: string[];
 
-beforeAll(async () => {
-  ({ api, world, cli, scope } = await startCommandWorld(resources));
+withCommandWorld((given) => {
+  ({ api, world, cli, scope } = given);
 });
-
-afterAll(() => resources.disposeAsync());
 
 describe('service tokens', () => {
   test('create-service takes -o, -n, -s, -p as the permission, and --expires-in', async () => {

@@ -1,30 +1,27 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { AuditEntryView } from '../../../src/wire/audit.ts';
 import type { CliRunner } from '../../support/cli/cli.ts';
-import { startCommandWorld } from '../../support/cli/command-world.ts';
+import { withCommandWorld } from '../../support/cli/command-world.ts';
 import type { TestApi } from '../../support/api/http.ts';
 import type { World } from '../../support/api/services.ts';
 
-const resources = new AsyncDisposableStack();
 let api: TestApi;
 let world: World;
 let cli: CliRunner;
 let scope: string[];
 let line: string[];
 
-beforeAll(async () => {
-  ({ api, world, cli, scope } = await startCommandWorld(resources));
+const resources = withCommandWorld(async (given) => {
+  ({ api, world, cli, scope } = given);
   line = ['audit', '-o', world.slugs.organization];
   await cli.output(['set', 'A=1', ...scope]);
   const create = ['token', 'create-service', '-o', world.slugs.organization, '-n', 'ci', '-s', 'organization'];
   const token = (await cli.output([...create, '-p', 'read', '--output', 'token'])).trim();
   await cli.output(['list', ...scope], { env: { KEYFRAME_TOKEN: token } });
 });
-
-afterAll(() => resources.disposeAsync());
 
 async function entries(...args: string[]): Promise<AuditEntryView[]> {
   return (await cli.json<{ entries: AuditEntryView[] }>([...line, ...args])).entries;

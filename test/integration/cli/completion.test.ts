@@ -3,10 +3,10 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { chmodSync, existsSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { installPackages } from '../../../tools/devcluster/image/make-image.ts';
 import { Tools } from '../../../tools/devcluster/image/tools.ts';
-import { type CliFolder, CliSite } from '../../support/cli/cli-site.ts';
+import { type CliFolder, type CliSite, withCliSite } from '../../support/cli/cli-site.ts';
 import { TestSyncReader } from '../../support/api/sync-reader.ts';
 import type { RunningCommand } from '../../support/cli/running-command.ts';
 import { endlessLookup, unresolvedUrl } from '../../support/faults/endless-lookup.ts';
@@ -15,13 +15,12 @@ const canary = 'swordfish-canary-4711';
 let site: CliSite;
 let folder: CliFolder;
 
-beforeAll(async () => {
-  site = await CliSite.start();
+withCliSite(async (given) => {
+  site = given;
   folder = await site.newFolder();
   await folder.patch({ set: { DATABASE_URL: canary, DATABASE_PASSWORD: canary, API_KEY: canary } });
   await folder.patch({ set: { API_KEY: `${canary}-2` } });
 });
-afterAll(() => site.close());
 
 type Env = Record<string, string | undefined>;
 

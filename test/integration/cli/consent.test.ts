@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { commandTable } from '../../../src/cli/command-table.ts';
 import type { CliRunner } from '../../support/cli/cli.ts';
-import { startCommandWorld } from '../../support/cli/command-world.ts';
+import { withCommandWorld } from '../../support/cli/command-world.ts';
 import type { TestApi } from '../../support/api/http.ts';
 import { createUser, type World } from '../../support/api/services.ts';
 
@@ -29,7 +29,6 @@ const neverAsks = [
     ['org forbid-impersonation', 'org allow-impersonation'],
   );
 
-const resources = new AsyncDisposableStack();
 let api: TestApi;
 let world: World;
 let cli: CliRunner;
@@ -37,8 +36,8 @@ let scope: string[];
 /** Ids of what the commands act on. */
 const ids = { snapshot: '', serviceToken: '', personalToken: '', user: '', email: '', buried: 'buried' };
 
-beforeAll(async () => {
-  ({ api, world, cli, scope } = await startCommandWorld(resources));
+withCommandWorld(async (given) => {
+  ({ api, world, cli, scope } = given);
   await cli.output(['set', 'A=1', 'B=1', '--yes', ...scope]);
   await cli.output(['snapshot', 'create', '-n', 'older', ...scope]);
   ids.snapshot = (await cli.output(['snapshot', 'create', ...scope, '--output', 'name'])).trim();
@@ -58,7 +57,6 @@ beforeAll(async () => {
   }
   await cli.output(['member', 'set', person.email, '-o', world.slugs.organization, '--role', 'viewer']);
 });
-afterAll(() => resources.disposeAsync());
 
 const organization = (): string[] => ['-o', world.slugs.organization];
 

@@ -1,20 +1,17 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { CliRunner } from '../../support/cli/cli.ts';
-import { startCommandWorld } from '../../support/cli/command-world.ts';
+import { withCommandWorld } from '../../support/cli/command-world.ts';
 import type { TestApi } from '../../support/api/http.ts';
 import type { World } from '../../support/api/services.ts';
 
-const resources = new AsyncDisposableStack();
 let api: TestApi;
 let world: World;
 let cli: CliRunner;
 let scope: string[];
 
-beforeAll(async () => {
-  ({ api, world, cli, scope } = await startCommandWorld(resources));
+withCommandWorld((given) => {
+  ({ api, world, cli, scope } = given);
 });
-
-afterAll(() => resources.disposeAsync());
 
 /** Writes the versions of a key, one after the other. */
 async function write(key: string, ...values: string[]): Promise<void> {

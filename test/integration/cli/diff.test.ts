@@ -1,12 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type CliFolder, CliSite } from '../../support/cli/cli-site.ts';
+import { describe, expect, test } from '@jest/globals';
+import { type CliFolder, type CliSite, withCliSite } from '../../support/cli/cli-site.ts';
 
 let site: CliSite;
 let folder: CliFolder;
 let other: CliFolder;
 
-beforeAll(async () => {
-  site = await CliSite.start();
+withCliSite(async (given) => {
+  site = given;
   folder = await site.newFolder();
   other = await site.newFolder();
   await folder.patch({ set: { SAME: 'hunter1', OTHER: 'old', GONE: 'hunter3' } });
@@ -16,7 +16,6 @@ beforeAll(async () => {
   folder.write('x.json', '{"SAME": "hunter1", "OTHER": "hunter4", "NEW": "hunter5"}');
   folder.write('same.yaml', 'SAME: hunter1\nOTHER: "hunter2\\n\\""\nGONE: hunter3\n');
 });
-afterAll(() => site.close());
 
 const difference = '- GONE\n+ NEW\n~ OTHER\n';
 

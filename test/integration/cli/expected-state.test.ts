@@ -1,18 +1,16 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { type CliFolder, CliSite } from '../../support/cli/cli-site.ts';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { type CliFolder, type CliSite, withCliSite } from '../../support/cli/cli-site.ts';
 
 let site: CliSite;
 let folder: CliFolder;
 
-beforeAll(async () => {
-  site = await CliSite.start();
+withCliSite((given) => {
+  site = given;
 });
 beforeEach(async () => {
   folder = await site.newFolder();
   await folder.patch({ set: { A: 'old', B: 'old' } });
 });
-afterAll(() => site.close());
-
 describe('set', () => {
   test('gives no new version to a value that is the same, unless --force is given', async () => {
     const same = await folder.run(['set', 'A=old', 'B=new', '--yes']);

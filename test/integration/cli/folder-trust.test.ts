@@ -1,16 +1,15 @@
 import { chownSync, existsSync, lchownSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { type CliFolder, CliSite } from '../../support/cli/cli-site.ts';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { type CliFolder, type CliSite, withCliSite } from '../../support/cli/cli-site.ts';
 
 let site: CliSite;
 let folder: CliFolder;
 let content: string;
 
-beforeAll(async () => {
-  site = await CliSite.start();
+withCliSite((given) => {
+  site = given;
 });
-afterAll(() => site.close());
 
 /** A folder with a file that came with another user's repository. */
 beforeEach(async () => {

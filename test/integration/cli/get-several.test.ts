@@ -1,8 +1,7 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { RequestRecorder } from '../contract/request-recorder.ts';
-import { type CliFolder, CliSite } from '../../support/cli/cli-site.ts';
+import { type CliFolder, withCliSite } from '../../support/cli/cli-site.ts';
 
-const resources = new AsyncDisposableStack();
 let folder: CliFolder;
 let recorder: RequestRecorder;
 
@@ -14,14 +13,11 @@ const secrets = {
   OTHER: 'hunter2',
 };
 
-beforeAll(async () => {
-  const site = await CliSite.start();
-  resources.defer(() => site.close());
+const resources = withCliSite(async (site) => {
   recorder = await RequestRecorder.start(resources, `http://127.0.0.1:${site.api.port}`);
   folder = await site.newFolder();
   await folder.patch({ set: secrets });
 });
-afterAll(() => resources.disposeAsync());
 
 test('several keys are one request for their common prefix, printed in the given order', async () => {
   const env = { KEYFRAME_URL: recorder.url };

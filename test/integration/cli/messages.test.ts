@@ -1,17 +1,16 @@
 import { mkdirSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type CliFolder, CliSite } from '../../support/cli/cli-site.ts';
+import { describe, expect, test } from '@jest/globals';
+import { type CliFolder, type CliSite, withCliSite } from '../../support/cli/cli-site.ts';
 
 let site: CliSite;
 let folder: CliFolder;
 
-beforeAll(async () => {
-  site = await CliSite.start();
+withCliSite(async (given) => {
+  site = given;
   folder = await site.newFolder();
   await folder.patch({ set: { A: 'one', B: '' } });
   await folder.patch({ set: { A: 'two' } });
 });
-afterAll(() => site.close());
 
 /** What is written to standard error by a command that fails. */
 async function fault(args: readonly string[], code = 2): Promise<string> {

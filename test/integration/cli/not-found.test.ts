@@ -1,19 +1,18 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type CliFolder, CliSite } from '../../support/cli/cli-site.ts';
+import { describe, expect, test } from '@jest/globals';
+import { type CliFolder, type CliSite, withCliSite } from '../../support/cli/cli-site.ts';
 
 let site: CliSite;
 let folder: CliFolder;
 /** The flags of the environment of the folder. */
 let flags: string;
 
-beforeAll(async () => {
-  site = await CliSite.start();
+withCliSite(async (given) => {
+  site = given;
   folder = await site.newFolder();
   const { organization, project, environment } = folder.scope;
   flags = `-o ${organization} -p ${project} -e ${environment}`;
   await folder.patch({ set: { API_KEY: 'one', LOG_LEVEL: 'info' } });
 });
-afterAll(() => site.close());
 
 /** The lines of an error. */
 async function shown(...args: string[]): Promise<string[]> {

@@ -1,35 +1,32 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { commandTable } from '../../../src/cli/command-table.ts';
 import { commandShapes } from '../../../src/cli/output/command-shapes.ts';
 import { type ShapeName, shapes } from '../../../src/cli/output/shapes.ts';
 import { checkoutDirectory } from '../../../tools/checkout.ts';
 import type { CliRunner } from '../../support/cli/cli.ts';
-import { startCommandWorld } from '../../support/cli/command-world.ts';
+import { withCommandWorld } from '../../support/cli/command-world.ts';
 import type { TestApi } from '../../support/api/http.ts';
 import type { World } from '../../support/api/services.ts';
 import { waitFor } from '../../support/fixtures/wait-for.ts';
 import { TestSyncReader } from '../../support/api/sync-reader.ts';
 
-const resources = new AsyncDisposableStack();
 const printed = new Set<string>();
 let api: TestApi;
 let world: World;
 let cli: CliRunner;
 let reader: string;
 
-beforeAll(async () => {
-  ({ api, world, cli } = await startCommandWorld(resources));
+withCommandWorld(async (given) => {
+  ({ api, world, cli } = given);
   api.services.feed.start();
   await waitFor('the feed to hear', () => api.services.feed.ready);
   const { organization, project, environment } = world.slugs;
   await cli.output(['init', '-o', organization, '-p', project, '-e', environment]);
   reader = (await new TestSyncReader(api.services, world, { namespace: 'team-a' }).enter()).tokenId;
 });
-
-afterAll(() => resources.disposeAsync());
 
 /** Throws for an object that the committed schema refuses, or that has fields which the shape does not name. */
 function requireShape(name: ShapeName, value: unknown): void {

@@ -1,20 +1,17 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { CliRunner } from '../../support/cli/cli.ts';
-import { startCommandWorld } from '../../support/cli/command-world.ts';
+import { withCommandWorld } from '../../support/cli/command-world.ts';
 import type { World } from '../../support/api/services.ts';
 
-const resources = new AsyncDisposableStack();
 let world: World;
 let cli: CliRunner;
 /** Flags of the project. */
 let project: string[];
 
-beforeAll(async () => {
-  let scope: string[];
-  ({ world, cli, scope } = await startCommandWorld(resources));
-  project = scope.slice(0, 4);
+withCommandWorld((given) => {
+  ({ world, cli } = given);
+  project = given.scope.slice(0, 4);
 });
-afterAll(() => resources.disposeAsync());
 
 let round = 0;
 let staging: string;

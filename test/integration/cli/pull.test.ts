@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, lstatSync, mkdirSync, readdirSync, statSync, symlinkSync } from 'node:fs';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import dotenv from 'dotenv';
 import { parse } from 'yaml';
-import { type CliFolder, CliSite } from '../../support/cli/cli-site.ts';
+import { type CliFolder, type CliSite, withCliSite } from '../../support/cli/cli-site.ts';
 
 let site: CliSite;
 let folder: CliFolder;
@@ -15,15 +15,13 @@ const secrets = {
   OTHERS: '\u0001\u001B[2J\u2028 🔑',
 };
 
-beforeAll(async () => {
-  site = await CliSite.start();
+withCliSite((given) => {
+  site = given;
 });
 beforeEach(async () => {
   folder = await site.newFolder();
   await folder.patch({ set: secrets });
 });
-afterAll(() => site.close());
-
 describe('formats', () => {
   test('env is the default, and the dotenv package reads it', async () => {
     const text = await folder.output(['pull']);

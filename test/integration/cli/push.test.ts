@@ -1,21 +1,20 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { writeDotenv } from '../../../src/cli/formats/dotenv.ts';
 import { writeJson } from '../../../src/cli/formats/json.ts';
 import { writeYaml } from '../../../src/cli/formats/yaml.ts';
-import { type CliFolder, CliSite } from '../../support/cli/cli-site.ts';
+import { type CliFolder, type CliSite, withCliSite } from '../../support/cli/cli-site.ts';
 import { secretKeys, secretValues } from '../../unit/cli/formats/arbitraries.ts';
 
 let site: CliSite;
 let folder: CliFolder;
 
-beforeAll(async () => {
-  site = await CliSite.start();
+withCliSite((given) => {
+  site = given;
 });
 beforeEach(async () => {
   folder = await site.newFolder();
 });
-afterAll(() => site.close());
 
 /** Hundreds of secrets that are hard to write down, other ones at each run of the tests. */
 const nasty = new Map([

@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { CliRunner } from '../../support/cli/cli.ts';
-import { startCommandWorld } from '../../support/cli/command-world.ts';
+import { withCommandWorld } from '../../support/cli/command-world.ts';
 
-const resources = new AsyncDisposableStack();
 let cli: CliRunner;
 let scope: string[];
 
-beforeAll(async () => {
-  ({ cli, scope } = await startCommandWorld(resources));
+withCommandWorld((given) => {
+  ({ cli, scope } = given);
 });
-
-afterAll(() => resources.disposeAsync());
 
 const valueOf = (key: string): Promise<string> => cli.output(['get', key, ...scope]);
 const rotate = (key: string, ...flags: string[]): string[] => ['rotate', key, ...scope, ...flags];

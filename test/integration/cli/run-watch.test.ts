@@ -1,17 +1,15 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { type CliFolder, CliSite } from '../../support/cli/cli-site.ts';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { type CliFolder, type CliSite, withCliSite } from '../../support/cli/cli-site.ts';
 import type { RunningCommand } from '../../support/cli/running-command.ts';
 import { BreakableProxy } from '../../support/faults/breakable-proxy.ts';
 import { waitFor } from '../../support/fixtures/wait-for.ts';
 
-const resources = new AsyncDisposableStack();
 let site: CliSite;
 let folder: CliFolder;
 
-beforeAll(async () => {
-  site = await CliSite.start();
-  resources.defer(() => site.close());
+const resources = withCliSite(async (given) => {
+  site = given;
   site.api.services.feed.start();
   await waitFor('the feed to hear', () => site.api.services.feed.ready);
 });
@@ -19,7 +17,6 @@ beforeEach(async () => {
   folder = await site.newFolder();
   await folder.patch({ set: { A: 'first' } });
 });
-afterAll(() => resources.disposeAsync());
 
 /** A program that prints its value of A and ends only when it is asked to. */
 function program(source = '', ...flags: string[]): string[] {

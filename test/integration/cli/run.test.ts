@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, mkdirSync } from 'node:fs';
 import { delimiter, dirname } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type CliFolder, CliSite } from '../../support/cli/cli-site.ts';
+import { describe, expect, test } from '@jest/globals';
+import { type CliFolder, type CliSite, withCliSite } from '../../support/cli/cli-site.ts';
 
 let site: CliSite;
 let folder: CliFolder;
@@ -15,12 +15,11 @@ const secrets = {
   TZ: 'from the environment',
 };
 
-beforeAll(async () => {
-  site = await CliSite.start();
+withCliSite(async (given) => {
+  site = given;
   folder = await site.newFolder();
   await folder.patch({ set: secrets });
 });
-afterAll(() => site.close());
 
 /** A program in JavaScript, as arguments of `run`. */
 function script(source: string): string[] {

@@ -1,17 +1,16 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { SecretListView } from '../../../src/wire/secrets.ts';
-import { type CliFolder, CliSite } from '../../support/cli/cli-site.ts';
+import { type CliFolder, type CliSite, withCliSite } from '../../support/cli/cli-site.ts';
 
 let site: CliSite;
 let folder: CliFolder;
 
-beforeAll(async () => {
-  site = await CliSite.start();
+withCliSite((given) => {
+  site = given;
 });
 beforeEach(async () => {
   folder = await site.newFolder();
 });
-afterAll(() => site.close());
 
 const nasty = [
   '',

@@ -1,26 +1,27 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { beforeEach, expect, test } from '@jest/globals';
 import type { StatusOutput } from '../../../src/cli/output/shapes.ts';
+<<<<<<< HEAD
 import { ownRelease } from '../../../src/lib/release.ts';
 import { startTestApi } from '../../support/api/http.ts';
 import { createUser } from '../../support/api/services.ts';
 import { type CliFolder, CliSite } from '../../support/cli/cli-site.ts';
+=======
+import { type CliFolder, type CliSite, withCliSite } from '../../support/cli/cli-site.ts';
+>>>>>>> 0a25b10 (test: start what the tests of commands need with one call)
 
-const resources = new AsyncDisposableStack();
 let site: CliSite;
 let folder: CliFolder;
 let url: string;
 
-beforeAll(async () => {
-  site = await CliSite.start();
-  resources.defer(() => site.close());
+const resources = withCliSite((given) => {
+  site = given;
   url = `http://127.0.0.1:${site.api.port}`;
 });
 beforeEach(async () => {
   folder = await site.newFolder();
 });
-afterAll(() => resources.disposeAsync());
 
 type Env = Readonly<Record<string, string | undefined>>;
 

@@ -1,20 +1,17 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { CliRunner } from '../../support/cli/cli.ts';
-import { startCommandWorld } from '../../support/cli/command-world.ts';
+import { withCommandWorld } from '../../support/cli/command-world.ts';
 import type { TestApi } from '../../support/api/http.ts';
 import type { World } from '../../support/api/services.ts';
 
-const resources = new AsyncDisposableStack();
 let api: TestApi;
 let world: World;
 let cli: CliRunner;
 let scope: string[];
 
-beforeAll(async () => {
-  ({ api, world, cli, scope } = await startCommandWorld(resources));
+const resources = withCommandWorld((given) => {
+  ({ api, world, cli, scope } = given);
 });
-
-afterAll(() => resources.disposeAsync());
 
 async function as(user: keyof Pick<World, 'admin' | 'developer' | 'viewer'>): Promise<CliRunner> {
   const other = await CliRunner.create({ url: `http://127.0.0.1:${api.port}`, token: world[user].token });

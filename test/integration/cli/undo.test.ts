@@ -1,23 +1,20 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { RevertView } from '../../../src/wire/changes.ts';
 import type { TestApi } from '../../support/api/http.ts';
-import { type CommandWorld, startCommandWorld } from '../../support/cli/command-world.ts';
+import { type CommandWorld, withCommandWorld } from '../../support/cli/command-world.ts';
 import type { CliRunner } from '../../support/cli/cli.ts';
 
-const resources = new AsyncDisposableStack();
 let api: TestApi;
 let world: CommandWorld['world'];
 let cli: CliRunner;
 let scope: string[];
 let secrets: string;
 
-beforeAll(async () => {
-  ({ api, world, cli, scope } = await startCommandWorld(resources));
+withCommandWorld((given) => {
+  ({ api, world, cli, scope } = given);
   const { organization, project, environment } = world.slugs;
   secrets = `/secrets/${organization}/${project}/${environment}`;
 });
-
-afterAll(() => resources.disposeAsync());
 
 /** Writes values as one change; answers its number. */
 async function write(set: Record<string, string>, deleted: string[] = []): Promise<number> {

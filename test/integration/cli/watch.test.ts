@@ -1,20 +1,17 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type CliFolder, CliSite } from '../../support/cli/cli-site.ts';
+import { describe, expect, test } from '@jest/globals';
+import { type CliFolder, type CliSite, withCliSite } from '../../support/cli/cli-site.ts';
 import { waitFor } from '../../support/fixtures/wait-for.ts';
 import { BreakableProxy } from '../../support/faults/breakable-proxy.ts';
 import { endlessLookup, unresolvedUrl } from '../../support/faults/endless-lookup.ts';
 
-const resources = new AsyncDisposableStack();
 let site: CliSite;
 
-beforeAll(async () => {
-  site = await CliSite.start();
-  resources.defer(() => site.close());
+const resources = withCliSite(async (given) => {
+  site = given;
   site.api.services.feed.start();
   await waitFor('the feed to hear', () => site.api.services.feed.ready);
 });
-afterAll(() => resources.disposeAsync());
 
 /** A change of an environment, as json prints it. */
 interface Line {

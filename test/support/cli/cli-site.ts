@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { afterAll, beforeAll } from '@jest/globals';
 import { buildCli } from '../../../tools/build/cli.ts';
 import { writeFolderFile } from '../../../src/cli/settings/folder-file.ts';
 import type { SecretListView } from '../../../src/wire/secrets.ts';
@@ -44,6 +45,21 @@ export class CliSite {
     await this.api.close();
     for (const folder of this.#folders) folder.remove();
   }
+}
+
+/**
+ * Starts a site before the tests of the file that calls this, and ends it after the last one. `take` gets it once, ahead
+ * of every hook that the file declares behind it. Returns what ends before it.
+ */
+export function withCliSite(take: (site: CliSite) => void | Promise<void>): AsyncDisposableStack {
+  const resources = new AsyncDisposableStack();
+  beforeAll(async () => {
+    const site = await CliSite.start();
+    resources.defer(() => site.close());
+    await take(site);
+  });
+  afterAll(() => resources.disposeAsync());
+  return resources;
 }
 
 interface FolderParts {

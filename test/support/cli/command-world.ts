@@ -1,3 +1,4 @@
+import { afterAll, beforeAll } from '@jest/globals';
 import { CliRunner } from './cli.ts';
 import { type TestApi, startTestApi } from '../api/http.ts';
 import { type World, createWorld } from '../api/services.ts';
@@ -11,8 +12,18 @@ export interface CommandWorld {
   readonly scope: string[];
 }
 
-/** What it starts ends with `resources`. */
-export async function startCommandWorld(resources: AsyncDisposableStack): Promise<CommandWorld> {
+/**
+ * Starts a command world before the tests of the file that calls this, and ends it after the last one. `take` gets it
+ * once, ahead of every hook that the file declares behind it. Returns what ends with it.
+ */
+export function withCommandWorld(take: (given: CommandWorld) => void | Promise<void>): AsyncDisposableStack {
+  const resources = new AsyncDisposableStack();
+  beforeAll(async () => take(await startCommandWorld(resources)));
+  afterAll(() => resources.disposeAsync());
+  return resources;
+}
+
+async function startCommandWorld(resources: AsyncDisposableStack): Promise<CommandWorld> {
   const api = await startTestApi();
   resources.defer(() => api.close());
   const world = await createWorld(api.services);
