@@ -12,6 +12,11 @@ const program = join(dist, 'keyframe.cjs');
 const anyModuleSystem =
   "var require=typeof require==='function'?require:process.getBuiltinModule('node:module').createRequire(process.execPath);";
 
+// The parts use what older releases lack. This line itself runs in any of them.
+const oldestMajor = 24;
+const refusal = `'error: keyframe needs Node.js ${oldestMajor} or newer; this is '+process.version+'\\n'`;
+const requireVersion = `if(parseInt(process.versions.node,10)<${oldestMajor}){process.stderr.write(${refusal});process.exit(1)}`;
+
 /**
  * Builds the `keyframe` command if its sources have changed since the last build; once, even if several processes ask at
  * the same time. Answers the program.
@@ -46,7 +51,7 @@ async function bundleCli(): Promise<void> {
     plugins: [without('commander', 'node:child_process')],
   });
   const fresh = `${program}.${process.pid}`;
-  writeFileSync(fresh, `#!/usr/bin/env node\n'use strict';${anyModuleSystem}\n${parts}`);
+  writeFileSync(fresh, `#!/usr/bin/env node\n'use strict';${requireVersion}${anyModuleSystem}\n${parts}`);
   chmodSync(fresh, 0o755);
   renameSync(fresh, program);
 }

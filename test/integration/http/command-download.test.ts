@@ -112,3 +112,15 @@ describe('the section «Get the command» of docs/cli.md', () => {
     await expect(run('bash', ['-euo', 'pipefail', '-c', check], { cwd: folder, env })).rejects.toThrow('did NOT match');
   });
 });
+
+test('the command refuses a Node.js that is too old, and says which one it needs', async () => {
+  const preload = join(folder, 'old.cjs');
+  const code = "Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '23.11.1' } });";
+  writeFileSync(preload, code);
+  const run = promisify(execFile)(process.execPath, ['--require', preload, built, '--version']);
+  await expect(run).rejects.toMatchObject({
+    code: 1,
+    stdout: '',
+    stderr: `error: keyframe needs Node.js 24 or newer; this is ${process.version}\n`,
+  });
+});
