@@ -123,6 +123,13 @@ describe('history --since', () => {
     expect(await folder.output(['history', '--since', '1h', '--output', 'name'])).toBe(all);
     expect(await folder.output(['history', '--since', '2020-01-31', '--output', 'name'])).toBe(all);
     expect(await folder.output(['history', '--since', '0s', '--output', 'name'])).toBe('');
+    for (const wrong of ['yesterday', '2027-13-45', '2027-01-31T12:00:00', '1x']) {
+      expect(await fault(['history', '--since', wrong])).toContain('or a time, such as 2h, 7d, 2027-01-31 (UTC)');
+    }
+    const [newest = ''] = all.split('\n');
+    for (const revision of [newest, newest.toUpperCase()]) {
+      expect(await folder.output(['history', '--since', revision, '--output', 'name'])).toBe('');
+    }
   });
 });
 

@@ -1,9 +1,11 @@
 import type { ChangeView } from '../../../wire/changes.ts';
 import { apiPath } from '../../../client/api-client.ts';
+import { usageError } from '../../cli-error.ts';
 import { defineCommand } from '../../command.ts';
 import { integer, scopeOptions, text } from '../../options.ts';
 import { time as shownTime } from '../../terminal/time.ts';
 import { pastTime } from '../../time-option.ts';
+import { isId } from '../named-thing.ts';
 
 /** `history`: the changes of an environment. */
 export const historyCommand = defineCommand({
@@ -25,7 +27,7 @@ export const historyCommand = defineCommand({
   async run(context, { options }) {
     const { organization, project, environment } = context.scope(options);
     const { limit, since } = options;
-    const time = since === undefined ? undefined : pastTime(since);
+    const time = since === undefined ? undefined : timeOf(since);
     const page = await context.api().get<ChangePage>(apiPath`/changes/${organization}/${project}/${environment}`, {
       query: { limit, since: time === undefined ? since : undefined },
     });
@@ -46,6 +48,15 @@ export const historyCommand = defineCommand({
     if (list.nextCursor !== null) context.io.note(`Older changes are not shown; --limit shows more than ${limit}.`);
   },
 });
+
+/** The time of --since; undefined for a revision. Throws CliError usage for any other text. */
+function timeOf(since: string): string | undefined {
+  const time = pastTime(since);
+  if (time !== undefined || /^[0-9]+$/.test(since) || isId(since)) return time;
+  throw usageError(
+    '--since must be a revision (number or id) or a time, such as 2h, 7d, 2027-01-31 (UTC) or 2027-01-31T12:00:00Z',
+  );
+}
 
 interface ChangePage {
   readonly changes: readonly ChangeView[];
