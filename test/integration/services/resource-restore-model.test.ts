@@ -1,21 +1,23 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { type ModelState, type RestoreLists, restoreLists } from '../../support/api/environment-model.ts';
-import { EnvironmentRun, type KnownSnapshot } from '../../support/api/environment-run.ts';
+import { EnvironmentRun } from '../../support/api/environment-run.ts';
 import { anyRounds, selections } from '../../support/api/environment-steps.ts';
+import type { KnownSnapshot } from '../../support/api/modelled-environment.ts';
 import { resourceCaller } from '../../support/api/resource-caller.ts';
 import { resourceRestoreCalls, restoreRule } from '../../support/api/resource-restore-calls.ts';
 import { type SecretCalls, secretCalls } from '../../support/api/secret-calls.ts';
-import { createWorld, type TestServices } from '../../support/api/services.ts';
+import { RunOrganizations } from '../../support/api/run-organizations.ts';
+import type { TestServices, World } from '../../support/api/services.ts';
 import { withServices } from '../../support/api/with-services.ts';
+import { assertInLanes } from '../../support/fixtures/property-lanes.ts';
 
-// Shrinking a failure ends with the time as well.
-const { runs, limitMs } =
-  process.env['KEYFRAME_TEST_SCALE'] === 'full' ? { runs: 300, limitMs: 300_000 } : { runs: 15, limitMs: 60_000 };
+const options =
+  process.env['KEYFRAME_TEST_SCALE'] === 'full' ? { runs: 300, limitMs: 1_200_000 } : { runs: 15, limitMs: 900_000 };
 
 let services: TestServices;
 
-withServices((given) => ({ services } = given));
+withServices((given) => ({ services } = given), { poolSize: 20 });
 
 const anyRestores = fc.array(
   fc.record({
@@ -34,7 +36,7 @@ type WantedRestore = typeof anyRestores extends fc.Arbitrary<(infer R)[]> ? R : 
 
 /** An environment with a history, and a reader of it. */
 interface Ground {
-  readonly world: Awaited<ReturnType<typeof createWorld>>;
+  readonly world: World;
   readonly calls: SecretCalls;
 }
 
@@ -96,17 +98,20 @@ function stateAfter(
 }
 
 test('whatever an environment has been through, what is carried out is what the plan said, or nothing', async () => {
-  const property = fc.asyncProperty(anyRounds, anyRestores, async (rounds, restores) => {
-    const world = await createWorld(services);
-    const run = await EnvironmentRun.start(services, world);
-    await run.round([{ step: { kind: 'snapshot' }, client: 0 }]);
-    for (const calls of rounds) await run.round(calls);
-    const ground = { world, calls: secretCalls(services, world, world.developer.caller) };
-    const there = run.snapshots.filter(({ goneIn }) => goneIn === undefined);
-    for (const wanted of restores) {
-      const snapshot = there[wanted.which % there.length];
-      if (snapshot !== undefined) await expectAsPlanned(ground, snapshot, wanted);
-    }
-  });
-  await fc.assert(property, { numRuns: runs, interruptAfterTimeLimit: limitMs });
-}, 360_000);
+  await assertInLanes(() => {
+    const organizations = new RunOrganizations(services);
+    return fc.asyncProperty(anyRounds, anyRestores, async (rounds, restores) => {
+      const run = await EnvironmentRun.start(services, await organizations.next());
+      await run.round([{ step: { kind: 'snapshot' }, client: 0, environment: 0 }]);
+      for (const calls of rounds) await run.round(calls);
+      await run.finish();
+      const [{ world, snapshots }] = run.environments;
+      const ground = { world, calls: secretCalls(services, world, world.developer.caller) };
+      const there = snapshots.filter(({ goneIn }) => goneIn === undefined);
+      for (const wanted of restores) {
+        const snapshot = there[wanted.which % there.length];
+        if (snapshot !== undefined) await expectAsPlanned(ground, snapshot, wanted);
+      }
+    });
+  }, options);
+}, 1_260_000);

@@ -1,3 +1,4 @@
+import type { CopyMode } from '../../../src/domain/plans/copy.ts';
 import type { SnapshotDiff } from '../../../src/services/snapshots/snapshots.ts';
 
 /** The value that a key has, and the number of its version. */
@@ -35,6 +36,12 @@ export interface ModelRestore {
   readonly isSelected: (key: string) => boolean;
 }
 
+export interface ModelCopy {
+  readonly source: ModelState;
+  readonly mode: CopyMode;
+  readonly isSelected: (key: string) => boolean;
+}
+
 /** What becomes of each key; the lists are in the order of the request. */
 export interface PatchLists {
   readonly set: readonly string[];
@@ -50,6 +57,16 @@ export interface RestoreLists {
   readonly skipped: readonly string[];
   readonly destroyed: readonly string[];
   readonly pruned: readonly string[];
+}
+
+/** All lists are by key. */
+export interface CopyLists {
+  readonly created: readonly string[];
+  readonly updated: readonly string[];
+  readonly unchanged: readonly string[];
+  readonly kept: readonly string[];
+  readonly deleted: readonly string[];
+  readonly destroyed: readonly string[];
 }
 
 /** What a PATCH does to a state; undefined where a key to delete is not there. */
@@ -109,6 +126,23 @@ export function revertLists(state: ModelState, before: ModelState, after: ModelS
     conflicts: others
       .filter((key) => valueIn(state, key) !== valueIn(after, key))
       .map((key) => ({ key, reason: 'changed' })),
+  };
+}
+
+/** What a copy does to the state of its destination. */
+export function copyLists(state: ModelState, { source, mode, isSelected }: ModelCopy): CopyLists {
+  const keys = [...source.keys()].filter(isSelected).toSorted();
+  const present = keys.filter((key) => state.has(key));
+  const isEqual = (key: string): boolean => state.get(key)?.[0] === source.get(key)?.[0];
+  const others = present.filter((key) => !isEqual(key));
+  return {
+    created: keys.filter((key) => !state.has(key)),
+    updated: mode === 'missing' ? [] : others,
+    unchanged: present.filter(isEqual),
+    kept: mode === 'missing' ? others : [],
+    deleted: mode === 'mirror' ? [...state.keys()].filter((key) => isSelected(key) && !source.has(key)).toSorted() : [],
+    // The model destroys nothing.
+    destroyed: [],
   };
 }
 

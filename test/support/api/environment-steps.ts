@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import type { KeySelection } from '../../../src/domain/key-globs.ts';
+import { copyModes } from '../../../src/domain/plans/copy.ts';
 
 const key = fc.constantFrom('A', 'B', 'C', 'D', 'E');
 const value = fc.constantFrom('', '1', '2', 'é');
@@ -19,7 +20,10 @@ const options = {
   selection: fc.constantFrom('all', 'all', 'all', ...selections.keys()),
 };
 
-/** One call of one client. Whatever it refers to (a version, a snapshot) is picked from what there is by a number. */
+/**
+ * One call of one client on one of two environments; a copy reads from the other one. What it refers to (a version, a
+ * snapshot) is selected from those that exist by a number.
+ */
 const anyStep = fc
   .oneof(
     {
@@ -62,8 +66,21 @@ const anyStep = fc
       }),
     },
     { weight: 1, arbitrary: fc.record({ kind: fc.constant('drop' as const), which: fc.nat(20) }) },
+    {
+      weight: 5,
+      arbitrary: fc.record({
+        kind: fc.constant('copy' as const),
+        mode: fc.constantFrom(...copyModes),
+        selection: fc.constantFrom('all', 'all', 'all', ...selections.keys()),
+        /** A past revision of the source, by number or by id. */
+        past: fc.option(fc.record({ which: fc.nat(40), byId: fc.boolean() }), { nil: undefined }),
+        isPlanned: fc.boolean(),
+      }),
+    },
+    { weight: 1, arbitrary: fc.record({ kind: fc.constant('remove' as const) }) },
+    { weight: 1, arbitrary: fc.record({ kind: fc.constant('undelete' as const) }) },
   )
-  .chain((step) => fc.record({ step: fc.constant(step), client: fc.nat(20) }));
+  .chain((step) => fc.record({ step: fc.constant(step), client: fc.nat(20), environment: fc.nat(1) }));
 
 export type Call = typeof anyStep extends fc.Arbitrary<infer C> ? C : never;
 export type Step = Call['step'];

@@ -112,25 +112,56 @@ export async function createUser(
 /** A new world, whose slugs and people no other has. */
 export async function createWorld(services: TestServices): Promise<World> {
   const owner = await createUser(services, { instanceAdmin: true });
-  const slugs = { organization: `org-${owner.id.slice(0, 8)}`, project: 'web', environment: 'prod' };
+  const slug = `org-${owner.id.slice(0, 8)}`;
+  const organization = await services.organizations.create(
+    await services.access.instance(owner.caller, 'organization.create'),
+    { slug },
+  );
+  const member = async (role: Role): Promise<TestUser> => {
+    const user = await createUser(services);
+    const membership = await services.access.organization(owner.caller, 'member.set', { organization: slug });
+    await services.members.set(membership, { id: user.id }, { role });
+    return user;
+  };
+  const people = {
+    owner,
+    admin: await member('admin'),
+    developer: await member('developer'),
+    viewer: await member('viewer'),
+    stranger: await createUser(services),
+  };
+  const project = await createProject(services, { organization, owner }, 'web');
+  return createEnvironment(services, { ...people, organization, project }, 'prod');
+}
+
+/** A project, and the people of its organization. */
+export type ProjectPlace = Pick<
+  World,
+  'organization' | 'project' | 'owner' | 'admin' | 'developer' | 'viewer' | 'stranger'
+>;
+
+/** Creates a project as the owner of an organization. */
+export async function createProject(
+  services: TestServices,
+  { organization, owner }: Pick<World, 'organization' | 'owner'>,
+  slug: string,
+): Promise<ProjectRecord> {
+  const creation = { organization: organization.slug };
+  return services.projects.create(await services.access.organization(owner.caller, 'project.create', creation), {
+    slug,
+  });
+}
+
+/** Creates an environment as the owner of a project; returns a world with the same people, which has it as its own. */
+export async function createEnvironment(services: TestServices, place: ProjectPlace, slug: string): Promise<World> {
+  const { organization, project, owner, admin, developer, viewer, stranger } = place;
+  const slugs = { organization: organization.slug, project: project.slug, environment: slug };
   const { access } = services;
   const onOrganization: World['onOrganization'] = (caller, action) => access.organization(caller, action, slugs);
   const onProject: World['onProject'] = (caller, action) => access.project(caller, action, slugs);
   const onEnvironment: World['onEnvironment'] = (caller, action) => access.environment(caller, action, slugs);
-  const organization = await services.organizations.create(
-    await services.access.instance(owner.caller, 'organization.create'),
-    { slug: slugs.organization },
-  );
-  const projectAccess = await onOrganization(owner.caller, 'project.create');
-  const project = await services.projects.create(projectAccess, { slug: slugs.project });
-  const environmentAccess = await onProject(owner.caller, 'environment.create');
-  const environment = await services.environments.create(environmentAccess, { slug: slugs.environment });
-  const member = async (role: Role): Promise<TestUser> => {
-    const user = await createUser(services);
-    const membership = await onOrganization(owner.caller, 'member.set');
-    await services.members.set(membership, { id: user.id }, { role });
-    return user;
-  };
+  const creation = await onProject(owner.caller, 'environment.create');
+  const environment = await services.environments.create(creation, { slug });
   const serviceToken: World['serviceToken'] = async (input = {}) => {
     const ownScope = input.scope === undefined ? { scope: 'environment' as const, environmentId: environment.id } : {};
     const wanted = {
@@ -140,8 +171,8 @@ export async function createWorld(services: TestServices): Promise<World> {
       ...ownScope,
       ...input,
     };
-    const creation = await onOrganization(owner.caller, 'service_token.create');
-    const { record, token } = await services.serviceTokens.create(creation, wanted);
+    const tokenCreation = await onOrganization(owner.caller, 'service_token.create');
+    const { record, token } = await services.serviceTokens.create(tokenCreation, wanted);
     return { id: record.id, token, caller: await authenticated(services, token) };
   };
   return {
@@ -150,10 +181,10 @@ export async function createWorld(services: TestServices): Promise<World> {
     environment,
     slugs,
     owner,
-    admin: await member('admin'),
-    developer: await member('developer'),
-    viewer: await member('viewer'),
-    stranger: await createUser(services),
+    admin,
+    developer,
+    viewer,
+    stranger,
     onOrganization,
     onProject,
     onEnvironment,

@@ -78,21 +78,31 @@ async function storedFaults({ database: { prisma } }: TestServices, world: World
       SELECT id, number, row_number() OVER (ORDER BY number) AS expected FROM environment_revision
       WHERE environment_id = ${environment}::uuid
     ), audited AS (
-      SELECT target->>'revisionId' AS revision_id, count(*) AS entries, min((target->>'revision')::int) AS number
+      SELECT (target->>'revisionId')::uuid AS revision_id, count(*) AS entries, min((target->>'revision')::int) AS number
       FROM audit_entry
       WHERE organization_id = ${world.organization.id}::uuid AND outcome = 'success' AND target ? 'revisionId'
         AND NOT target ? 'replayed'
-        AND action IN ('secret.write', 'secret.delete', 'version.rollback', 'snapshot.restore', 'change.revert')
+        AND (action IN ('secret.write', 'secret.delete', 'version.rollback', 'snapshot.restore', 'change.revert')
+          OR (action = 'environment.copy' AND target ? 'fromEnvironment'))
+      GROUP BY 1
+    ), copied AS (
+      SELECT (target->>'revisionId')::uuid AS revision_id, count(*) FILTER (WHERE target ? 'toEnvironment') AS entries
+      FROM audit_entry
+      WHERE organization_id = ${world.organization.id}::uuid AND outcome = 'success' AND target ? 'revisionId'
+        AND NOT target ? 'replayed' AND action = 'environment.copy'
       GROUP BY 1
     )
     SELECT format('revision %s is the %s.', number, expected) AS fault FROM revision WHERE number <> expected
     UNION ALL
     SELECT format('revision %s has %s audit entries', r.number, coalesce(a.entries, 0))
-    FROM revision r LEFT JOIN audited a ON a.revision_id = r.id::text
+    FROM revision r LEFT JOIN audited a ON a.revision_id = r.id
     WHERE a.entries IS DISTINCT FROM 1 OR a.number <> r.number
     UNION ALL
     SELECT format('the audit has a revision that is not there: %s', a.number)
-    FROM audited a LEFT JOIN environment_revision r ON r.id::text = a.revision_id WHERE r.id IS NULL
+    FROM audited a LEFT JOIN environment_revision r ON r.id = a.revision_id WHERE r.id IS NULL
+    UNION ALL
+    SELECT format('revision %s, a copy, has %s audit entries in its source', r.number, c.entries)
+    FROM revision r JOIN copied c ON c.revision_id = r.id WHERE c.entries <> 1
     UNION ALL
     SELECT format('revision %s changed nothing', r.number) FROM revision r
     WHERE NOT EXISTS (SELECT FROM secret_change c WHERE c.revision_id = r.id)
