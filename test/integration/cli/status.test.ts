@@ -2,14 +2,10 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { beforeEach, expect, test } from '@jest/globals';
 import type { StatusOutput } from '../../../src/cli/output/shapes.ts';
-<<<<<<< HEAD
 import { ownRelease } from '../../../src/lib/release.ts';
 import { startTestApi } from '../../support/api/http.ts';
 import { createUser } from '../../support/api/services.ts';
-import { type CliFolder, CliSite } from '../../support/cli/cli-site.ts';
-=======
 import { type CliFolder, type CliSite, withCliSite } from '../../support/cli/cli-site.ts';
->>>>>>> 0a25b10 (test: start what the tests of commands need with one call)
 
 let site: CliSite;
 let folder: CliFolder;
