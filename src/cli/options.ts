@@ -206,7 +206,8 @@ export const keySelectionOptions = {
   },
 };
 
-interface SelectedKeys {
+/** What --keys and --exclude select. */
+export interface SelectedKeys {
   readonly keys: readonly string[];
   readonly exclude: readonly string[];
 }

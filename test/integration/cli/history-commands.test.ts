@@ -227,6 +227,11 @@ describe('snapshots', () => {
     const bad = await cli.run(['snapshot', 'restore', id, '--keys', 'a b', '--yes']);
     expect(bad.code).toBe(2);
     expect(bad.stderr).toContain('--keys must be a glob of keys');
+    for (const mode of ['--plan', '--yes']) {
+      const { stderr } = await cli.run(['snapshot', 'restore', id, '--keys', 'DB_HSOT', mode]);
+      expect(stderr).toContain("warning: no secret of the snapshot matches --keys 'DB_HSOT'\n");
+    }
+    expect((await cli.run(['snapshot', 'restore', id, '--keys', 'DB_HOST', '--plan'])).stderr).not.toContain('warning');
     await write({}, ['DB_GONE', 'DB_SKIP', 'DB_HOST', 'WEB_HOST']);
   });
 

@@ -36,12 +36,26 @@ describe('promote', () => {
       /^Nothing was changed in .*\/production-1 \(--plan\): 1 new, 1 changed, 0 deleted, 1 unchanged\nPlan hash: /,
     );
     expect(await pulled(production)).toContain('OTHER=ours');
-    const done = await cli.output(['promote', ...between(), '--yes']);
+    const { stdout: done, stderr: notes } = await cli.run(['promote', ...between(), '--yes']);
     expect(done).toMatch(
       new RegExp(`From: +${world.slugs.organization}/${world.slugs.project}/${staging} \\(revision 1\\)`),
     );
     expect(await pulled(production)).toBe('NEW=n\nONLY=o\nOTHER=theirs\nSAME=s\n');
+    expect((await cli.run(['promote', ...between(), '--yes'])).stderr).toBe('');
     expect(await cli.output(['promote', ...between(), '--yes', '--output', 'name'])).toBe('');
+    const [, undo = ''] = /^To take this back: keyframe (undo .*)\n$/.exec(notes) ?? [];
+    await cli.output([...undo.split(' '), '--yes']);
+    expect(await pulled(production)).toBe('ONLY=o\nOTHER=ours\nSAME=s\n');
+  });
+
+  test('warns if no secret has the selected keys, and not if they are the same already', async () => {
+    const notes = async (...more: string[]): Promise<string> =>
+      (await cli.run(['promote', ...between(), '--yes', ...more])).stderr;
+    const place = [project[1], project[3], staging].join('/');
+    const warning = `warning: no secret of ${place} matches --keys 'NWE' --exclude 'X'\n`;
+    expect(await notes('--keys', 'NWE', '--exclude', 'X')).toBe(warning);
+    expect(await notes('--keys', 'NWE', '--exclude', 'X', '--plan')).toContain(warning);
+    expect(await notes('--keys', 'SAME')).toBe('');
   });
 
   test('limits the keys, only adds, or mirrors', async () => {
@@ -92,9 +106,27 @@ describe('promote', () => {
     expect(stderr).toContain(message);
   });
 
-  test('names the environment that is missing', async () => {
-    const { code, stderr } = await cli.run(['promote', '--from', 'stagging', '--to', production, ...project, '--yes']);
-    expect(code).toBe(5);
-    expect(stderr).toContain('stagging');
+  test('names the source that is missing, with the nearest one, and the revision that it lacks', async () => {
+    const flags = project.join(' ');
+    const place = [project[1], project[3]].join('/');
+    const lines = async (from: string, ...more: string[]): Promise<string[]> => {
+      const args = ['promote', '--from', from, '--to', production, ...project, '--yes', ...more];
+      const { code, stderr } = await cli.run(args);
+      expect(code).toBe(5);
+      return stderr.trimEnd().split('\n');
+    };
+    const wrong = staging.replace('-', '--');
+    expect(await lines(wrong)).toEqual([
+      `error: environment ${place}/${wrong} does not exist, or is not visible to you`,
+      `  Did you mean ${staging}?`,
+      `  See the environments: keyframe env list ${flags}`,
+    ]);
+    expect((await lines(`elsewhere/${staging}`))[0]).toContain(`project ${project[1]}/elsewhere does not exist`);
+    expect(await lines(staging, '--revision', '99')).toEqual([
+      `error: ${place}/${staging} has no revision 99`,
+      `  See the revisions: keyframe history ${flags} -e ${staging}`,
+    ]);
+    const { code, stderr } = await cli.run(['promote', ...between(), '--revision', 'x y']);
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/^error: --revision must be /)]);
   });
 });

@@ -1,5 +1,6 @@
 import type { CopyView } from '../../../wire/copies.ts';
 import { apiPath } from '../../../client/api-client.ts';
+import { ClientError } from '../../../client/client-error.ts';
 import { usageError } from '../../cli-error.ts';
 import { type CommandContext, defineCommand } from '../../command.ts';
 import {
@@ -15,7 +16,8 @@ import type { Scope } from '../../settings/scope.ts';
 import { differenceLines } from './difference.ts';
 import { expectedRevisionId, expectedRevisionOption } from './expected-state.ts';
 import { otherEnvironment } from './other-environment.ts';
-import { counted, shownScope } from './secrets-api.ts';
+import { counted, scopeFlags, secretsPath, shownScope } from './secrets-api.ts';
+import { warnIfNoneMatches } from './unmatched-keys.ts';
 
 /** `promote`: docs/interface.md 4.13. */
 export const promoteCommand = defineCommand({
@@ -33,7 +35,10 @@ export const promoteCommand = defineCommand({
     ...keySelectionOptions,
     isMissingOnly: flag('--missing', 'Only create secrets that the destination does not have'),
     isMirror: flag('--mirror', 'Also delete secrets that the source does not have'),
-    revision: text('--revision <revision>', 'Copy a past revision of the source (number or id)'),
+    revision: {
+      ...text('--revision <revision>', 'Copy a past revision of the source (number or id)'),
+      field: 'from.revision',
+    },
     isPlan: flag('--plan', 'Show the plan only'),
     isDryRun: flag('--dry-run', 'Same as --plan'),
     planHash: text(
@@ -65,12 +70,12 @@ export const promoteCommand = defineCommand({
       comment: options.comment,
     };
     const places = { source, destination };
-    if (isPlan || isDryRun) {
-      return await printPlan(context, places, await copy(context, destination, { ...body, dryRun: true }));
-    }
-    const isAgreed = givenHash !== undefined || context.isConfirmed;
+    const isPlanOnly = isPlan || isDryRun;
+    const isAgreed = isPlanOnly || givenHash !== undefined || context.isConfirmed;
     const planHash = isAgreed ? givenHash : await agreedPlan(context, places, body);
-    await print(context, places, await copy(context, destination, { ...body, planHash }));
+    const answer = await copy(context, places, isPlanOnly ? { ...body, dryRun: true } : { ...body, planHash });
+    warnIfNoneMatches(context, options, { place: shownScope(source), selected: allKeys(answer) });
+    await (isPlanOnly ? printPlan : print)(context, places, answer);
   },
 });
 
@@ -131,14 +136,22 @@ function revisionOf(given: string | undefined): number | string | undefined {
   return given !== undefined && /^[0-9]{1,10}$/.test(given) ? Number(given) : given;
 }
 
-function copy({ api }: CommandContext, destination: Scope, body: CopyRequest): Promise<CopyView> {
+async function copy({ api }: CommandContext, { source, destination }: Places, body: CopyRequest): Promise<CopyView> {
   const { organization, project, environment } = destination;
-  return api().post<CopyView>(apiPath`/environments/${organization}/${project}/${environment}/copy`, body);
+  const path = apiPath`/environments/${organization}/${project}/${environment}/copy`;
+  try {
+    return await api().post<CopyView>(path, body);
+  } catch (error) {
+    // The path of the request is that of the destination. If the source is missing, an error of its own path explains it.
+    const isMissing = error instanceof ClientError && error.isNotFound;
+    if (isMissing) await api().get(secretsPath(source), { query: { values: false, revision: body.from.revision } });
+    throw error;
+  }
 }
 
 /** Shows the plan and asks for confirmation unless it changes nothing; returns the hash of the confirmed plan. */
 async function agreedPlan(context: CommandContext, places: Places, body: CopyRequest): Promise<string | undefined> {
-  const plan = await copy(context, places.destination, { ...body, dryRun: true });
+  const plan = await copy(context, places, { ...body, dryRun: true });
   const lines = planLines(plan);
   if (lines.length > 0) context.io.note(`Plan for ${titleOf(places, plan)}:`);
   for (const line of lines) context.io.note(line);
@@ -148,6 +161,10 @@ async function agreedPlan(context: CommandContext, places: Places, body: CopyReq
   const deleting = deleted.length === 0 ? '' : ` and delete ${deleted.length}`;
   await context.confirm(`Write ${counted(written, 'secret')}${deleting} in ${shownScope(places.destination)}?`);
   return planHash;
+}
+
+function allKeys({ created, updated, unchanged, kept, deleted, destroyed }: CopyView): readonly (readonly string[])[] {
+  return [created, updated, unchanged, kept, deleted, destroyed];
 }
 
 function titleOf({ source, destination }: Places, { from }: CopyView): string {
@@ -175,7 +192,7 @@ async function printPlan({ io, printer }: CommandContext, places: Places, plan: 
   io.note(`Plan hash: ${planHash ?? '-'}`);
 }
 
-async function print({ printer }: CommandContext, places: Places, answer: CopyView): Promise<void> {
+async function print({ io, printer }: CommandContext, places: Places, answer: CopyView): Promise<void> {
   const { created, updated, deleted, unchanged, kept, destroyed, revision } = answer;
   const listed = (keys: readonly string[]): string => (keys.length === 0 ? '0' : `${keys.length}: ${keys.join(', ')}`);
   await printer.object({
@@ -193,4 +210,7 @@ async function print({ printer }: CommandContext, places: Places, answer: CopyVi
     ],
     name: [...created, ...updated, ...deleted].sort(),
   });
+  const isChanged = created.length + updated.length + deleted.length > 0;
+  if (printer.format !== 'table' || !isChanged) return;
+  io.note(`To take this back: keyframe undo ${revision} ${scopeFlags(places.destination)}`);
 }

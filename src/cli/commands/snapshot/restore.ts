@@ -7,6 +7,7 @@ import {
   flag,
   keySelection,
   keySelectionOptions,
+  type SelectedKeys,
   scopeOptions,
   selectionFlags,
   text,
@@ -14,6 +15,7 @@ import {
 import { differenceLines } from '../secret/difference.ts';
 import { expectedRevisionId, expectedRevisionOption } from '../secret/expected-state.ts';
 import { counted, shownScope } from '../secret/secrets-api.ts';
+import { warnIfNoneMatches } from '../secret/unmatched-keys.ts';
 import { type PlacedSnapshot, findSnapshot, snapshotArgument, snapshotTitle } from './snapshot-view.ts';
 
 /** `snapshot restore <snapshot>`: docs/interface.md 4.3 and 4.9. */
@@ -78,15 +80,24 @@ export const snapshotRestoreCommand = defineCommand({
       expectedRevision,
     };
     if (isPlan || isDryRun) {
-      return await printPlan(context, snapshot, await restore(context, snapshot, { ...body, dryRun: true }));
+      const plan = await restore(context, snapshot, { ...body, dryRun: true });
+      warnOfKeys(context, options, plan);
+      return await printPlan(context, snapshot, plan);
     }
     const isAgreed = givenHash !== undefined || context.isConfirmed;
     const planHash = isAgreed ? givenHash : await agreedPlan(context, snapshot, body);
     const done = await restore(context, snapshot, { ...body, planHash });
+    warnOfKeys(context, options, done);
     await print(context, snapshot, done);
     noteSkipped(context, done, `${snapshot.id} --include-deleted${selectionFlags(options)}`);
   },
 });
+
+function warnOfKeys(context: CommandContext, options: SelectedKeys, answer: RestoreView): void {
+  const { restored, recreated, unchanged, skipped, destroyed, pruned } = answer;
+  const selected = [restored, recreated, unchanged, skipped, destroyed, pruned];
+  warnIfNoneMatches(context, options, { place: 'the snapshot', selected });
+}
 
 /** How to restore deleted secrets, which a restore skips by default (docs/interface.md 4.3). */
 function noteSkipped({ io, printer }: CommandContext, { skipped }: RestoreView, line: string): void {
