@@ -3,10 +3,11 @@ import type { CommandContext } from '../../command.ts';
 import type { SecretTable } from '../../formats/secret-table.ts';
 import type { PushOutput } from '../../output/shapes.ts';
 import type { Scope } from '../../settings/scope.ts';
-import { type Difference, differenceLines, differenceOf } from './difference.ts';
+import { type Difference, differenceOf } from './difference.ts';
 import type { Revision } from './expected-state.ts';
 import type { SecretFile } from './secret-file.ts';
 import { counted, patchSecrets, shownScope } from './secrets-api.ts';
+import { changeLines, notePlan } from './shown-plan.ts';
 
 /** Some or all secrets of an environment at a revision. */
 export interface EnvironmentState extends Revision {
@@ -32,11 +33,6 @@ export function filePlan(
 
 export function isEmptyPlan({ added, changed, removed }: FilePlan): boolean {
   return added.length + changed.length + removed.length === 0;
-}
-
-/** One line for each key that changes, by key. */
-export function filePlanLines(plan: FilePlan): string[] {
-  return differenceLines(plan).map(({ sign, key }) => `  ${sign} ${key}`);
 }
 
 export function filePlanSummary({ added, changed, removed, unchanged, kept }: FilePlan): string {
@@ -69,8 +65,7 @@ export async function confirmFilePlan(
   scope: Scope,
   { plan, source }: { readonly plan: FilePlan; readonly source: string },
 ): Promise<void> {
-  context.io.note(`Plan for ${shownScope(scope)} from ${source}:`);
-  for (const line of filePlanLines(plan)) context.io.note(line);
+  notePlan(context, `Plan for ${shownScope(scope)} from ${source}`, changeLines(plan));
   await context.confirm(`Apply these changes to ${shownScope(scope)}?`);
 }
 

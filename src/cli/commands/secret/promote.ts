@@ -13,10 +13,10 @@ import {
   text,
 } from '../../options.ts';
 import type { Scope } from '../../settings/scope.ts';
-import { differenceLines } from './difference.ts';
 import { expectedRevisionId, expectedRevisionOption } from './expected-state.ts';
 import { otherEnvironment } from './other-environment.ts';
 import { counted, scopeFlags, secretsPath, shownScope } from './secrets-api.ts';
+import { changeLines, listedKeys, notePlan, printPlan } from './shown-plan.ts';
 import { warnIfNoneMatches } from './unmatched-keys.ts';
 
 /** `promote`: docs/interface.md 4.13. */
@@ -75,7 +75,9 @@ export const promoteCommand = defineCommand({
     const planHash = isAgreed ? givenHash : await agreedPlan(context, places, body);
     const answer = await copy(context, places, isPlanOnly ? { ...body, dryRun: true } : { ...body, planHash });
     warnIfNoneMatches(context, options, { place: shownScope(source), selected: allKeys(answer) });
-    await (isPlanOnly ? printPlan : print)(context, places, answer);
+    if (!isPlanOnly) return await print(context, places, answer);
+    const notes = planNotes(places, answer);
+    await printPlan(context, { value: answer, keys: changedKeys(answer), lines: planLines(answer), notes });
   },
 });
 
@@ -152,9 +154,7 @@ async function copy({ api }: CommandContext, { source, destination }: Places, bo
 /** Shows the plan and asks for confirmation unless it changes nothing; returns the hash of the confirmed plan. */
 async function agreedPlan(context: CommandContext, places: Places, body: CopyRequest): Promise<string | undefined> {
   const plan = await copy(context, places, { ...body, dryRun: true });
-  const lines = planLines(plan);
-  if (lines.length > 0) context.io.note(`Plan for ${titleOf(places, plan)}:`);
-  for (const line of lines) context.io.note(line);
+  notePlan(context, `Plan for ${titleOf(places, plan)}`, planLines(plan));
   const { created, updated, deleted, planHash } = plan;
   const written = created.length + updated.length;
   if (written + deleted.length === 0) return planHash;
@@ -172,43 +172,42 @@ function titleOf({ source, destination }: Places, { from }: CopyView): string {
 }
 
 function planLines({ created, updated, deleted, kept, destroyed }: CopyView): string[] {
-  const changes = differenceLines({ added: created, changed: updated, removed: deleted });
   return [
-    ...changes.map(({ sign, key }) => `  ${sign} ${key}`),
+    ...changeLines({ added: created, changed: updated, removed: deleted }),
     ...kept.map((key) => `    ${key}: kept, because it has another value (--missing)`),
     ...destroyed.map((key) => `    ${key}: skipped, because its value was destroyed`),
   ];
 }
 
-async function printPlan({ io, printer }: CommandContext, places: Places, plan: CopyView): Promise<void> {
-  const { created, updated, deleted, unchanged, planHash } = plan;
-  const keys = [...created, ...updated, ...deleted].sort();
-  await printer.lines(plan, printer.format === 'name' ? keys : planLines(plan));
-  if (printer.format !== 'table') return;
+function changedKeys({ created, updated, deleted }: CopyView): string[] {
+  return [...created, ...updated, ...deleted].sort();
+}
+
+/** What a table says under the plan. */
+function planNotes({ destination }: Places, { created, updated, deleted, unchanged, planHash }: CopyView): string[] {
   const counts = [`${created.length} new`, `${updated.length} changed`, `${deleted.length} deleted`];
-  io.note(
-    `Nothing was changed in ${shownScope(places.destination)} (--plan): ${counts.join(', ')}, ${unchanged.length} unchanged`,
-  );
-  io.note(`Plan hash: ${planHash ?? '-'}`);
+  return [
+    `Nothing was changed in ${shownScope(destination)} (--plan): ${counts.join(', ')}, ${unchanged.length} unchanged`,
+    `Plan hash: ${planHash ?? '-'}`,
+  ];
 }
 
 async function print({ io, printer }: CommandContext, places: Places, answer: CopyView): Promise<void> {
   const { created, updated, deleted, unchanged, kept, destroyed, revision } = answer;
-  const listed = (keys: readonly string[]): string => (keys.length === 0 ? '0' : `${keys.length}: ${keys.join(', ')}`);
   await printer.object({
     value: answer,
     fields: [
       ['Environment', shownScope(places.destination)],
       ['From', `${shownScope(places.source)} (revision ${answer.from.revision})`],
-      ['Created', listed(created)],
-      ['Changed', listed(updated)],
-      ['Deleted', listed(deleted)],
+      ['Created', listedKeys(created)],
+      ['Changed', listedKeys(updated)],
+      ['Deleted', listedKeys(deleted)],
       ['Unchanged', String(unchanged.length)],
-      ...(kept.length === 0 ? [] : [['Kept', listed(kept)] as const]),
-      ...(destroyed.length === 0 ? [] : [['Destroyed', listed(destroyed)] as const]),
+      ...(kept.length === 0 ? [] : [['Kept', listedKeys(kept)] as const]),
+      ...(destroyed.length === 0 ? [] : [['Destroyed', listedKeys(destroyed)] as const]),
       ['Revision', String(revision)],
     ],
-    name: [...created, ...updated, ...deleted].sort(),
+    name: changedKeys(answer),
   });
   const isChanged = created.length + updated.length + deleted.length > 0;
   if (printer.format !== 'table' || !isChanged) return;

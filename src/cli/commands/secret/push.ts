@@ -1,13 +1,11 @@
 import { usageError } from '../../cli-error.ts';
-import { type CommandContext, defineCommand } from '../../command.ts';
+import { defineCommand } from '../../command.ts';
 import { completing, argument, choice, commentOption, flag, scopeOptions } from '../../options.ts';
 import { differenceLines } from './difference.ts';
 import { expectedRevisionOption, requireRevision } from './expected-state.ts';
 import {
-  type FilePlan,
   confirmFilePlan,
   filePlan,
-  filePlanLines,
   filePlanOutput,
   filePlanSummary,
   isEmptyPlan,
@@ -17,6 +15,7 @@ import {
 } from './file-plan.ts';
 import { type SecretFile, readSecretFile, readableFormats, shownFile, shownWarning } from './secret-file.ts';
 import { readSecrets, shownScope, tableOf } from './secrets-api.ts';
+import { changeLines, printPlan } from './shown-plan.ts';
 
 export const pushCommand = defineCommand({
   summary: 'Apply a file of secrets to an environment, after showing the plan',
@@ -65,7 +64,14 @@ export const pushCommand = defineCommand({
     requireRevision(scope, plan, options.expectedRevision);
     for (const warning of warnings) context.io.warn(shownWarning(warning));
     if (base64Keys.length > 0) context.io.warn(notText(base64Keys));
-    if (options.isDryRun) return await printPlan(context, plan, warnings);
+    if (options.isDryRun) {
+      return await printPlan(context, {
+        value: filePlanOutput(plan, { warnings, dryRun: true }),
+        keys: differenceLines(plan).map(({ key }) => key),
+        lines: changeLines(plan),
+        notes: [`Nothing was changed (--dry-run): ${filePlanSummary(plan)}`],
+      });
+    }
     if (isEmptyPlan(plan)) return await printEmptyPlan(context, plan, warnings);
     await confirmFilePlan(context, scope, { plan, source: shownFile(file) });
     const answer = await writeFilePlan(context, scope, { plan, wanted, comment: options.comment });
@@ -90,15 +96,4 @@ function summaryOf(warnings: SecretFile['warnings']): string {
   const keys = [...new Set(warnings.map(({ key }) => key))];
   const verb = keys.length === 1 ? 'is' : 'are';
   return `${keys.join(', ')} ${verb} read differently by other programs; see the warnings above, or use --strict`;
-}
-
-async function printPlan(
-  { printer, io }: CommandContext,
-  plan: FilePlan,
-  warnings: SecretFile['warnings'],
-): Promise<void> {
-  const keys = differenceLines(plan).map(({ key }) => key);
-  const lines = printer.format === 'name' ? keys : filePlanLines(plan);
-  await printer.lines(filePlanOutput(plan, { warnings, dryRun: true }), lines);
-  if (printer.format === 'table') io.note(`Nothing was changed (--dry-run): ${filePlanSummary(plan)}`);
 }

@@ -5,9 +5,9 @@ import { type CommandContext, defineCommand } from '../../command.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import { commentOption, flag, optionalArgument, scopeOptions, text } from '../../options.ts';
 import type { Scope } from '../../settings/scope.ts';
-import { differenceLines } from './difference.ts';
 import { expectedRevisionId, expectedRevisionOption } from './expected-state.ts';
 import { counted, shownScope } from './secrets-api.ts';
+import { changeLines, listedKeys, notePlan, printPlan } from './shown-plan.ts';
 
 /** `undo [revision]`: docs/interface.md 4.14. */
 export const undoCommand = defineCommand({
@@ -44,7 +44,8 @@ export const undoCommand = defineCommand({
     const body = { overwrite, comment, planHash: givenHash, expectedRevision };
     if (isPlan || isDryRun) {
       const plan = await revert(api, { scope, revision, body: { ...body, dryRun: true } });
-      return await printPlan(context, scope, { plan, overwrite });
+      const notes = planNotes(scope, plan, overwrite);
+      return await printPlan(context, { value: plan, keys: changedKeys(plan), lines: planLines(plan), notes });
     }
     const request = { scope, revision, body };
     const agreed = givenHash === undefined ? await agreedRequest(context, request) : request;
@@ -55,7 +56,7 @@ export const undoCommand = defineCommand({
 /** Shows the plan and asks for confirmation unless it changes nothing; returns the request for exactly that plan. */
 async function agreedRequest(context: CommandContext, { scope, revision, body }: Request): Promise<Request> {
   const plan = await revert(context.api(), { scope, revision, body: { ...body, dryRun: true } });
-  showPlan(context, scope, plan);
+  notePlan(context, `Plan to undo ${shownRevision(plan)} of ${shownScope(scope)}`, planLines(plan));
   // With conflicts, the server refuses it and names them.
   const isRefused = plan.conflicts.length > 0 && !body.overwrite;
   const changes = changedKeys(plan);
@@ -101,19 +102,12 @@ function shownRevision({ reverted }: RevertView): string {
   return `revision ${reverted.revision}`;
 }
 
-function showPlan({ io }: CommandContext, scope: Scope, plan: RevertView): void {
-  const lines = planLines(plan);
-  if (lines.length > 0) io.note(`Plan to undo ${shownRevision(plan)} of ${shownScope(scope)}:`);
-  for (const line of lines) io.note(line);
-}
-
 function planLines(plan: RevertView): string[] {
   const { restored, recreated, deleted, destroyed, conflicts } = plan;
   const reasons = new Map(conflicts.map(({ key, reason }) => [key, reason]));
-  const changes = differenceLines({ added: recreated, changed: restored, removed: deleted });
   const note = (key: string): string => (reasons.has(key) ? '  (changed again later)' : '');
   return [
-    ...changes.map(({ sign, key }) => `  ${sign} ${key}${note(key)}`),
+    ...changeLines({ added: recreated, changed: restored, removed: deleted }, note),
     ...destroyed.map((key) => `    ${key}: left as it is, because its value before was destroyed`),
   ];
 }
@@ -122,13 +116,8 @@ function changedKeys({ restored, recreated, deleted }: RevertView): string[] {
   return [...restored, ...recreated, ...deleted].sort();
 }
 
-async function printPlan(
-  { io, printer }: CommandContext,
-  scope: Scope,
-  { plan, overwrite }: { readonly plan: RevertView; readonly overwrite: boolean },
-): Promise<void> {
-  await printer.lines(plan, printer.format === 'name' ? changedKeys(plan) : planLines(plan));
-  if (printer.format !== 'table') return;
+/** What a table says under the plan. */
+function planNotes(scope: Scope, plan: RevertView, overwrite: boolean): string[] {
   const { restored, recreated, deleted, unchanged, conflicts, planHash } = plan;
   const counts = [
     `${restored.length} changed`,
@@ -136,26 +125,23 @@ async function printPlan(
     `${deleted.length} deleted`,
     `${unchanged.length} unchanged`,
   ];
-  io.note(`Nothing was changed in ${shownScope(scope)} (--plan): ${counts.join(', ')}`);
-  if (conflicts.length > 0 && !overwrite) {
-    const keys = conflicts.map(({ key }) => key).join(', ');
-    return io.note(`${counted(conflicts.length, 'secret')} would need --overwrite: ${keys}`);
-  }
-  io.note(`Plan hash: ${planHash ?? '-'}`);
+  const summary = `Nothing was changed in ${shownScope(scope)} (--plan): ${counts.join(', ')}`;
+  if (conflicts.length === 0 || overwrite) return [summary, `Plan hash: ${planHash ?? '-'}`];
+  const keys = conflicts.map(({ key }) => key).join(', ');
+  return [summary, `${counted(conflicts.length, 'secret')} would need --overwrite: ${keys}`];
 }
 
 async function print({ printer }: CommandContext, scope: Scope, answer: RevertView): Promise<void> {
-  const listed = (keys: readonly string[]): string => (keys.length === 0 ? '0' : `${keys.length}: ${keys.join(', ')}`);
   await printer.object({
     value: answer,
     fields: [
       ['Environment', shownScope(scope)],
       ['Undone', shownRevision(answer)],
-      ['Restored', listed(answer.restored)],
-      ['Recreated', listed(answer.recreated)],
-      ['Deleted', listed(answer.deleted)],
-      ['Unchanged', listed(answer.unchanged)],
-      ...(answer.destroyed.length === 0 ? [] : [['Destroyed', listed(answer.destroyed)] as const]),
+      ['Restored', listedKeys(answer.restored)],
+      ['Recreated', listedKeys(answer.recreated)],
+      ['Deleted', listedKeys(answer.deleted)],
+      ['Unchanged', listedKeys(answer.unchanged)],
+      ...(answer.destroyed.length === 0 ? [] : [['Destroyed', listedKeys(answer.destroyed)] as const]),
       ['Revision', answer.revision],
     ],
     name: changedKeys(answer),

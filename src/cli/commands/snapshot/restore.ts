@@ -12,9 +12,9 @@ import {
   selectionFlags,
   text,
 } from '../../options.ts';
-import { differenceLines } from '../secret/difference.ts';
 import { expectedRevisionId, expectedRevisionOption } from '../secret/expected-state.ts';
 import { counted, shownScope } from '../secret/secrets-api.ts';
+import { changeLines, listedKeys, notePlan, printPlan } from '../secret/shown-plan.ts';
 import { warnIfNoneMatches } from '../secret/unmatched-keys.ts';
 import { type PlacedSnapshot, findSnapshot, snapshotArgument, snapshotTitle } from './snapshot-view.ts';
 
@@ -82,7 +82,8 @@ export const snapshotRestoreCommand = defineCommand({
     if (isPlan || isDryRun) {
       const plan = await restore(context, snapshot, { ...body, dryRun: true });
       warnOfKeys(context, options, plan);
-      return await printPlan(context, snapshot, plan);
+      const notes = planNotes(snapshot, plan);
+      return await printPlan(context, { value: plan, keys: changedKeys(plan), lines: planLines(plan), notes });
     }
     const isAgreed = givenHash !== undefined || context.isConfirmed;
     const planHash = isAgreed ? givenHash : await agreedPlan(context, snapshot, body);
@@ -115,9 +116,7 @@ async function agreedPlan(
   const plan = await restore(context, snapshot, { ...body, dryRun: true });
   const { restored, recreated, pruned, planHash } = plan;
   const place = shownScope(snapshot);
-  const lines = planLines(plan);
-  if (lines.length > 0) context.io.note(`Plan for ${place} from snapshot ${snapshotTitle(snapshot)}:`);
-  for (const line of lines) context.io.note(line);
+  notePlan(context, `Plan for ${place} from snapshot ${snapshotTitle(snapshot)}`, planLines(plan));
   const count = restored.length + recreated.length;
   if (count + pruned.length === 0) return planHash;
   const deleting = pruned.length === 0 ? '' : ` and delete ${pruned.length}`;
@@ -135,42 +134,41 @@ async function restore({ api }: CommandContext, snapshot: PlacedSnapshot, body: 
 }
 
 function planLines({ restored, recreated, skipped, destroyed, pruned }: RestoreView): string[] {
-  const changes = differenceLines({ added: recreated, changed: restored, removed: pruned });
   return [
-    ...changes.map(({ sign, key }) => `  ${sign} ${key}`),
+    ...changeLines({ added: recreated, changed: restored, removed: pruned }),
     ...skipped.map((key) => `    ${key}: skipped, because it was deleted since`),
     ...destroyed.map((key) => `    ${key}: skipped, because its value was destroyed`),
   ];
 }
 
-async function printPlan({ io, printer }: CommandContext, snapshot: PlacedSnapshot, plan: RestoreView): Promise<void> {
-  const keys = [...plan.restored, ...plan.recreated, ...plan.pruned].sort();
-  await printer.lines(plan, printer.format === 'name' ? keys : planLines(plan));
-  if (printer.format !== 'table') return;
+function changedKeys({ restored, recreated, pruned }: RestoreView): string[] {
+  return [...restored, ...recreated, ...pruned].sort();
+}
+
+/** What a table says under the plan. */
+function planNotes(snapshot: PlacedSnapshot, plan: RestoreView): string[] {
   const { restored, recreated, pruned, unchanged, skipped, destroyed, planHash } = plan;
   const added = recreated.length === 0 ? [] : [`${recreated.length} recreated`];
   const counts = [`${restored.length} changed`, ...added, `${pruned.length} deleted`, `${unchanged.length} unchanged`];
   const missed = skipped.length + destroyed.length;
   const all = [...counts, ...(missed === 0 ? [] : [`${missed} skipped`])].join(', ');
-  io.note(`Nothing was changed in ${shownScope(snapshot)} (--plan): ${all}`);
-  io.note(`Plan hash: ${planHash ?? '-'}`);
+  return [`Nothing was changed in ${shownScope(snapshot)} (--plan): ${all}`, `Plan hash: ${planHash ?? '-'}`];
 }
 
 async function print({ printer }: CommandContext, snapshot: PlacedSnapshot, answer: RestoreView): Promise<void> {
-  const listed = (keys: readonly string[]): string => (keys.length === 0 ? '0' : `${keys.length}: ${keys.join(', ')}`);
   await printer.object({
     value: answer,
     fields: [
       ['Environment', shownScope(snapshot)],
-      ['Restored', listed(answer.restored)],
-      ...(answer.recreated.length === 0 ? [] : [['Recreated', listed(answer.recreated)] as const]),
+      ['Restored', listedKeys(answer.restored)],
+      ...(answer.recreated.length === 0 ? [] : [['Recreated', listedKeys(answer.recreated)] as const]),
       ['Unchanged', answer.unchanged.length],
-      ['Skipped', listed(answer.skipped)],
-      ...(answer.destroyed.length === 0 ? [] : [['Destroyed', listed(answer.destroyed)] as const]),
-      ['Deleted', listed(answer.pruned)],
+      ['Skipped', listedKeys(answer.skipped)],
+      ...(answer.destroyed.length === 0 ? [] : [['Destroyed', listedKeys(answer.destroyed)] as const]),
+      ['Deleted', listedKeys(answer.pruned)],
       ['Backup', answer.backupSnapshotId],
       ['Revision', answer.revision],
     ],
-    name: [...answer.restored, ...answer.recreated, ...answer.pruned].sort(),
+    name: changedKeys(answer),
   });
 }

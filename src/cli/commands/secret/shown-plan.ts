@@ -1,0 +1,38 @@
+import type { CommandContext } from '../../command.ts';
+import { type Difference, differenceLines } from './difference.ts';
+
+/** How commands show the plan of a change of secrets before they make it. */
+
+/** One line for each key that changes, by key; `noteOf` returns what follows the key. */
+export function changeLines(keys: Omit<Difference, 'unchanged'>, noteOf = (_key: string): string => ''): string[] {
+  return differenceLines(keys).map(({ sign, key }) => `  ${sign} ${key}${noteOf(key)}`);
+}
+
+/** Shows the lines of a plan on standard error, under its title; a plan without lines is not shown. */
+export function notePlan({ io }: CommandContext, title: string, lines: readonly string[]): void {
+  if (lines.length > 0) io.note(`${title}:`);
+  for (const line of lines) io.note(line);
+}
+
+/** A plan that is the result of the command. */
+export interface PrintedPlan {
+  /** What json and yaml print. */
+  readonly value: object;
+  /** The keys that change, sorted: what `--output name` prints. */
+  readonly keys: readonly string[];
+  readonly lines: readonly string[];
+  /** What a table says besides, on standard error. */
+  readonly notes: readonly string[];
+}
+
+export async function printPlan({ io, printer }: CommandContext, plan: PrintedPlan): Promise<void> {
+  const { value, keys, lines, notes } = plan;
+  await printer.lines(value, printer.format === 'name' ? keys : lines);
+  if (printer.format !== 'table') return;
+  for (const note of notes) io.note(note);
+}
+
+/** How many keys were changed, and which: a cell of the result. */
+export function listedKeys(keys: readonly string[]): string {
+  return keys.length === 0 ? '0' : `${keys.length}: ${keys.join(', ')}`;
+}
