@@ -16,6 +16,8 @@ import { ChangeFeed } from '../services/changes/change-feed.ts';
 import { ChangeStreams, type ChangeStreamsDeps } from '../services/changes/change-streams.ts';
 import { Changes } from '../services/changes/changes.ts';
 import { Reverts } from '../services/changes/reverts.ts';
+import { Consumers } from '../services/fleet/consumers.ts';
+import { SyncStates } from '../services/fleet/sync-states.ts';
 import { EnvironmentQueue } from '../services/kernel/environment-queue.ts';
 import { GrowthBudget, type GrowthLimits } from '../services/kernel/growth-budget.ts';
 import { ResourceAccess } from '../services/managed/access.ts';
@@ -63,6 +65,7 @@ export interface Services extends HttpServices, ResourceServices {
   readonly secretReader: SecretReader;
   readonly keyless: KeylessAccess;
   readonly clusters: ClusterRegistry;
+  readonly syncStates: SyncStates;
 }
 
 /** What the server takes from its configuration, and the parts that tests replace. */
@@ -155,10 +158,12 @@ function composeServices(opened: Opened, options: ServicesOptions): Services {
     changes: new Changes({ database, audit }),
     reverts: new Reverts({ database, queue, budget, audit }),
     changeStreams: new ChangeStreams({ database, changes: feed, audit, clock, ...streams }),
+    consumers: new Consumers({ database, audit }),
     auditEntries: new AuditEntries({ database, audit }),
     secretReader: new SecretReader({ database, keyring, states, audit: controllerAudit }),
     keyless: new KeylessAccess({ database, audit: controllerAudit, usage }),
     clusters: new ClusterRegistry({ database }),
+    syncStates: new SyncStates({ database }),
     resourceAccess: new ResourceAccess({ database, audit: controllerAudit }),
     resourceTokens: new ResourceTokens({ database, audit: controllerAudit }),
     resourceSnapshots: new ResourceSnapshots({ database, queue, budget, audit: controllerAudit }),

@@ -24,6 +24,7 @@ export const actionLevels = {
   'member.set': 'organization',
   'member.remove': 'organization',
   'audit.list': 'organization',
+  'fleet.list': 'organization',
   'project.list': 'organization',
   'project.list_deleted': 'organization',
   'project.create': 'organization',
@@ -59,6 +60,8 @@ export const actionLevels = {
   'snapshot.delete': 'environment',
   'change.list': 'environment',
   'change.revert': 'environment',
+  'consumer.list': 'environment',
+  'consumer.locate': 'environment',
 } as const;
 
 export type Action = keyof typeof actionLevels;
@@ -97,6 +100,8 @@ export const rules: Readonly<Record<Action, Rule>> = {
   // Every member may leave; `memberChangeError` decides whom else a role may remove.
   'member.remove': { roles: everyRole, serviceToken: 'never' },
   'audit.list': { roles: admins, serviceToken: 'never' },
+  // A service token sees what reads the environments of its scope.
+  'fleet.list': { roles: everyRole, serviceToken: 'read' },
   'project.list': { roles: everyRole, serviceToken: 'read' },
   'project.list_deleted': { roles: admins, serviceToken: 'never' },
   'project.create': { roles: admins, serviceToken: 'never' },
@@ -130,6 +135,9 @@ export const rules: Readonly<Record<Action, Rule>> = {
   'snapshot.delete': { roles: admins, serviceToken: 'never' },
   'change.list': { roles: everyRole, serviceToken: 'read' },
   'change.revert': { roles: writers, serviceToken: 'read_write' },
+  'consumer.list': { roles: everyRole, serviceToken: 'read' },
+  // To see the namespaces of consumers. Readers need not know how a cluster is divided.
+  'consumer.locate': { roles: writers, serviceToken: 'read_write' },
   'service_token.list': { roles: admins, serviceToken: 'never' },
   'service_token.create': { roles: admins, serviceToken: 'never' },
   'service_token.rotate': { roles: admins, serviceToken: 'never' },

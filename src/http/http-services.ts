@@ -3,6 +3,7 @@ import type { AuditEntries } from '../services/audit/audit-entries.ts';
 import type { ChangeStreams } from '../services/changes/change-streams.ts';
 import type { Reverts } from '../services/changes/reverts.ts';
 import type { Changes } from '../services/changes/changes.ts';
+import type { Consumers } from '../services/fleet/consumers.ts';
 import type { Copies } from '../services/secrets/copy/copies.ts';
 import type { Destructions } from '../services/secrets/destructions.ts';
 import type { Environments } from '../services/tenancy/environments.ts';
@@ -38,5 +39,6 @@ export interface HttpServices {
   readonly changes: Changes;
   readonly reverts: Reverts;
   readonly changeStreams: ChangeStreams;
+  readonly consumers: Consumers;
   readonly auditEntries: AuditEntries;
 }

@@ -15,6 +15,7 @@ import { judgeReport } from './fuzz-report.ts';
 import { type FuzzDocument, narrowDocument } from './narrow-document.ts';
 import { FuzzerMissing, findSchemathesis } from './python.ts';
 import { createKeylessTokens } from '../../src/store/keyless-tokens.ts';
+import { reportSyncStates } from '../../src/store/sync-states.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { makeWorld, slugsOf } from './world.ts';
 
@@ -72,26 +73,46 @@ async function startTarget(resources: AsyncDisposableStack, folder: string): Pro
   };
 }
 
-/** Makes the token that the controller makes for SecretSyncs, as no request can. Returns its id. */
-async function makeKeylessToken(url: string, environmentId: string): Promise<string> {
+/** Does what the controller does for a SecretSync, as no request can. Returns the id of its keyless token. */
+async function actAsController(url: string, environmentId: string): Promise<string> {
   const database = openDatabase({ url, poolSize: 2 });
   const id = randomUUID();
   const creator = { id: randomUUID(), name: 'SecretSync team-a/app' };
   const token = { id, name: 'SecretSyncs of team-a', cluster: 'fuzz', namespace: 'team-a', environmentId, creator };
   try {
     await createKeylessTokens(database.pool, [{ ...token, requestId: randomUUID() }]);
+    await reportSyncStates(database.pool, 'fuzz', [{ ...syncState, uid: creator.id, environmentId }]);
   } finally {
     await database.close();
   }
   return id;
 }
 
+const syncState = {
+  source: '',
+  namespace: 'team-a',
+  name: 'app',
+  isPinned: false,
+  state: 'ready',
+  reason: 'Synced',
+  wanted: null,
+  synced: null,
+  syncedAt: null,
+  secretName: 'app',
+  rollout: {
+    state: 'converged',
+    reason: 'Converged',
+    converged: null,
+    workloads: [{ kind: 'Deployment', name: 'web' }],
+  },
+} as const;
+
 async function fuzz(program: string): Promise<{ passed: number; failed: number }> {
   await using resources = new AsyncDisposableStack();
   const folder = mkdtempSync(join(tmpdir(), 'keyframe-fuzz-'));
   resources.defer(() => rmSync(folder, { recursive: true, force: true }));
   const { url, token, databaseUrl } = await startTarget(resources, folder);
-  const world = await makeWorld(new Api(url, token), (environmentId) => makeKeylessToken(databaseUrl, environmentId));
+  const world = await makeWorld(new Api(url, token), (environmentId) => actAsController(databaseUrl, environmentId));
   const document = (await (await fetch(`${url}/openapi.json`)).json()) as FuzzDocument;
   narrowDocument(document, world);
   const documentFile = join(folder, 'openapi.json');

@@ -20,13 +20,10 @@ interface Created {
 }
 
 /**
- * Fills an empty server as its instance admin. `makeKeylessToken` makes a keyless token for an environment and returns its
- * id. Throws a sentence if a request is not answered as it should be.
+ * Fills an empty server as its instance admin. `actAsController` makes a keyless token for an environment, with a
+ * SecretSync that reads it, and returns its id. Throws a sentence if a request is not answered as it should be.
  */
-export async function makeWorld(
-  api: Api,
-  makeKeylessToken: (environmentId: string) => Promise<string>,
-): Promise<World> {
+export async function makeWorld(api: Api, actAsController: (environmentId: string) => Promise<string>): Promise<World> {
   const post = (path: string, body: object): Promise<Created> => api.call<Created>('POST', path, body);
   const scope = 'acme/shop/production';
   await post('/organizations', { slug: 'acme' });
@@ -59,7 +56,7 @@ export async function makeWorld(
     },
     operations: {
       ...(await makeDoomed(api, scope, tokenBody)),
-      'POST /service-tokens/{org}/{id}/reinstate': { id: await makeKeylessToken(environment.id) },
+      'POST /service-tokens/{org}/{id}/reinstate': { id: await actAsController(environment.id) },
     },
     body: {
       user: owner,

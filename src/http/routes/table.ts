@@ -1,6 +1,7 @@
 import type { Route } from '../route.ts';
 import { auditRoutes } from './audit.ts';
 import { changeRoutes } from './changes.ts';
+import { consumerRoutes } from './consumers.ts';
 import { copyRoutes } from './copies.ts';
 import { environmentRoutes } from './environments.ts';
 import { meRoutes } from './me.ts';
@@ -29,5 +30,6 @@ export const routeTable: readonly Route[] = [
   ...snapshotRoutes,
   ...serviceTokenRoutes,
   ...changeRoutes,
+  ...consumerRoutes,
   ...auditRoutes,
 ];

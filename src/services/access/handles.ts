@@ -62,7 +62,7 @@ export class OrganizationHandle<
   readonly organization: string;
   /** What the audit says of the target. */
   readonly target: AuditTarget;
-  readonly #found: PolicyTarget;
+  readonly #found: Found;
   readonly #place: string;
 
   constructor({ caller, action, slugs, found, target = {} }: Grant<A, OrganizationSlugs, P>) {
@@ -72,6 +72,11 @@ export class OrganizationHandle<
     this.organizationId = found.organizationId;
     this.organization = slugs.organization;
     this.target = { ...slugs, ...target };
+  }
+
+  /** Whether the caller may also do another action on the target. Nothing is refused or audited. */
+  allows(action: Action): boolean {
+    return judge(this.caller, action, { place: this.#place, found: this.#found }).error === undefined;
   }
 
   async confirm(tx: Transaction): Promise<void> {

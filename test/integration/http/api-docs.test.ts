@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { openApiDocument } from '../../../src/http/openapi/document.ts';
 import { CommandReader, documentedCommands, printedForm, shapeOf } from '../../support/cli/documented-commands.ts';
 import { type TestApi, startTestApi } from '../../support/api/http.ts';
+import { rolloutReport, stateReport } from '../../support/api/state-reports.ts';
 import { createUser } from '../../support/api/services.ts';
 import { waitFor } from '../../support/fixtures/wait-for.ts';
 
@@ -39,6 +40,19 @@ function requireCurl(): void {
   if (Number(major) * 1000 + Number(minor) < 7084) throw new Error(`docs/api.md needs curl 7.84 or later: ${version}`);
 }
 
+/** Reports the SecretSync of the page, as the controller does. */
+async function reportConsumer(): Promise<void> {
+  const { syncStates, database } = api.services;
+  const text = `SELECT id, revision_number AS revision, revision_id AS "revisionId" FROM environment WHERE slug = 'production'`;
+  const [found] = (await database.pool.query<{ id: string; revision: number; revisionId: string }>(text)).rows;
+  if (found === undefined) throw new Error('The page has made no environment yet.');
+  const { id: environmentId, ...ids } = found;
+  const rollout = rolloutReport({ converged: ids });
+  const state = { namespace: 'shop', environmentId, wanted: ids, synced: ids, syncedAt: new Date(), rollout };
+  await syncStates.seen('prod');
+  await syncStates.report('prod', [stateReport(state)]);
+}
+
 /** JSON by its shape, anything else by its form. */
 function comparable(output: string, language: string | undefined): unknown {
   return language === 'json' ? shapeOf(JSON.parse(output)) : printedForm(output);
@@ -48,6 +62,7 @@ describe('docs/api.md', () => {
   test.each(commands.map((command) => ({ ...command, name: `line ${command.line}` })))(
     '$name does what it says',
     async (documented) => {
+      if (documented.command.includes('/consumers')) await reportConsumer();
       const output = await reader.run(documented);
       const { answer } = documented;
       expect(comparable(output, answer?.language)).toEqual(comparable(answer?.text ?? '', answer?.language));

@@ -68,6 +68,9 @@ const peopleTable = `
   snapshot.delete       allowed allowed denied    denied  hidden
   change.list           allowed allowed allowed   allowed hidden
   change.revert         allowed allowed allowed   denied  hidden
+  consumer.list         allowed allowed allowed   allowed hidden
+  consumer.locate       allowed allowed allowed   denied  hidden
+  fleet.list            allowed allowed allowed   allowed hidden
 `;
 
 /**
@@ -202,6 +205,16 @@ const tokenTable = `
   change.revert        sibling-environment  denied  allowed denied  allowed hidden  hidden
   change.revert        sibling-project      denied  allowed hidden  hidden  hidden  hidden
   change.revert        foreign-organization hidden  hidden  hidden  hidden  hidden  hidden
+  consumer.list        own                  allowed allowed allowed allowed allowed allowed
+  consumer.list        sibling-environment  allowed allowed allowed allowed hidden  hidden
+  consumer.list        sibling-project      allowed allowed hidden  hidden  hidden  hidden
+  consumer.list        foreign-organization hidden  hidden  hidden  hidden  hidden  hidden
+  consumer.locate      own                  denied  allowed denied  allowed denied  allowed
+  consumer.locate      sibling-environment  denied  allowed denied  allowed hidden  hidden
+  consumer.locate      sibling-project      denied  allowed hidden  hidden  hidden  hidden
+  consumer.locate      foreign-organization hidden  hidden  hidden  hidden  hidden  hidden
+  fleet.list           own                  allowed allowed allowed allowed allowed allowed
+  fleet.list           foreign-organization hidden  hidden  hidden  hidden  hidden  hidden
   snapshot.delete      own                  denied  denied  denied  denied  denied  denied
   snapshot.delete      sibling-environment  denied  denied  denied  denied  hidden  hidden
   snapshot.delete      sibling-project      denied  denied  hidden  hidden  hidden  hidden

@@ -86,6 +86,8 @@ POST   /environments/{org}/{project}/{env}/undelete [live] 200 200 403     403  
 POST   /environments/{org}/{project}/{env}/purge    403   403   403       403    403     204    403  403   403  403   403  403
 POST   /environments/{org}/{project}/{env}/copy     200   200   200       403    404     404    403  200   403  200   403  422
 POST   /environments/{org}/{project}/{env}/copy [dry] 200 200   200       403    404     404    403  200   403  200   403  422
+GET    /environments/{org}/{project}/{env}/consumers 200  200   200       200    404     404    200  200   200  200   200  200
+
 
 GET    /users                                       403   403   403       403    403     200    403  403   403  403   403  403
 POST   /users                                       403   403   403       403    403     201    403  403   403  403   403  403
@@ -146,6 +148,8 @@ POST   /service-tokens/{org}/{id}/reinstate         200   200   403       403   
 
 GET    /audit                                       403   403   403       403    403     200    403  403   403  403   403  403
 GET    /audit/{org}                                 200   200   403       403    404     404    403  403   403  403   403  403
+
+GET    /fleet/{org}                                 200   200   200       200    404     404    200  200   200  200   200  200
 
 GET    /changes/{org}/{project}/{env}               200   200   200       200    404     404    200  200   200  200   200  200
 GET    /changes/{org}/{project}/{env} [stream]      200   200   200       200    404     404    200  200   200  200   200  200

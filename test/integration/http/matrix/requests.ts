@@ -235,6 +235,9 @@ export const preparations: Readonly<Record<string, Prepare>> = {
   'DELETE /snapshots/{org}/{project}/{env}/{id}': ownSnapshot,
   'GET /snapshots/{id}': ({ place }) => ({ params: { id: place.snapshotId } }),
 
+  'GET /environments/{org}/{project}/{env}/consumers': asItIs,
+  'GET /fleet/{org}': asItIs,
+
   'GET /service-tokens/{org}': asItIs,
   'POST /service-tokens/{org}': () => ({ body: { name: 'ci', scope: 'organization', permission: 'read' } }),
   'GET /service-tokens/{org}/{id}': ({ place }) => ({ params: { id: place.serviceTokenId } }),

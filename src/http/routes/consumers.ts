@@ -1,0 +1,89 @@
+import type { Consumer } from '../../services/fleet/consumers.ts';
+import {
+  type ConsumerView,
+  consumerListView,
+  consumersQuery,
+  type FleetConsumerView,
+  fleetView,
+} from '../../wire/consumers.ts';
+import { environmentRoute, organizationRoute, type Route } from '../route.ts';
+
+/** docs/interface.md 4.15 */
+export const consumerRoutes: readonly Route[] = [
+  environmentRoute({
+    method: 'GET',
+    path: '/environments/{org}/{project}/{env}/consumers',
+    action: 'consumer.list',
+    operation: 'listConsumers',
+    summary: 'List the SecretSyncs that read an environment',
+    input: { query: consumersQuery },
+    responses: { 200: consumerListView },
+    async handle({ consumers }, access, { query }) {
+      const list = await consumers.list(access, query);
+      return { status: 200, body: { consumers: list.consumers.map(viewOf), nextCursor: list.nextCursor } };
+    },
+  }),
+  organizationRoute({
+    method: 'GET',
+    path: '/fleet/{org}',
+    action: 'fleet.list',
+    operation: 'listFleet',
+    summary: 'List the SecretSyncs that read the environments of an organization',
+    input: { query: consumersQuery },
+    responses: { 200: fleetView },
+    async handle({ consumers }, access, { query }) {
+      const list = await consumers.listFleet(access, query);
+      return { status: 200, body: { consumers: list.consumers.map(fleetViewOf), nextCursor: list.nextCursor } };
+    },
+  }),
+];
+
+function fleetViewOf(consumer: Consumer): FleetConsumerView {
+  const { project, environment, environmentId, isEnvironmentDeleted } = consumer;
+  return { project, environment, environmentId, environmentDeleted: isEnvironmentDeleted, ...viewOf(consumer) };
+}
+
+function viewOf(consumer: Consumer): ConsumerView {
+  const { clusterSeenAt, isStale, source, isPinned, state, syncedAt, changedAt } = consumer;
+  return {
+    cluster: consumer.cluster,
+    clusterSeenAt: clusterSeenAt?.toISOString() ?? null,
+    stale: isStale,
+    uid: consumer.uid,
+    namespace: consumer.namespace,
+    name: consumer.name,
+    source: source === '' ? null : source,
+    pinned: isPinned,
+    health: consumer.health,
+    ready: state === 'ready',
+    stalled: state === 'stalled',
+    reason: consumer.reason,
+    wantedRevision: consumer.wantedRevision,
+    wantedRevisionId: consumer.wantedRevisionId,
+    syncedRevision: consumer.syncedRevision,
+    syncedRevisionId: consumer.syncedRevisionId,
+    syncedAt: syncedAt?.toISOString() ?? null,
+    secretName: consumer.secretName,
+    rollout: rolloutOf(consumer),
+    changedAt: changedAt.toISOString(),
+  };
+}
+
+function rolloutOf(consumer: Consumer): ConsumerView['rollout'] {
+  const { rolloutState, rolloutReason, convergedRevision, convergedRevisionId, workloads } = consumer;
+  if (rolloutState === null) return null;
+  return {
+    converged: rolloutState === 'converged',
+    stalled: rolloutState === 'stalled',
+    reason: rolloutReason ?? '',
+    convergedRevision,
+    convergedRevisionId,
+    workloads: (workloads ?? []).map(({ kind, name, revision = null, replicas = null, updatedReplicas = null }) => ({
+      kind,
+      name,
+      revision,
+      replicas,
+      updatedReplicas,
+    })),
+  };
+}

@@ -1,0 +1,131 @@
+import type pg from 'pg';
+import type { Health, RolloutState, SyncState } from '../domain/sync-health.ts';
+import { queryRows, type Statement } from './database.ts';
+import type { WorkloadState } from './sync-states.ts';
+
+/** The SecretSyncs that read environments, as their controllers reported them (`store/sync-states.ts`). */
+
+/** A source of a SecretSync that reads an environment. */
+export interface ConsumerRecord {
+  readonly environmentId: string;
+  /** Slugs. */
+  readonly project: string;
+  readonly environment: string;
+  /** Whether the environment, or its project, is deleted. */
+  readonly isEnvironmentDeleted: boolean;
+  readonly cluster: string;
+  /** When the cluster had last reported everything; null if it never did. */
+  readonly clusterSeenAt: Date | null;
+  /** Whether the cluster was last seen more than 3 minutes ago. */
+  readonly isStale: boolean;
+  /** Of the SecretSync. */
+  readonly uid: string;
+  readonly namespace: string;
+  readonly name: string;
+  /** Empty for the only source of a SecretSync without spec.sources. */
+  readonly source: string;
+  readonly isPinned: boolean;
+  readonly health: Health;
+  readonly state: SyncState;
+  readonly reason: string;
+  /** What the newest reconcile read; null if it read nothing. */
+  readonly wantedRevision: number | null;
+  readonly wantedRevisionId: string | null;
+  /** What the Secret holds; null if it holds nothing. The number is also null if the environment does not know the id. */
+  readonly syncedRevision: number | null;
+  readonly syncedRevisionId: string | null;
+  readonly syncedAt: Date | null;
+  readonly secretName: string;
+  /** Null without spec.rollout. */
+  readonly rolloutState: RolloutState | null;
+  readonly rolloutReason: string | null;
+  readonly convergedRevision: number | null;
+  readonly convergedRevisionId: string | null;
+  readonly workloads: readonly WorkloadState[] | null;
+  /** When any of this last changed. */
+  readonly changedAt: Date;
+}
+
+/** The environments whose consumers are listed. */
+export type ConsumedPlace =
+  | { readonly environmentId: string }
+  | {
+      readonly organizationId: string;
+      /** Null for all. */
+      readonly projectId: string | null;
+      readonly environmentId: string | null;
+      readonly includesDeleted: boolean;
+    };
+
+/** Null stands for any. */
+export interface ConsumerFilter {
+  readonly cluster: string | null;
+  readonly health: Health | null;
+  readonly reason: string | null;
+}
+
+/** Where a page begins: after this consumer. */
+export type ConsumerPosition = Pick<ConsumerRecord, 'cluster' | 'name' | 'uid' | 'source'>;
+
+export interface ConsumerPage extends ConsumerFilter {
+  readonly after: ConsumerPosition | null;
+  readonly limit: number;
+}
+
+const staleAfter = '3 minutes';
+
+// A number that the environment does not know under its id is of a history that a recovery of the database took back.
+const known = (name: string): string => `CASE WHEN s.${name}_revision = 0 OR EXISTS (
+        SELECT FROM environment_revision r WHERE r.id = s.${name}_revision_id AND r.environment_id = s.environment_id
+      ) THEN s.${name}_revision END AS "${name}Revision", s.${name}_revision_id AS "${name}RevisionId"`;
+
+const health = `CASE WHEN s.state = 'suspended' THEN 'suspended'
+        WHEN s.state = 'stalled' OR s.rollout_state = 'stalled' THEN 'stalled'
+        WHEN s.state = 'ready' AND coalesce(s.rollout_state, 'converged') = 'converged' THEN 'healthy'
+        ELSE 'progressing' END`;
+
+const order = 's.cluster COLLATE "C", s.name COLLATE "C", s.uid, s.source COLLATE "C"';
+
+// Without the namespace in the order, because cursors must not reveal it.
+function listStatement(name: string, place: string): Statement {
+  return {
+    name,
+    text: `SELECT s.environment_id AS "environmentId", p.slug AS project, e.slug AS environment,
+      e.deleted_at IS NOT NULL OR p.deleted_at IS NOT NULL AS "isEnvironmentDeleted", s.cluster,
+      c.seen_at AS "clusterSeenAt", coalesce(c.seen_at < clock_timestamp() - interval '${staleAfter}', true) AS "isStale",
+      s.uid, s.namespace, s.name, s.source, s.is_pinned AS "isPinned", ${health} AS health, s.state, s.reason,
+      ${known('wanted')}, ${known('synced')}, s.synced_at AS "syncedAt", s.secret_name AS "secretName",
+      s.rollout_state AS "rolloutState", s.rollout_reason AS "rolloutReason", ${known('converged')}, s.workloads,
+      s.changed_at AS "changedAt"
+    FROM sync_state s
+    JOIN environment e ON e.id = s.environment_id
+    JOIN project p ON p.id = e.project_id
+    LEFT JOIN cluster_state c ON c.cluster = s.cluster
+    WHERE ($2::text IS NULL OR s.cluster = $2) AND ($3::text IS NULL OR ${health} = $3)
+      AND ($4::text IS NULL OR s.reason = $4)
+      AND ($5::text IS NULL OR (${order}) > ($5, $6::text, $7::uuid, $8::text))
+      AND ${place}
+    ORDER BY ${order} LIMIT $1`,
+  };
+}
+
+const ofEnvironment = listStatement('consumers-of-environment', 's.environment_id = $9');
+
+const ofOrganization = listStatement(
+  'consumers-of-organization',
+  `p.organization_id = $9 AND ($10::uuid IS NULL OR p.id = $10) AND ($11::uuid IS NULL OR e.id = $11)
+      AND ($12 OR (e.deleted_at IS NULL AND p.deleted_at IS NULL))`,
+);
+
+/** A page of the consumers of one environment, or of an organization's, by cluster, name, uid and source. */
+export async function listConsumers(
+  pool: pg.Pool,
+  place: ConsumedPlace,
+  { cluster, health: wanted, reason, after, limit }: ConsumerPage,
+): Promise<ConsumerRecord[]> {
+  const position = [after?.cluster ?? null, after?.name ?? null, after?.uid ?? null, after?.source ?? null];
+  const values = [limit, cluster, wanted, reason, ...position];
+  if (!('organizationId' in place)) return queryRows(pool, ofEnvironment, [...values, place.environmentId]);
+  const { organizationId, projectId, environmentId, includesDeleted } = place;
+  return queryRows(pool, ofOrganization, [...values, organizationId, projectId, environmentId, includesDeleted]);
+}

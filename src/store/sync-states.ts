@@ -1,0 +1,201 @@
+import type pg from 'pg';
+import type { RolloutState, SyncState } from '../domain/sync-health.ts';
+import { queryRows, type Statement } from './database.ts';
+import type { RevisionIds } from './revisions.ts';
+
+/** What controllers report of their SecretSyncs; `store/consumers.ts` reads it. */
+
+/** One workload of a SecretSync; what is absent is not known. */
+export interface WorkloadState {
+  readonly kind: string;
+  readonly name: string;
+  readonly revision?: number;
+  readonly replicas?: number;
+  readonly updatedReplicas?: number;
+}
+
+/** One source of a SecretSync. A null keeps what the row has, unless a field says otherwise. */
+export interface SyncStateReport {
+  /** Of the SecretSync. */
+  readonly uid: string;
+  /** The name of the source; empty for the only one of a SecretSync without spec.sources. */
+  readonly source: string;
+  readonly namespace: string;
+  readonly name: string;
+  /** Null if the source was not admitted to an environment. A source that never was has no row. */
+  readonly environmentId: string | null;
+  readonly isPinned: boolean;
+  readonly state: SyncState;
+  readonly reason: string;
+  /** What the newest reconcile read; null if it read nothing, also in the row. */
+  readonly wanted: RevisionIds | null;
+  /** What the Secret holds. */
+  readonly synced: RevisionIds | null;
+  readonly syncedAt: Date | null;
+  readonly secretName: string;
+  /** Null without spec.rollout, also in the row. */
+  readonly rollout: RolloutReport | null;
+}
+
+export interface RolloutReport {
+  readonly state: RolloutState;
+  readonly reason: string;
+  /** What all workloads have converged with. */
+  readonly converged: RevisionIds | null;
+  readonly workloads: readonly WorkloadState[];
+}
+
+const reported = `jsonb_to_recordset($2::jsonb) AS n (uid uuid, source text, namespace text, name text, environment_id uuid,
+        is_pinned boolean, state text, reason text, wanted_revision int, wanted_revision_id uuid, synced_revision int,
+        synced_revision_id uuid, synced_at timestamptz, secret_name text, rollout_state text, rollout_reason text,
+        converged_revision int, converged_revision_id uuid, workloads jsonb)`;
+
+// Every column but the key and changed_at.
+const columns = [
+  'namespace',
+  'name',
+  'environment_id',
+  'is_pinned',
+  'state',
+  'reason',
+  'wanted_revision',
+  'wanted_revision_id',
+  'synced_revision',
+  'synced_revision_id',
+  'synced_at',
+  'secret_name',
+  'rollout_state',
+  'rollout_reason',
+  'converged_revision',
+  'converged_revision_id',
+  'workloads',
+] as const;
+
+const list = (prefix = ''): string => columns.map((column) => `${prefix}${column}`).join(', ');
+
+// Rows that do not differ are neither written nor locked: ON CONFLICT alone would lock each of them, which is a write. The
+// order of the locks is that of the key, so that the reports of two leaders do not deadlock. `k` is the present row if it
+// is of the same environment, whose revisions stay valid.
+const reportStatement: Statement = {
+  name: 'sync-states-report',
+  text: `WITH n AS (
+      SELECT * FROM ${reported}
+    ), dropped AS (
+      DELETE FROM sync_state s WHERE s.cluster = $1 AND s.uid IN (SELECT uid FROM n)
+        AND NOT EXISTS (SELECT FROM n WHERE n.uid = s.uid AND n.source = s.source)
+    ), next AS (
+      SELECT n.uid, n.source, n.namespace, n.name, e.id AS environment_id, n.is_pinned, n.state, n.reason,
+        n.wanted_revision, n.wanted_revision_id, coalesce(n.synced_revision, k.synced_revision) AS synced_revision,
+        coalesce(n.synced_revision_id, k.synced_revision_id) AS synced_revision_id,
+        coalesce(n.synced_at, k.synced_at) AS synced_at, n.secret_name, n.rollout_state, n.rollout_reason,
+        CASE WHEN n.rollout_state IS NOT NULL THEN coalesce(n.converged_revision, k.converged_revision) END
+          AS converged_revision,
+        CASE WHEN n.rollout_state IS NOT NULL THEN coalesce(n.converged_revision_id, k.converged_revision_id) END
+          AS converged_revision_id, n.workloads
+      FROM n
+      LEFT JOIN sync_state k ON k.cluster = $1 AND k.uid = n.uid AND k.source = n.source
+        AND (n.environment_id IS NULL OR k.environment_id = n.environment_id)
+      JOIN environment e ON e.id = coalesce(n.environment_id, k.environment_id)
+    )
+    INSERT INTO sync_state (cluster, uid, source, ${list()}, changed_at)
+    SELECT $1, next.uid, next.source, ${list('next.')}, clock_timestamp() FROM next
+    LEFT JOIN sync_state s ON s.cluster = $1 AND s.uid = next.uid AND s.source = next.source
+    WHERE s.uid IS NULL OR (${list('s.')}) IS DISTINCT FROM (${list('next.')})
+    ORDER BY next.uid, next.source
+    ON CONFLICT (cluster, uid, source) DO UPDATE
+      SET ${columns.map((column) => `${column} = excluded.${column}`).join(', ')}, changed_at = excluded.changed_at`,
+};
+
+const forgetStatement: Statement = {
+  name: 'sync-states-forget',
+  text: 'DELETE FROM sync_state WHERE cluster = $1 AND uid = ANY($2::uuid[])',
+};
+
+const reportedStatement: Statement = {
+  name: 'sync-states-reported',
+  text: 'SELECT DISTINCT uid, namespace FROM sync_state WHERE cluster = $1',
+};
+
+const seenStatement: Statement = {
+  name: 'cluster-state-seen',
+  text: `INSERT INTO cluster_state (cluster, seen_at) VALUES ($1, clock_timestamp())
+    ON CONFLICT (cluster) DO UPDATE SET seen_at = excluded.seen_at`,
+};
+
+const endedStatement: Statement = {
+  name: 'cluster-states-ended',
+  text: `WITH ended AS (
+      DELETE FROM cluster_state WHERE seen_at < clock_timestamp() - make_interval(days => $1::int) RETURNING cluster
+    )
+    DELETE FROM sync_state WHERE cluster IN (SELECT cluster FROM ended)`,
+};
+
+/**
+ * Writes reports of a cluster, all sources of each SecretSync together: what differs is changed, and sources that a
+ * SecretSync no longer has are dropped. If nothing differs, nothing is written. A report of an environment that was purged
+ * has no effect.
+ */
+export async function reportSyncStates(
+  pool: pg.Pool,
+  cluster: string,
+  reports: readonly SyncStateReport[],
+): Promise<void> {
+  await queryRows(pool, reportStatement, [cluster, JSON.stringify(reports.map(rowOf))]);
+}
+
+function rowOf({
+  environmentId,
+  isPinned,
+  wanted,
+  synced,
+  syncedAt,
+  secretName,
+  rollout,
+  ...report
+}: SyncStateReport): object {
+  return {
+    ...report,
+    environment_id: environmentId,
+    is_pinned: isPinned,
+    ...revisionColumns('wanted', wanted),
+    ...revisionColumns('synced', synced),
+    synced_at: syncedAt,
+    secret_name: secretName,
+    ...(rollout === null ? {} : rolloutColumns(rollout)),
+  };
+}
+
+function rolloutColumns({ state, reason, converged, workloads }: RolloutReport): object {
+  return { rollout_state: state, rollout_reason: reason, ...revisionColumns('converged', converged), workloads };
+}
+
+/** Absent columns are null. */
+function revisionColumns(name: string, ids: RevisionIds | null): object {
+  return ids === null ? {} : { [`${name}_revision`]: ids.revision, [`${name}_revision_id`]: ids.revisionId };
+}
+
+/** Drops the rows of SecretSyncs. */
+export async function forgetSyncStates(pool: pg.Pool, cluster: string, uids: readonly string[]): Promise<void> {
+  await queryRows(pool, forgetStatement, [cluster, uids]);
+}
+
+/** A SecretSync that has rows. */
+export interface ReportedSync {
+  readonly uid: string;
+  readonly namespace: string;
+}
+
+/** The SecretSyncs of a cluster that have rows. */
+export async function listReportedSyncs(pool: pg.Pool, cluster: string): Promise<ReportedSync[]> {
+  return queryRows<ReportedSync>(pool, reportedStatement, [cluster]);
+}
+
+/** Records that all states of a cluster are reported up to now. */
+export async function recordClusterSeen(pool: pg.Pool, cluster: string): Promise<void> {
+  await queryRows(pool, seenStatement, [cluster]);
+}
+
+/** Drops clusters that were not seen for so many days, with their rows. */
+export async function dropEndedClusters(pool: pg.Pool, days: number): Promise<void> {
+  await queryRows(pool, endedStatement, [days]);
+}
