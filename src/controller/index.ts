@@ -11,6 +11,7 @@ import { adoptionsOf } from './kinds/secret-snapshot/adoptions.ts';
 import { registerSecretSnapshot } from './kinds/secret-snapshot/index.ts';
 import { allReferences } from './kinds/secret-snapshot/references.ts';
 import { registerSecretSync } from './kinds/secret-sync/index.ts';
+import type { SyncReporterDeps } from './kinds/secret-sync/fleet/reporter.ts';
 import type { ReadServices } from './kinds/secret-sync/read/read.ts';
 import { registerServiceToken } from './kinds/service-token/index.ts';
 import { registerSnapshotRestore } from './kinds/snapshot-restore/index.ts';
@@ -23,6 +24,7 @@ export interface ControllerDeps extends Omit<ManagerDeps, 'changes' | 'options'>
     ResourceServices & {
       readonly keyless: KeylessAccess;
       readonly changes: Pick<ChangeFeed, 'subscribe' | 'compare'>;
+      readonly syncStates: SyncReporterDeps['states'];
     };
   /** `Keyring.fingerprint`, bound to its keyring. */
   readonly fingerprint: Fingerprint;

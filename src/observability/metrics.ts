@@ -31,6 +31,7 @@ export class Metrics {
   readonly #reconciles: Histogram<'kind' | 'result'>;
   readonly #secretWrites: Counter<'operation' | 'result'>;
   readonly #orphanedTokens: Counter<'cause'>;
+  readonly #syncStateReports: Counter<'result'>;
 
   constructor() {
     const registers = [this.#registry];
@@ -71,6 +72,12 @@ export class Metrics {
       name: 'keyframe_orphaned_tokens_suspended_total',
       help: 'Tokens that were suspended because their ServiceToken or its AccessGrant no longer exists, by cause.',
       labelNames: ['cause'],
+      registers,
+    });
+    this.#syncStateReports = new Counter({
+      name: 'keyframe_sync_state_reports_total',
+      help: 'Reports of the states of SecretSyncs to the database, by result. A failed one is repeated.',
+      labelNames: ['result'],
       registers,
     });
   }
@@ -175,6 +182,11 @@ export class Metrics {
   /** Counts a token that was suspended because its ServiceToken or grant no longer exists. */
   orphanedTokenSuspended(cause: 'resource_gone' | 'grant_gone'): void {
     this.#orphanedTokens.inc({ cause });
+  }
+
+  /** Counts a report of the states of SecretSyncs to the database. */
+  syncStatesReported(result: 'done' | 'failed'): void {
+    this.#syncStateReports.inc({ result });
   }
 
   #gauge(name: string, help: string, collect: (gauge: Gauge) => void): void {

@@ -152,6 +152,11 @@ export class KindController<T extends Resource, O extends ReportedOutcome = Outc
     return this.#keys.in(namespace);
   }
 
+  /** Whether the resources of a namespace have been listed. Returns false for one that is not watched. */
+  hasListed(namespace: string): boolean {
+    return this.#group.hasListed(namespace);
+  }
+
   /** Enqueues a resource if it exists. If it is being reconciled now, it is reconciled again afterwards. */
   enqueue(key: string, priority: Priority = 'high'): void {
     if (this.#states.has(key)) this.#queue.add(key, priority);

@@ -20,6 +20,13 @@ export interface ReconcileContext<T extends Resource> {
   readonly isForced: boolean;
 }
 
+/** An outcome as the status reports it. */
+export interface OutcomeReport<T extends Resource, O extends ReportedOutcome> {
+  /** Its claim is Stalled if it was in progress for too long. */
+  readonly outcome: O;
+  readonly status: StatusOf<T>;
+}
+
 /** The rules of one kind. Everything else is the same for all kinds. */
 export interface KindRules<T extends Resource, O extends ReportedOutcome = Outcome<T>> {
   readonly kind: ResourceKind;
@@ -52,6 +59,8 @@ export interface KindRules<T extends Resource, O extends ReportedOutcome = Outco
   readonly isThrottled?: (key: string, event: ControllerEvent) => boolean;
   /** Called with every version of a resource, before it is reconciled. */
   readonly onSeen?: (resource: T) => void;
+  /** Called with each outcome, and again whenever the status reports it again. It must not wait. */
+  readonly onReport?: (resource: T, report: OutcomeReport<T, O>) => void;
   /** Called when a resource is gone. Its state must be dropped. */
   readonly onGone?: (resource: T) => void;
   /** Called with the dependencies of a new result. */

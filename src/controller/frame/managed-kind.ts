@@ -42,7 +42,7 @@ export interface KindContext {
   readonly events: EventLog;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly metrics: Pick<Metrics, 'reconciled' | 'secretWrite' | 'orphanedTokenSuspended'>;
+  readonly metrics: Pick<Metrics, 'reconciled' | 'secretWrite' | 'orphanedTokenSuspended' | 'syncStatesReported'>;
   /** The name of the process, for Events. */
   readonly instance: string;
   /** Empty for all namespaces. Cluster-scoped kinds are always watched. */

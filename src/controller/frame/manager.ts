@@ -34,6 +34,7 @@ export interface ManagerDeps {
     | 'reconciled'
     | 'secretWrite'
     | 'orphanedTokenSuspended'
+    | 'syncStatesReported'
     | 'observeControllerQueue'
     | 'observeLeadership'
     | 'observeDeniedWatches'

@@ -17,7 +17,10 @@ import type { Resource, StatusOf } from './resource.ts';
 import { type Next, WorkQueue } from './work-queue.ts';
 
 export interface StatusLaneDeps<T extends Resource, O extends ReportedOutcome> {
-  readonly rules: Pick<KindRules<T, O>, 'kind' | 'action' | 'statusAfter' | 'sideClaim' | 'isFirstSuccessQuiet'>;
+  readonly rules: Pick<
+    KindRules<T, O>,
+    'kind' | 'action' | 'statusAfter' | 'sideClaim' | 'isFirstSuccessQuiet' | 'onReport'
+  >;
   readonly client: Pick<KubeClient, 'request'>;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -201,7 +204,9 @@ export class StatusLane<T extends Resource, O extends ReportedOutcome> {
     const known = this.#known.get(key);
     const now = clock.now();
     const { claim, leftMs } = this.#patience.timed(key, outcome.claim, now);
-    const status = rules.statusAfter(resource, known, { ...outcome, claim }, now);
+    const timed = { ...outcome, claim };
+    const status = rules.statusAfter(resource, known, timed, now);
+    rules.onReport?.(resource, { outcome: timed, status });
     const side = rules.sideClaim?.(resource, outcome);
     const failure = await this.#write(key, this.#patch(key, resource, status));
     if (failure !== undefined) return this.#patchFailed(key, failure.error, report);

@@ -49,6 +49,11 @@ export class ReflectorGroup<T extends KubeObject> {
     return this.#isSynced;
   }
 
+  /** Whether the objects of a namespace have been listed. Returns false for one that is not watched. */
+  hasListed(namespace: string): boolean {
+    return (this.#byNamespace.get(namespace) ?? this.#byNamespace.get(''))?.isSynced ?? false;
+  }
+
   /** The first error of a reflector whose last attempt failed. */
   get error(): unknown {
     return this.#all.find((reflector) => reflector.error !== undefined)?.error;

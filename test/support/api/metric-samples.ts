@@ -47,6 +47,7 @@ function observeAll(metrics: Metrics, { kinds, reasons, statuses }: OpenLabels):
   for (const operation of ['create', 'replace', 'apply', 'delete'] as const)
     for (const result of ['done', 'conflict', 'failed'] as const) metrics.secretWrite(operation, result);
   for (const cause of ['resource_gone', 'grant_gone'] as const) metrics.orphanedTokenSuspended(cause);
+  for (const result of ['done', 'failed'] as const) metrics.syncStatesReported(result);
   const pool = { totalCount: 1, idleCount: 1, waitingCount: 0 };
   metrics.observePools({ reads: pool, transactions: pool });
   const tables = growingTables.map((table) => ({ table, bytes: 1, rows: 1 }));

@@ -36,6 +36,7 @@ export class Harness {
   readonly logs: Record<string, unknown>[] = [];
   readonly reconciled: string[] = [];
   readonly writes: string[] = [];
+  readonly stateReports: string[] = [];
   /** The metric keyframe_controller_leader. */
   isLeading = (): boolean => false;
   readonly lease = new FakeLease(this.clock);
@@ -64,6 +65,7 @@ export class Harness {
         reconciled: (_, result) => void this.reconciled.push(result),
         secretWrite: (operation, result) => void this.writes.push(`${operation} ${result}`),
         orphanedTokenSuspended: () => {},
+        syncStatesReported: (result) => void this.stateReports.push(result),
         observeControllerQueue: () => {},
         observeLeadership: (isLeading) => void (this.isLeading = isLeading),
         observeDeniedWatches: () => {},

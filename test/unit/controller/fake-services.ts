@@ -14,6 +14,7 @@ import {
 import type { EnvironmentAccess } from '../../../src/services/access/access.ts';
 import type { EnvironmentSlugs } from '../../../src/services/kernel/slugs.ts';
 import { AuthenticationRefusal } from '../../../src/services/access/authentication.ts';
+import { FakeSyncStates } from './fake-sync-states.ts';
 import type { FoundState } from '../../../src/services/secrets/secret-reader.ts';
 
 interface Environment {
@@ -148,6 +149,8 @@ export class FakeServices implements Services {
       return await Promise.resolve(new Map(keys.map((key) => [key, new Plaintext(values[key] ?? '')])));
     },
   };
+
+  readonly syncStates = new FakeSyncStates();
 
   readonly changes: Services['changes'] = {
     subscribe: (subscriber) => {

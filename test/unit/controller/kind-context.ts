@@ -9,7 +9,12 @@ export function kindContext(parts: Parts): KindContext {
   return {
     ...parts,
     events: new EventLog(),
-    metrics: { reconciled: () => {}, secretWrite: () => {}, orphanedTokenSuspended: () => {} },
+    metrics: {
+      reconciled: () => {},
+      secretWrite: () => {},
+      orphanedTokenSuspended: () => {},
+      syncStatesReported: () => {},
+    },
     shares: new NamespaceShares(),
     instance: 'test',
     watchNamespaces: [],

@@ -226,6 +226,8 @@ const sourceSamples: Samples<typeof sourceMessages> = {
   templateTooLarge: [sourceMessages.templateTooLarge('URL', 1_048_576)],
   templatesTooLarge: [sourceMessages.templatesTooLarge(1_048_576)],
   templateKeyConflict: [sourceMessages.templateKeyConflict('URL', 'spec.keys')],
+  statesNotReported: [sourceMessages.statesNotReported],
+  statesReportedAgain: [sourceMessages.statesReportedAgain],
 };
 
 test('every message of a SecretSync is in its golden file', () => {

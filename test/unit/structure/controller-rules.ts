@@ -57,6 +57,7 @@ const parts: Readonly<Record<string, readonly string[]>> = {
     'kinds/secret-sync/read',
     'kinds/rollout',
   ],
+  'kinds/secret-sync/fleet': ['frame', syncModel, syncMessages, 'kinds/secret-sync/spec', 'kinds/rollout'],
   'kinds/secret-sync/judge': [
     'frame',
     syncModel,

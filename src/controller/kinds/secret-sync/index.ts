@@ -25,6 +25,8 @@ import { SecretSyncReconciler } from './reconcile.ts';
 import { snapshotKeyOf } from './spec/pin.ts';
 import { isMerge } from './spec/resource.ts';
 import { sourcesOf } from './spec/source.ts';
+import { reportsOf } from './fleet/reports.ts';
+import { SyncReporter, type SyncReporterDeps } from './fleet/reporter.ts';
 import { convergedClaim, nextStatus } from './status.ts';
 import { SyncSecrets } from './target/sync-secrets.ts';
 import { LegacySweep } from './tokens/legacy-sweep.ts';
@@ -42,6 +44,7 @@ export interface SecretSyncDeps {
     Pick<ResourceServices, 'resourceTokens'> & {
       readonly keyless: KeylessAccess;
       readonly changes: Pick<ChangeFeed, 'compare'>;
+      readonly syncStates: SyncReporterDeps['states'];
     };
   /** The grants of the namespaces, for sources without a token reference. */
   readonly grants: GrantIndex;
@@ -79,6 +82,7 @@ class SecretSyncController implements ManagedKind {
   readonly #rollouts: Rollouts;
   /** One sweep at a time, retried until it succeeds, independent of resyncs. */
   readonly #sweeps: WorkQueue;
+  readonly #reporter: SyncReporter;
   #leadingSinceMs = 0;
 
   constructor(deps: SecretSyncDeps) {
@@ -87,6 +91,7 @@ class SecretSyncController implements ManagedKind {
     this.#secrets = new SyncSecrets({ context: deps.context, memories: this.#memories, find });
     this.#rollouts = this.#createRollouts();
     this.#sweeps = this.#createSweeps();
+    this.#reporter = this.#createReporter();
     const watches = [this.#secrets.watch, ...deps.grants.watches];
     this.#kind = new KindController<SecretSync, SyncOutcome>(deps.context, this.#rules(), watches);
     const kind = this.#kind;
@@ -115,6 +120,7 @@ class SecretSyncController implements ManagedKind {
     for (const [, { target }] of this.#memories.entries()) target.reset();
     // First: what a Secret held before another controller led no longer counts.
     this.#rollouts.startLeading();
+    this.#reporter.startLeading();
     this.#kind.startLeading();
     this.#leadingSinceMs = this.#deps.context.clock.now();
     this.#sweeps.start();
@@ -123,16 +129,24 @@ class SecretSyncController implements ManagedKind {
 
   stopLeading(): void {
     this.#kind.stopLeading();
+    this.#reporter.stopLeading();
     this.#rollouts.stopLeading();
     this.#sweeps.pause();
   }
 
   async resync(): Promise<void> {
     await this.#kind.resync();
+    // Reports can be lost, and a recovery of the database takes them back.
+    const { namespaces } = this.#deps.context;
+    for (const key of this.#kind.keys()) {
+      if (!namespaces.isGone(parseObjectKey(key).namespace)) this.#kind.refreshStatus(key);
+    }
+    this.#reporter.sweep();
   }
 
   async drain(limitMs: number): Promise<void> {
-    await Promise.all([this.#kind.drain(limitMs), this.#rollouts.drain(limitMs), this.#sweeps.stop(limitMs)]);
+    const parts = [this.#kind, this.#rollouts, this.#reporter].map((part) => part.drain(limitMs));
+    await Promise.all([...parts, this.#sweeps.stop(limitMs)]);
   }
 
   async close(): Promise<void> {
@@ -162,7 +176,9 @@ class SecretSyncController implements ManagedKind {
       // An owner that removes the merged keys from its Secret, or writes it all the time, must not keep the controller busy.
       isThrottled: (key, { kind }) => kind === 'target' && this.#isMerge(key),
       onSettled: (key, dependencies) => this.#secrets.follow(key, dependencies),
-      onGone: ({ metadata }) => this.#forget(objectKey(metadata)),
+      onReport: (sync, report) =>
+        this.#reporter.report(reportsOf({ ...report, sync, rollout: rollouts.outcome(sync) })),
+      onGone: (sync) => this.#forget(sync),
     };
   }
 
@@ -241,7 +257,30 @@ class SecretSyncController implements ManagedKind {
     return new WorkQueue({ clock, logger, workers: 1, process });
   }
 
-  #forget(key: string): void {
+  /** The states of the SecretSyncs in the database. */
+  #createReporter(): SyncReporter {
+    const { context, services, cluster } = this.#deps;
+    const { namespaces, hasName, clock, logger, metrics } = context;
+    const reporter = new SyncReporter({
+      states: services.syncStates,
+      cluster,
+      namespaces,
+      hasName,
+      knownUids: () => [...this.#kind.keys()].flatMap((key) => this.#kind.find(key)?.metadata.uid ?? []),
+      isListed: (namespace) => this.#kind.hasListed(namespace),
+      clock,
+      logger,
+      metrics,
+    });
+    namespaces.onEnding((name) => {
+      for (const { metadata } of this.#syncsIn(name)) reporter.forget(metadata.uid);
+    });
+    return reporter;
+  }
+
+  #forget({ metadata }: SecretSync): void {
+    const key = objectKey(metadata);
+    this.#reporter.forget(metadata.uid);
     this.#memories.drop(key);
     this.#secrets.forget(key);
     this.#rollouts.forget(key);

@@ -365,3 +365,10 @@ export function templateKeyConflict(name: string, keysField: string): DomainErro
 function unchanged(sync: SecretSync): string {
   return `Secret ${targetOf(sync).name} is unchanged.`;
 }
+
+// Reports to the database, in the log.
+
+export const statesNotReported =
+  'the states of SecretSyncs could not be reported to the database; syncing continues, and the reports are retried';
+
+export const statesReportedAgain = 'the states of SecretSyncs are reported to the database again';
