@@ -21,7 +21,7 @@ export const listCommand = defineCommand({
     deleted: flag('--deleted', 'List the deleted keys instead, with their last version and who deleted them'),
   },
   examples: [
-    { line: 'list', note: "The keys of this folder's environment" },
+    { line: 'list', note: 'The keys of the environment of this directory' },
     { line: 'list --prefix DATABASE_ --reveal', note: 'The keys with a prefix, with their values' },
     { line: 'list --deleted', note: 'The keys that were deleted, when and by whom' },
     { line: 'list --output name', note: 'Only keys, one per line' },
