@@ -13,6 +13,7 @@ import {
 } from '../../../src/services/access/keyless.ts';
 import type { EnvironmentAccess } from '../../../src/services/access/access.ts';
 import type { EnvironmentSlugs } from '../../../src/services/kernel/slugs.ts';
+import { grantRefusal } from '../../../src/services/access/refusals.ts';
 import { AuthenticationRefusal } from '../../../src/services/access/authentication.ts';
 import { FakeSyncStates } from './fake-sync-states.ts';
 import type { FoundState } from '../../../src/services/secrets/secret-reader.ts';
@@ -298,9 +299,14 @@ export function serviceToken(id: string, expiresAt: Date | null = null): BearerP
 }
 
 /** Throws DomainError forbidden unless the namespace is granted the environment. */
-function expectGranted({ grants, namespace }: SyncReader, slugs: EnvironmentSlugs): void {
-  if (!covers(grants, { kind: 'SecretSync', permission: 'read', ...slugs }))
-    throw new DomainError('forbidden', `no AccessGrant allows that to namespace ${namespace}`);
+function expectGranted(reader: SyncReader, slugs: EnvironmentSlugs): void {
+  const asked = { permission: 'read', ...slugs } as const;
+  if (covers(reader.grants, { kind: 'SecretSync', ...asked })) return;
+  const { namespace, name, grants, ownGrant } = reader;
+  throw grantRefusal(
+    { kind: 'SecretSync', name: `SecretSync ${namespace}/${name}`, namespace, grants, ownGrant },
+    asked,
+  );
 }
 
 /** Whether a token of one environment alone is for this one. */

@@ -112,6 +112,17 @@ describe('an edit of the grants', () => {
     await harness.clock.advance(5000);
     expect(harness.ready()?.reason).toBe('AccessDenied');
   });
+
+  test('updates what a refusal says the namespace is granted', async () => {
+    await harness.start();
+    harness.putKeyless();
+    await harness.clock.advance(1000);
+    expect(harness.ready()?.message).toContain('is granted, for SecretSync: nothing.');
+    harness.grant(['SecretSync'], ['dev']);
+    await harness.clock.advance(1000);
+    expect(harness.ready()?.message).toContain('is granted, for SecretSync: Read on acme/web/dev.');
+    expect(harness.ready()?.message).toContain('add a rule to AccessGrant team:');
+  });
 });
 
 describe('a grant that is withdrawn', () => {

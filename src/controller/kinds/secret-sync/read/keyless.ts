@@ -59,7 +59,10 @@ export function confirmKeyless(deps: KeylessDeps, context: Omit<SourceContext, '
   deps.access.confirm(readerOf(deps, context), slugsOf(context.source));
 }
 
-/** Whether the namespace has the grants that a SecretSync's keyless sources need. Other edits of grants are not relevant. */
+/**
+ * Whether the namespace has the grants that a SecretSync's keyless sources need. Other edits of grants matter only while one
+ * of them is missing, because the message of a refusal says what the namespace is granted.
+ */
 export class GrantVerdicts implements EventFilter {
   readonly #rulesFor: () => readonly GrantRule[];
   readonly #needs: readonly GrantNeed[];
@@ -76,9 +79,9 @@ export class GrantVerdicts implements EventFilter {
     this.#judged = this.#judge();
   }
 
-  /** Whether a verdict differs from the one that the result depends on. */
+  /** Whether a verdict is a refusal, or differs from the one that the result depends on. */
   take(_event: ControllerEvent): boolean {
-    return this.#judge().some((isGranted, index) => isGranted !== this.#judged[index]);
+    return this.#judge().some((isGranted, index) => !isGranted || isGranted !== this.#judged[index]);
   }
 
   reset(): void {
