@@ -100,6 +100,21 @@ describe('a start that cannot succeed says why in one message', () => {
     ]);
   });
 
+  test.each([
+    ['password', '28P01', 'PostgreSQL refuses the password, or does not know the user'],
+    ['pathname', '3D000', 'PostgreSQL does not have this database'],
+    ['hostname', 'ENOTFOUND', 'the host name of PostgreSQL does not resolve'],
+  ] as const)('with a wrong %s of the database', async (part, code, fault) => {
+    const url = new URL(database.url);
+    url[part] = 'canary.invalid';
+    const advice =
+      'correct KEYFRAME_DATABASE_URL (in the chart, the Secret of database.existingSecret; for the Job migrate, that of database.migration), or PostgreSQL';
+    expect(await refusal(['migrate'], { DATABASE_URL: url.href })).toEqual([
+      69,
+      `keyframe-server: ${fault} (${code}): ${advice}\n`,
+    ]);
+  });
+
   test('without a kubeconfig that can be used', async () => {
     const env = { DATABASE_URL: database.url, ROOT_KEY: rootKey, KUBECONFIG_FILE: program };
     const [code, output] = await refusal(['controller'], env);
