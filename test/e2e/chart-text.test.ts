@@ -17,10 +17,10 @@ test('a release’s notes show the next three commands, and which Secrets it mak
     `${url} KEYFRAME_TOKEN=${token} keyframe whoami`,
   ]);
   expect(byDefault).toContain(
-    'the Secrets mine-keyframe-root-key, mine-keyframe-postgres, mine-keyframe-postgres-run, mine-keyframe-admin if they are missing.',
+    'these Secrets if they are missing: mine-keyframe-root-key, mine-keyframe-postgres, mine-keyframe-postgres-run, mine-keyframe-admin.',
   );
   expect(byDefault).toContain('helm test mine');
-  expect(byDefault).not.toContain('wait for');
+  expect(byDefault).not.toContain('start when');
   expect(byDefault).not.toContain('WARNING');
   const untrusted = await notes('ingress.enabled=true', 'ingress.host=keyframe.example.com');
   expect(untrusted).toContain('WARNING: trustedProxies is empty.');
@@ -36,7 +36,7 @@ test('a release’s notes show the next three commands, and which Secrets it mak
     'httpRoute.enabled=true',
     'httpRoute.parentRefs[0].name=gw',
   );
-  expect(secured).toContain('which you must create: kf-tls.');
+  expect(secured).toContain('which you create: kf-tls.');
   expect(secured).toContain('WARNING: trustedProxies is empty.');
   expect(commandsOf(secured)[1]).toMatch(/ 8700:443 &$/);
   expect(commandsOf(secured)[2]).toMatch(/^KEYFRAME_URL=https:/);
@@ -45,11 +45,11 @@ test('a release’s notes show the next three commands, and which Secrets it mak
     'database.existingSecret=run',
     'database.migration.existingSecret=own',
   );
-  expect(asOwner).toContain('which you must create: run, own.');
+  expect(asOwner).toContain('which you create: run, own.');
   const bare = await notes('init.enabled=false', 'bootstrap.adminEmail=');
   expect(commandsOf(bare)[2]).toBe(`export ${url}`);
-  expect(bare).toContain('which you must create: mine-keyframe-root-key, mine-keyframe-postgres.');
-  expect(bare).not.toMatch(/It creates|helm test/);
+  expect(bare).toContain('which you create: mine-keyframe-root-key, mine-keyframe-postgres.');
+  expect(bare).not.toMatch(/Job init|helm test/);
 });
 
 /** What helm prints after an installation as `mine`, with these settings. */
