@@ -73,35 +73,43 @@ const columns = [
 
 const list = (prefix = ''): string => columns.map((column) => `${prefix}${column}`).join(', ');
 
+// What the present row has, unless it is of another environment.
+const kept = (column: string): string =>
+  `CASE WHEN n.environment_id IS NULL OR n.environment_id = p.environment_id THEN p.${column} END`;
+
 // Rows that do not differ are neither written nor locked: ON CONFLICT alone would lock each of them, which is a write. The
-// order of the locks is that of the key, so that the reports of two leaders do not deadlock. `k` is the present row if it
-// is of the same environment, whose revisions stay valid.
+// order of the locks is that of the key, so that the reports of two leaders do not deadlock. `p` is the present row; if it is of
+// the same environment, its revisions stay valid. OFFSET 0 has each row found by its key, however many rows the cluster has.
 const reportStatement: Statement = {
   name: 'sync-states-report',
   text: `WITH n AS (
       SELECT * FROM ${reported}
     ), dropped AS (
-      DELETE FROM sync_state s WHERE s.cluster = $1 AND s.uid IN (SELECT uid FROM n)
-        AND NOT EXISTS (SELECT FROM n WHERE n.uid = s.uid AND n.source = s.source)
+      DELETE FROM sync_state s WHERE s.cluster = $1 AND (s.uid, s.source) IN (
+        SELECT u.uid, p.source FROM (SELECT DISTINCT uid FROM n) u
+        CROSS JOIN LATERAL (SELECT source FROM sync_state WHERE cluster = $1 AND uid = u.uid OFFSET 0) p
+        WHERE NOT EXISTS (SELECT FROM n WHERE n.uid = u.uid AND n.source = p.source))
     ), next AS (
       SELECT n.uid, n.source, n.namespace, n.name, e.id AS environment_id, n.is_pinned, n.state, n.reason,
-        n.wanted_revision, n.wanted_revision_id, coalesce(n.synced_revision, k.synced_revision) AS synced_revision,
-        coalesce(n.synced_revision_id, k.synced_revision_id) AS synced_revision_id,
-        coalesce(n.synced_at, k.synced_at) AS synced_at, n.secret_name, n.rollout_state, n.rollout_reason,
-        CASE WHEN n.rollout_state IS NOT NULL THEN coalesce(n.converged_revision, k.converged_revision) END
+        n.wanted_revision, n.wanted_revision_id, coalesce(n.synced_revision, ${kept('synced_revision')}) AS synced_revision,
+        coalesce(n.synced_revision_id, ${kept('synced_revision_id')}) AS synced_revision_id,
+        coalesce(n.synced_at, ${kept('synced_at')}) AS synced_at, n.secret_name, n.rollout_state, n.rollout_reason,
+        CASE WHEN n.rollout_state IS NOT NULL THEN coalesce(n.converged_revision, ${kept('converged_revision')}) END
           AS converged_revision,
-        CASE WHEN n.rollout_state IS NOT NULL THEN coalesce(n.converged_revision_id, k.converged_revision_id) END
-          AS converged_revision_id, n.workloads
+        CASE WHEN n.rollout_state IS NOT NULL THEN coalesce(n.converged_revision_id, ${kept('converged_revision_id')}) END
+          AS converged_revision_id, n.workloads, p AS present
       FROM n
-      LEFT JOIN sync_state k ON k.cluster = $1 AND k.uid = n.uid AND k.source = n.source
-        AND (n.environment_id IS NULL OR k.environment_id = n.environment_id)
-      JOIN environment e ON e.id = coalesce(n.environment_id, k.environment_id)
+      LEFT JOIN LATERAL (
+        SELECT * FROM sync_state WHERE cluster = $1 AND uid = n.uid AND source = n.source OFFSET 0
+      ) p ON true
+      CROSS JOIN LATERAL (
+        SELECT id FROM environment WHERE id = coalesce(n.environment_id, p.environment_id) OFFSET 0
+      ) e
     )
     INSERT INTO sync_state (cluster, uid, source, ${list()}, changed_at)
-    SELECT $1, next.uid, next.source, ${list('next.')}, clock_timestamp() FROM next
-    LEFT JOIN sync_state s ON s.cluster = $1 AND s.uid = next.uid AND s.source = next.source
-    WHERE s.uid IS NULL OR (${list('s.')}) IS DISTINCT FROM (${list('next.')})
-    ORDER BY next.uid, next.source
+    SELECT $1, uid, source, ${list()}, clock_timestamp() FROM next
+    WHERE (present).uid IS NULL OR (${list('(present).')}) IS DISTINCT FROM (${list()})
+    ORDER BY uid, source
     ON CONFLICT (cluster, uid, source) DO UPDATE
       SET ${columns.map((column) => `${column} = excluded.${column}`).join(', ')}, changed_at = excluded.changed_at`,
 };
