@@ -1,6 +1,6 @@
-import { parseDurationMs } from '../../../lib/duration.ts';
 import type { ApiClient } from '../../../client/api-client.ts';
 import { usageError } from '../../cli-error.ts';
+import { durationMs } from '../../duration-option.ts';
 import type { Option } from '../../options.ts';
 
 /** How long a new token is valid. */
@@ -15,9 +15,9 @@ export function lifetimeOption(byDefault: string): Option<Lifetime | undefined> 
     parse: (text) => {
       const days = Number(/^([0-9]{1,6})d?$/.exec(text)?.[1] ?? Number.NaN);
       if (days >= 1) return { days };
-      const ms = parseDurationMs(text) ?? 0;
+      const ms = durationMs(text) ?? 0;
       if (ms > 0) return { ms };
-      throw usageError('must be a number of days, 1 or more, or a duration such as 12h or 1h30m');
+      throw usageError('must be a number of days, 1 or more, or a duration such as 12h or 1d12h');
     },
   };
 }

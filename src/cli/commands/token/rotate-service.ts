@@ -1,8 +1,8 @@
-import { parseDurationMs } from '../../../lib/duration.ts';
 import type { CreatedServiceTokenView } from '../../../wire/service-tokens.ts';
 import { apiPath } from '../../../client/api-client.ts';
 import { usageError } from '../../cli-error.ts';
 import { defineCommand } from '../../command.ts';
+import { durationMs } from '../../duration-option.ts';
 import { type Option, organizationOption } from '../../options.ts';
 import { findServiceToken, serviceTokenIdOption } from './find-token.ts';
 import { printNewServiceToken } from './service-token-view.ts';
@@ -10,12 +10,12 @@ import { printNewServiceToken } from './service-token-view.ts';
 const overlap: Option<number> = {
   flags: '--overlap <duration>',
   field: 'overlapSeconds',
-  description: 'How long the old value stays valid, such as 1h30m or 900 (seconds); 0 revokes it immediately',
+  description: 'How long the old value stays valid, such as 2d, 1h30m or 900 (seconds); 0 revokes it immediately',
   isRequired: true,
   parse: (text) => {
-    const ms = parseDurationMs(/^[0-9]+$/.test(text) ? `${text}s` : text);
+    const ms = durationMs(/^[0-9]+$/.test(text) ? `${text}s` : text);
     if (ms !== undefined) return ms / 1000;
-    throw usageError('must be a duration such as 1h30m, 90s or 900 (seconds)');
+    throw usageError('must be a duration such as 2d, 1h30m, 90s or 900 (seconds)');
   },
 };
 
