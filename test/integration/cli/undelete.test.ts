@@ -34,7 +34,13 @@ describe.each(['env', 'project', 'org'] as const)('%s', (kind) => {
     const holder = await CliRunner.create({ url: `http://127.0.0.1:${api.port}`, token });
     resources.defer(() => holder.remove());
     expect(await holder.run(['get', 'KEY', ...scope])).toMatchObject({ code: 0 });
+    const { organization, project, environment } = world.slugs;
+    const place = { org: [organization], project: [organization, project], env: [organization, project, environment] };
+    const unconfirmed = await cli.run(lineOf(kind, 'delete'));
+    expect(unconfirmed).toMatchObject({ code: 7 });
+    expect(unconfirmed.stderr).toMatch(new RegExp(`This deletes [a-z]+ ${place[kind].join('/')} with all its`));
     const { stderr } = await cli.run([...lineOf(kind, 'delete'), '--yes']);
+    expect(stderr).toContain(` ${place[kind].join('/')} is deleted.`);
     const [, named = ''] = /To take it back: keyframe (.*?)\. /.exec(stderr) ?? [];
     expect(named.split(' ')).toEqual(lineOf(kind, 'undelete'));
     expect(stderr).toContain('The service tokens that the deletion ended stay ended');

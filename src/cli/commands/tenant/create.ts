@@ -8,7 +8,7 @@ import { type Tenant, type TenantKind, printTenant, tenantKinds } from './tenant
 
 /** `org create`, `project create`, `env create`. */
 export function tenantCreateCommand(name: TenantKind): CommandDefinition {
-  const { path, options: own, flags, sample, word, article } = tenantKinds[name];
+  const { path, options: own, flags, sample, plural, word, article } = tenantKinds[name];
   return defineCommand({
     summary: `Create ${article} ${word}`,
     description: 'Addresses and commands use the slug. It is immutable.',
@@ -21,10 +21,9 @@ export function tenantCreateCommand(name: TenantKind): CommandDefinition {
       const api = context.api();
       const parent = path(context, place);
       const created = await api.post<Tenant>(parent, body).catch(async (error: unknown) => {
-        const isTaken = error instanceof ClientError && error.status === 409;
-        throw isTaken && (await exists(api, parent + apiPath`/${slug}`))
-          ? present(error, { name, word, slug, parents: parent.split('/').slice(2) })
-          : error;
+        if (!(error instanceof ClientError) || error.problem?.code !== 'conflict') throw error;
+        const taken = { name, plural, word, slug, parents: parent.split('/').slice(2) };
+        throw (await exists(api, parent + apiPath`/${slug}`)) ? present(error, taken) : perhapsDeleted(error, taken);
       });
       await printTenant(context, created);
     },
@@ -39,16 +38,31 @@ async function exists(api: ApiClient, path: string): Promise<boolean> {
   );
 }
 
-interface Present {
+interface Taken {
   readonly name: TenantKind;
+  readonly plural: string;
   readonly word: string;
   readonly slug: string;
   /** The slugs above it. */
   readonly parents: readonly string[];
 }
 
-function present(cause: ClientError, { name, word, slug, parents }: Present): CliError {
-  const flags = parents.map((parent, index) => ` ${['-o', '-p'][index]} ${parent}`).join('');
-  const next = [`See it: keyframe ${name} show ${slug}${flags}`];
+function flagsOf({ parents }: Taken): string {
+  return parents.map((parent, index) => ` ${['-o', '-p'][index]} ${parent}`).join('');
+}
+
+function present(cause: ClientError, taken: Taken): CliError {
+  const { name, word, slug } = taken;
+  const next = [`See it: keyframe ${name} show ${slug}${flagsOf(taken)}`];
   return new CliError(exitCodes.conflict, `the ${word} ${slug} exists already`, { cause, next });
+}
+
+/** The caller does not see what has the slug. */
+function perhapsDeleted(cause: ClientError, taken: Taken): CliError {
+  const { name, plural, slug } = taken;
+  const next = [
+    `See the deleted ${plural}: keyframe ${name} list --deleted${flagsOf(taken)}`,
+    `To take its deletion back: keyframe ${name} undelete ${slug}${flagsOf(taken)}`,
+  ];
+  return new CliError(exitCodes.conflict, cause.message, { cause, next });
 }

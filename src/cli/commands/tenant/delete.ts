@@ -2,7 +2,7 @@ import { apiPath } from '../../../client/api-client.ts';
 import { type CommandDefinition, defineCommand } from '../../command.ts';
 import { completing, argument } from '../../options.ts';
 import type { DeletionOutput } from '../../output/shapes.ts';
-import { type Tenant, type TenantKind, tenantKinds } from './tenant-kinds.ts';
+import { type Tenant, type TenantKind, shownTenant, tenantKinds } from './tenant-kinds.ts';
 
 /** `org delete`, `project delete`, `env delete`: the user must type the slug. */
 export function tenantDeleteCommand(name: TenantKind): CommandDefinition {
@@ -23,11 +23,12 @@ export function tenantDeleteCommand(name: TenantKind): CommandDefinition {
       const target = path(context, options) + apiPath`/${slug}`;
       // Reports what does not exist, or what the user may not see, before asking.
       const { id } = await api.get<Tenant>(target);
-      await context.confirmByTyping(`This deletes ${word} ${slug} with ${contents}.`, slug);
+      const place = shownTenant(target);
+      await context.confirmByTyping(`This deletes ${word} ${place} with ${contents}.`, slug);
       await api.delete(target);
       const value = { kind: word, action: 'deleted', id, name: slug } satisfies DeletionOutput;
       const sentence =
-        `The ${word} ${slug} is deleted. To take it back: keyframe ${name} undelete ${slug}${parents(context, options)}. ` +
+        `The ${word} ${place} is deleted. To take it back: keyframe ${name} undelete ${slug}${parents(context, options)}. ` +
         'The service tokens that the deletion ended stay ended; create new ones then.';
       await context.printer.done({ value, sentence, name: slug });
     },

@@ -2,11 +2,11 @@ import { apiPath } from '../../../client/api-client.ts';
 import { type CommandDefinition, defineCommand } from '../../command.ts';
 import { completing, argument } from '../../options.ts';
 import type { DeletionOutput } from '../../output/shapes.ts';
-import { type TenantKind, tenantKinds } from './tenant-kinds.ts';
+import { type TenantKind, shownTenant, tenantKinds } from './tenant-kinds.ts';
 
 /** `org purge`, `project purge`, `env purge`: the user must type the slug. */
 export function tenantPurgeCommand(name: TenantKind): CommandDefinition {
-  const { path, options: own, flags, sample, word, article, completesDeleted, contents } = tenantKinds[name];
+  const { path, options: own, flags, sample, word, completesDeleted, contents } = tenantKinds[name];
   return defineCommand({
     summary: `Remove a deleted ${word} permanently`,
     description:
@@ -19,14 +19,15 @@ export function tenantPurgeCommand(name: TenantKind): CommandDefinition {
       { line: `${name} purge ${sample}${flags} --yes`, note: 'In a script' },
     ],
     async run(context, { args: { slug }, options }) {
-      const target = path(context, options) + apiPath`/${slug}/purge`;
+      const target = path(context, options) + apiPath`/${slug}`;
+      const place = shownTenant(target);
       await context.confirmByTyping(
-        `This permanently removes ${article} ${word} with ${contents}, and cannot be undone.`,
+        `This permanently removes ${word} ${place} with ${contents}, and cannot be undone.`,
         slug,
       );
-      await context.api().post(target);
+      await context.api().post(`${target}/purge`);
       const value = { kind: word, action: 'purged', id: null, name: slug } satisfies DeletionOutput;
-      await context.printer.done({ value, sentence: `The ${word} ${slug} is purged.`, name: slug });
+      await context.printer.done({ value, sentence: `The ${word} ${place} is purged.`, name: slug });
     },
   });
 }

@@ -87,6 +87,11 @@ export const tenantKinds: Readonly<Record<TenantKind, Kind>> = {
   },
 };
 
+/** What the path of a request names, as users write it: `acme/shop/production`. */
+export function shownTenant(path: string): string {
+  return path.split('/').slice(2).join('/');
+}
+
 export async function printTenant({ printer }: CommandContext, tenant: Tenant): Promise<void> {
   const fields: ObjectView['fields'] = [
     ['Slug', tenant.slug],
