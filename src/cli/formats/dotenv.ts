@@ -85,7 +85,7 @@ const differs = {
   escapedQuote: 'a backslash before a quote is left out here, and kept by others',
   doubleBackslash: 'two backslashes are one here, and two to others',
   keptBackslashes: 'two backslashes are two here, and one to others',
-  escape: 'this backslash stands for itself here, and is an escape to others',
+  escape: 'a backslash that is not before n, r, " or \\ stands for itself here, and is an escape to others',
   backtick: 'backticks are quotes here, and belong to the value to others',
 };
 

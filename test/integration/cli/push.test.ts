@@ -48,6 +48,18 @@ describe('what was pushed is pulled to the byte', () => {
 });
 
 describe('the manifest of a Kubernetes Secret', () => {
+  test('in a file whose name means another format is refused with the option that reads it', async () => {
+    folder.write('app.yaml', 'apiVersion: v1\nkind: Secret\ndata: {A: aHVudGVyMg==}\n');
+    folder.write('app.json', '{\n  "kind": "Secret",\n  "data": {"A": "aHVudGVyMg=="}\n}\n');
+    folder.write('other.yaml', 'A: [1]\n');
+    const hint = '  For the manifest of a Kubernetes Secret, add --format k8s-secret\n';
+    for (const file of ['app.yaml', 'app.json']) {
+      const { code, stderr } = await folder.run(['push', file]);
+      expect([code, stderr]).toEqual([2, expect.stringContaining(hint)]);
+    }
+    expect((await folder.run(['push', 'other.yaml'])).stderr).not.toContain(hint);
+  });
+
   const data = { GREETING: Buffer.from('grüß\n').toString('base64'), KEYSTORE: '/u3+7QA=' };
   const input = JSON.stringify({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'app' }, data });
 

@@ -92,6 +92,27 @@ describe('set', () => {
     expect(await folder.secrets()).toEqual({ A: 'hunter2 $x' });
   });
 
+  test('at a terminal Enter alone is no value, and nothing is written', async () => {
+    await folder.patch({ set: { A: 'hunter2' } });
+    const command = folder.startOnTerminal(['set', 'A']);
+    await command.shows('Value of A:');
+    command.type('\r');
+    const { code, stdout } = await command.ended;
+    expect([code, stdout]).toEqual([2, expect.stringContaining('To set it to an empty value: keyframe set A=')]);
+    expect(await folder.secrets()).toEqual({ A: 'hunter2' });
+  });
+
+  test('an empty standard input is an empty value, with a warning', async () => {
+    const { code, stderr } = await folder.run(['set', 'A=-'], { input: '' });
+    expect([code, stderr]).toEqual([
+      0,
+      expect.stringContaining('warning: standard input was empty, and so is the value of A\n'),
+    ]);
+    expect(await folder.secrets()).toEqual({ A: '' });
+    folder.write('empty', '');
+    expect((await folder.run(['set', 'A=@empty', '--force'])).stderr).not.toContain('warning');
+  });
+
   test.each([
     ['a key that is not allowed', ['A=1', 'b c=hunter2'], 'argument 2 is not KEY=VALUE: the key "b c" must be'],
     ['a value alone', ['hunter2!'], 'argument 1 is not KEY=VALUE: the key must be 1 to 253'],

@@ -49,11 +49,19 @@ export async function readSecretFile(
   if (format === undefined) {
     throw usageError(
       `the name of ${shown} does not show its format`,
-      'Add --format env, --format json or --format yaml',
+      `Add --format, one of ${readableFormats.join(', ')}; names like .env, .json and .yaml need none`,
     );
   }
   const bytes = path === '-' ? await io.readInput() : readBytes(resolve(environment.workingDirectory, path), shown);
-  return await withFileName(shown, async () => await parsers[format](decoded(bytes)));
+  return await withFileName(shown, async () => await parsers[format](decoded(bytes)), manifestHint(format, bytes));
+}
+
+/** The next step if a manifest of a Kubernetes Secret was read in the format of its name. */
+function manifestHint(format: ReadableFormat, bytes: Buffer): string[] {
+  const isManifest = /^kind: *Secret *\r?$|^ *"kind": *"Secret"/m.test(bytes.toString('latin1'));
+  return isManifest && format !== 'k8s-secret'
+    ? ['For the manifest of a Kubernetes Secret, add --format k8s-secret']
+    : [];
 }
 
 /** A warning as a line for users. */
@@ -116,13 +124,13 @@ const writers: Readonly<Record<WritableFormat, Writer>> = {
   'k8s-secret': async (secrets, names) => (await import('../../formats/k8s-secret.ts')).writeK8sSecret(secrets, names),
 };
 
-/** Runs work on a file or format; its errors get the name and are errors of usage. */
-export async function withFileName<T>(what: string, work: () => Promise<T>): Promise<T> {
+/** Runs work on a file or format; its errors get the name and these next steps, and are errors of usage. */
+export async function withFileName<T>(what: string, work: () => Promise<T>, next: string[] = []): Promise<T> {
   try {
     return await work();
   } catch (error) {
     if (error instanceof FormatError)
-      throw new CliError(exitCodes.usage, `${what}: ${error.message}`, { cause: error });
+      throw new CliError(exitCodes.usage, `${what}: ${error.message}`, { cause: error, next });
     throw error;
   }
 }

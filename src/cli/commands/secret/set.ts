@@ -165,6 +165,8 @@ async function valueFrom(context: CommandContext, { key, source }: SetRequest, i
     ? readBytes(resolve(environment.workingDirectory, source.path), `the file for ${key}`)
     : await io.readInput();
   const value = await withFileName(`the value of ${key}`, async () => decoded(bytes));
+  // The program before the pipe may have failed.
+  if (!isFile && value === '') io.warn(`standard input was empty, and so is the value of ${key}`);
   if (isTrimmed) return value.replace(/\r?\n$/, '');
   // A file usually ends with a newline on purpose; the one that `echo` adds is usually a mistake.
   if (!isFile && value.endsWith('\n')) {
@@ -181,6 +183,12 @@ async function asked({ io }: CommandContext, key: string): Promise<string> {
     );
   }
   const value = await io.askHidden(`Value of ${key}:`);
-  if (value === undefined) throw usageError(`no value was given for ${key}; nothing was written`);
+  // Enter alone is hardly meant to empty a secret.
+  if (value === undefined || value === '') {
+    throw usageError(
+      `no value was given for ${key}; nothing was written`,
+      `To set it to an empty value: keyframe set ${key}=`,
+    );
+  }
   return value;
 }
