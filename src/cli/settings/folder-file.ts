@@ -96,7 +96,11 @@ function isOfAnotherUser(uid: number): boolean {
 
 function parse(path: string, text: string): FolderFile {
   const content = parseObject(text);
-  if (content === undefined) throw usageError(`${path} is not a JSON object`, 'Write it again: keyframe init');
+  if (content === undefined)
+    throw usageError(
+      `${path} is not a JSON object`,
+      'Write it again: keyframe init -o <organization> -p <project> -e <environment> --url <address>',
+    );
   for (const [name, value] of Object.entries(content)) {
     if (!(fields as readonly string[]).includes(name)) {
       throw usageError(`${path}: ${name} is not one of its fields, which are ${fields.join(', ')}`);

@@ -99,7 +99,7 @@ describe('a folder file', () => {
   test('that init writes is trusted, and init takes no address out of one that is not', async () => {
     folder.write('.keyframe.json', JSON.stringify({ url: 'http://127.0.0.1:9' }));
     expect((await folder.run(['init', ...scopeFlags()])).code).toBe(7);
-    rmSync(folder.pathOf('.keyframe.json'));
+    folder.write('.keyframe.json', JSON.stringify({ organization: 'elsewhere' }));
     await folder.output(['init', ...scopeFlags()]);
     expect(await folder.output(program)).toBe('ran hunter2\n');
   });

@@ -1,6 +1,7 @@
 import type { EnvironmentView } from '../../../wire/tenancy.ts';
 import { apiPath } from '../../../client/api-client.ts';
 import { defineCommand } from '../../command.ts';
+import type { Configuration } from '../../settings/configuration.ts';
 import { folderFileName, writeFolderFile } from '../../settings/folder-file.ts';
 import { scopeOptions } from '../../options.ts';
 import type { FolderOutput } from '../../output/shapes.ts';
@@ -18,7 +19,7 @@ export const initCommand = defineCommand({
     const { organization, project, environment } = context.scope(options);
     await context.api().get<EnvironmentView>(apiPath`/environments/${organization}/${project}/${environment}`);
     const { configuration } = context;
-    const url = configuration.flagUrl ?? configuration.folder?.url;
+    const url = configuration.flagUrl ?? storedUrl(configuration);
     const place = { organization, project, environment };
     const content = { ...(url === undefined ? {} : { url }), ...place };
     const { path, text } = writeFolderFile(context.environment.workingDirectory, content);
@@ -33,3 +34,8 @@ export const initCommand = defineCommand({
     });
   },
 });
+
+/** The address in the present file, which is kept. Throws CliError refused if the user does not trust the file. */
+function storedUrl(configuration: Configuration): string | undefined {
+  return configuration.foundFolder?.file.url === undefined ? undefined : configuration.folder?.url;
+}
