@@ -11,7 +11,7 @@ import { time } from '../../terminal/time.ts';
 export const destroyCommand = defineCommand({
   summary: 'Erase the value of a version permanently',
   description:
-    'For a leaked value: it can no longer be read, rolled back to or restored. This cannot be undone. The version stays in the history. The current version is refused: change the secret first. If other versions have the same value, choose --same-value or --this-version-only. Requires the role admin or owner. Database backups, Kubernetes Secrets and programs that have the value keep it.',
+    'For a leaked value: it can no longer be read, rolled back to or restored. This cannot be undone. The version stays in the history. The current version is refused: change the secret first. If other versions have the same value, choose --same-value or --this-version-only. Requires the role admin or owner. The same value in other keys and environments, such as one that promote copied, stays. So do database backups, Kubernetes Secrets and programs that have it.',
   arguments: { key: completing('key', argument('<secret_key>', 'Key of the secret')) },
   options: {
     version: versionNumber('Version to destroy', { isRequired: true }),
