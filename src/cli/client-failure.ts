@@ -43,10 +43,11 @@ function otherExitCode({ isOutage }: ClientError): ExitCode {
   return isOutage ? exitCodes.failure : exitCodes.usage;
 }
 
-function nextStepsOf({ url, problem, status, headers, isOutage }: ClientError): string[] {
+function nextStepsOf(error: ClientError): string[] {
+  const { problem, status, headers, isOutage } = error;
   const { code, instance } = problem ?? { code: '', instance: '' };
   const step = steps.get(code);
-  if (step !== undefined) return step(url);
+  if (step !== undefined) return step(error);
   const retry = headers['retry-after'];
   if (status === 429) return [`Wait ${retry ?? 'some'} seconds and try again`];
   if (!isOutage) return [];
@@ -54,9 +55,28 @@ function nextStepsOf({ url, problem, status, headers, isOutage }: ClientError): 
   return [...wait, `See the server's log for details, under the request id ${instance.replace('urn:uuid:', '')}`];
 }
 
-const steps: ReadonlyMap<string, (url: string) => string[]> = new Map(
-  Object.entries<(url: string) => string[]>({
-    unauthenticated: (url) => [
+/** What a suggested command names: the secret and the revision of the request, and the flags of its environment. */
+interface Named {
+  readonly key: string;
+  readonly revision: string | undefined;
+  /** With a space before each; empty if the request is for no environment. */
+  readonly flags: string;
+}
+
+function namedBy({ path, message }: ClientError): Named {
+  const { pathname, searchParams } = new URL(path, 'http://server');
+  const [kind = '', organization = '', project = '', environment = '', key] = pathname.slice(1).split('/');
+  const isInEnvironment = (kind === 'secrets' || kind === 'versions') && environment !== '';
+  return {
+    key: (isInEnvironment ? key : undefined) ?? /\bsecret ([^ ,;]+)/.exec(message)?.[1] ?? '<key>',
+    revision: searchParams.get('revision') ?? undefined,
+    flags: isInEnvironment ? ` -o ${organization} -p ${project} -e ${environment}` : '',
+  };
+}
+
+const steps: ReadonlyMap<string, (error: ClientError) => string[]> = new Map(
+  Object.entries<(error: ClientError) => string[]>({
+    unauthenticated: ({ url }) => [
       `Sign in: keyframe login --url ${url}`,
       'In automation: set KEYFRAME_TOKEN to another service token',
     ],
@@ -65,20 +85,33 @@ const steps: ReadonlyMap<string, (url: string) => string[]> = new Map(
     plan_outdated: () => [
       'Check the new plan: run the command again, with --dry-run in place of --plan-hash if that was given',
     ],
-    secret_deleted: () => [
-      'Restore it: keyframe rollback <key> --version <n> --undelete. Its versions: keyframe versions <key>',
-    ],
+    secret_deleted: (error) => {
+      const { key, flags } = namedBy(error);
+      const version = /\bversion ([0-9]+)/.exec(error.message)?.[1] ?? '<n>';
+      return [
+        `Restore it: keyframe rollback ${key} --version ${version} --undelete${flags}`,
+        `See its versions: keyframe versions ${key}${flags}`,
+      ];
+    },
     revert_conflict: () => ['To undo the change of these secrets too, add --overwrite'],
     value_in_other_versions: () => [
       'To destroy the value in all of them, add --same-value; to keep it in the others, --this-version-only',
     ],
-    version_current: () => [
-      'Give the secret another value first: keyframe rotate <key>, or keyframe set <key>=<value>',
-    ],
-    version_destroyed: () => [
-      'See which versions still have a value: keyframe versions <key>',
-      'To read the others of a revision: keyframe pull --revision <revision> --skip-destroyed',
-    ],
+    version_current: (error) => {
+      const { key, flags } = namedBy(error);
+      return [
+        `Give the secret another value first: keyframe rotate ${key}${flags}`,
+        `or set it to one of yours: keyframe set ${key}${flags}`,
+      ];
+    },
+    version_destroyed: (error) => {
+      const { key, revision, flags } = namedBy(error);
+      const others = `To read the others: keyframe pull --revision ${revision} --skip-destroyed${flags}`;
+      return [
+        `See which versions still have a value: keyframe versions ${key}${flags}`,
+        ...(revision === undefined ? [] : [others]),
+      ];
+    },
     version_mismatch: () => ['Another user has changed it: check the change, and run the command again'],
   }),
 );

@@ -72,10 +72,11 @@ const lists: Readonly<Record<string, (organization: string) => readonly string[]
   organizations: membersAndUsers,
 };
 
+// A missing user may not be created yet.
 function membersAndUsers(organization: string): readonly string[] {
   return [
     `See the members: keyframe member list -o ${organization}`,
-    'See all users, as an administrator of the server: keyframe user list',
+    'See all users, or create one, as an administrator of the server: keyframe user list, keyframe user create <email>',
   ];
 }
 

@@ -178,7 +178,8 @@ export class ApiClient {
   }
 
   #silence(method: HttpMethod): ClientError {
-    const message = `${this.url} has not answered for ${this.#timeoutOf(method) / 1000} seconds`;
+    const seconds = this.#timeoutOf(method) / 1000;
+    const message = `${this.url} has not answered for ${seconds} second${seconds === 1 ? '' : 's'}`;
     const fault = method === 'GET' ? 'unreachable' : 'answer_lost';
     return new ClientError(message, { fault, url: this.url, networkCode: 'TIMEOUT' });
   }

@@ -58,8 +58,11 @@ export function thingOf<Thing extends NamedThing>(given: string, { things, ...ab
     given,
     things.flatMap(({ name }) => (name === null ? [] : [name])),
   );
-  const message =
-    given === 'latest' ? `there is no ${word} ${place}` : `no ${word} ${place} has the name ${JSON.stringify(given)}`;
+  const none =
+    excluded === undefined || excluded.things.length === 0
+      ? `there is no ${word} ${place}`
+      : `each ${word} ${place} ${excluded.because}`;
+  const message = given === 'latest' ? none : `no ${word} ${place} has the name ${JSON.stringify(given)}`;
   throw new CliError(exitCodes.notFound, message, {
     next: [...(similar === undefined ? [] : [`Did you mean ${similar}?`]), `See the ${word}s: ${listedBy}`],
   });

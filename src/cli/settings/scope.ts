@@ -67,9 +67,14 @@ function missingScope(missing: readonly ScopeName[], folder: FolderFile | undefi
   const flags = missing.map((name) => flagOf[name]).join(' ');
   const [verb, it] = missing.length === 1 ? ['is', 'it'] : ['are', 'them'];
   return usageError(
-    `the ${missing.join(' and ')} ${verb} missing: ${reasonOf(missing, folder, it)}`,
+    `the ${shownList(missing)} ${verb} missing: ${reasonOf(missing, folder, it)}`,
     `Add ${flags}, or set ${it} for this directory: keyframe init -o <organization> -p <project> -e <environment>`,
   );
+}
+
+/** `organization, project and environment` */
+function shownList(words: readonly string[]): string {
+  return [words.slice(0, -1).join(', '), ...words.slice(-1)].filter((part) => part !== '').join(' and ');
 }
 
 /** Why the folder file does not name what no flag names. */

@@ -127,7 +127,7 @@ function rollbackTarget(
   if (live === undefined && !undelete) {
     throw new DomainError(
       'secret_deleted',
-      `secret ${key} is deleted; send undelete to restore it with the value of version ${targetVersion}`,
+      `secret ${key} is deleted; only with undelete does a rollback restore it, with the value of version ${targetVersion}`,
     );
   }
   checkExpected(key, live, expectedVersion);

@@ -108,6 +108,10 @@ describe('audit', () => {
     expect((await cli.run([...line, '--action', 'foo.'])).stderr).toContain(
       'audit., authenticate, change., environment.',
     );
+    // Without its dot, a group is no action.
+    expect((await cli.run([...line, '--action', 'secret'])).stderr).toContain(
+      'No action is called secret; there are: ',
+    );
     expect((await cli.run([...line, '--action', 'secret.delete'])).stderr).toBe('There are no such entries.\n');
   });
 

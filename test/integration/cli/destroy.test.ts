@@ -49,7 +49,7 @@ describe('destroy', () => {
     const gone = await cli.run(['get', 'LEAK', '--version', '1', ...scope]);
     expect([gone.code, gone.stdout]).toEqual([5, '']);
     expect(gone.stderr).toContain('version 1 of secret LEAK was destroyed');
-    expect(gone.stderr).toContain('keyframe versions <key>');
+    expect(gone.stderr).toContain(`keyframe versions LEAK ${scope.join(' ')}\n`);
     const history = await cli.output(['versions', 'LEAK', ...scope]);
     expect(history).toMatch(/ DESTROYED +COMMENT\n/);
     expect(history).toMatch(/^v1 +created +\S+ +\S+ +20\S+Z/m);
@@ -60,7 +60,10 @@ describe('destroy', () => {
   test('of the current version, or of a value that other versions have, says what to do instead', async () => {
     await write('SAME', 'leaked', 'leaked', 'safe');
     const current = await cli.run(destroy('SAME', 3, '--yes'));
-    expect([current.code, current.stderr]).toEqual([6, expect.stringContaining('keyframe set <key>=<value>')]);
+    expect([current.code, current.stderr]).toEqual([
+      6,
+      expect.stringContaining(`keyframe set SAME ${scope.join(' ')}\n`),
+    ]);
     const shared = await cli.run(destroy('SAME', 1, '--yes'));
     expect(shared.code).toBe(6);
     expect(shared.stderr).toContain('these versions hold the value of version 1 as well: 2\n');

@@ -80,7 +80,12 @@ describe('versions and rollback', () => {
     await write({}, ['GONE']);
     const { code, stderr } = await cli.run(['rollback', 'GONE', '--version', '1', ...scope]);
     expect(code).toBe(6);
-    expect(stderr).toContain('keyframe rollback <key> --version <n> --undelete');
+    const [, restore = ''] = /^ {2}Restore it: keyframe (.*)$/m.exec(stderr) ?? [];
+    expect(restore).toBe(`rollback GONE --version 1 --undelete ${scope.join(' ')}`);
+    expect(stderr).toContain(`  See its versions: keyframe versions GONE ${scope.join(' ')}\n`);
+    await cli.output(restore.split(' '));
+    expect(await valueOf('GONE')).toBe('x');
+    await write({}, ['GONE']);
   });
 });
 

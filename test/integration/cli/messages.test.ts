@@ -95,11 +95,15 @@ describe('an error names what the user has typed', () => {
     expect(present).toContain(`keyframe project show ${project} -o ${organization}\n`);
     await folder.output(['org', 'create', 'gone']);
     await folder.output(['org', 'delete', 'gone', '--yes']);
-    expect(await fault(['org', 'create', 'gone'], 6)).toContain('is taken, maybe by a deleted organization');
+    const taken = await fault(['org', 'create', 'gone'], 6);
+    expect(taken).toContain('is taken, maybe by a deleted organization');
+    expect(taken).toMatch(/^ {2}See the deleted organizations: keyframe org list --deleted$/m);
+    expect(taken).toMatch(/^ {2}To take its deletion back: keyframe org undelete gone$/m);
   });
 
   test('such as a file whose name shows no format', async () => {
     expect(await fault(['pull', '--file', 'a.toml'])).toContain('the name of a.toml does not show its format');
+    expect(await fault(['push', 'a.toml'])).toContain('Add --format, one of env, json, yaml, k8s-secret;');
   });
 });
 
@@ -170,6 +174,15 @@ describe('pull --skip-destroyed', () => {
     expect(stdout).not.toContain('LOST');
     expect(stderr).toContain('the values of that revision were destroyed: LOST');
     expect(await fault(['pull', '--skip-destroyed'])).toContain('is for --revision');
+    const { organization, project, environment } = folder.scope;
+    const flags = `-o ${organization} -p ${project} -e ${environment}`;
+    expect(await fault(pull, 5)).toContain(`keyframe pull --revision ${revision} --skip-destroyed ${flags}\n`);
+    const one = await fault(['get', 'LOST', '--version', '1'], 5);
+    expect(one).toContain(`keyframe versions LOST ${flags}\n`);
+    expect(one).not.toContain('--skip-destroyed');
+    const current = await fault(['destroy', 'LOST', '--version', '2', '--yes'], 6);
+    expect(current).toContain(`keyframe rotate LOST ${flags}\n`);
+    expect(current).toContain(`keyframe set LOST ${flags}\n`);
   });
 });
 

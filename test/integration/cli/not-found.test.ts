@@ -132,6 +132,9 @@ describe('the error says what is missing, where, and what there is', () => {
     expect(await shown('member', 'remove', 'a@example.test', '-o', organization, '--yes')).toContain(
       `  See the members: keyframe member list -o ${organization}`,
     );
+    expect((await shown('member', 'set', 'a@example.test', '-r', 'viewer', '-o', organization)).at(-1)).toContain(
+      'keyframe user create <email>',
+    );
     expect((await shown('token', 'revoke-service', '--id', id, '--yes')).at(-1)).toBe(
       `  See the tokens: keyframe token list-service -o ${organization}`,
     );

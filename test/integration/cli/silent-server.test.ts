@@ -50,7 +50,7 @@ describe('a server that accepts connections and never answers', () => {
       env: { KEYFRAME_URL: address },
     });
     expect(code).toBe(1);
-    expect(stderr).toContain('has not answered for 1 seconds');
+    expect(stderr).toContain('has not answered for 1 second\n');
     expect(stderr.includes('may have been made')).toBe(words[0] === 'set');
   });
 

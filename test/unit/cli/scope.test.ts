@@ -50,6 +50,9 @@ describe('the environment that a command means', () => {
   test('without a folder the flags that are missing are named', () => {
     const attempt = (): unknown => resolveScope({ project: 'shop' }, undefined, 'environment');
     expect(attempt).toThrow('the organization and environment are missing: there is no .keyframe.json');
+    expect(() => resolveScope({}, undefined, 'environment')).toThrow(
+      'the organization, project and environment are missing: ',
+    );
     expect(resolveScope({ organization: 'acme' }, undefined, 'organization').organization).toBe('acme');
   });
 });

@@ -101,7 +101,8 @@ function isNothing(value: unknown): boolean {
 
 /** Why there is nothing: perhaps because no server has ever recorded the action. */
 function emptyText(action: string | undefined): string {
-  if (action === undefined || auditActions.some((known) => known === action || known.startsWith(action))) {
+  const isGroup = action?.endsWith('.') === true;
+  if (action === undefined || auditActions.some((known) => known === action || (isGroup && known.startsWith(action)))) {
     return 'There are no such entries.';
   }
   const [group = ''] = action.split('.');

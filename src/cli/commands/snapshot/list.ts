@@ -2,6 +2,7 @@ import type { SnapshotListView } from '../../../wire/snapshots.ts';
 import { apiPath } from '../../../client/api-client.ts';
 import { defineCommand } from '../../command.ts';
 import { scopeOptions } from '../../options.ts';
+import { scopeFlags } from '../secret/secrets-api.ts';
 import { time } from '../../terminal/time.ts';
 
 /** `snapshot list`: docs/interface.md 4.2 and 4.9. */
@@ -14,7 +15,8 @@ export const snapshotListCommand = defineCommand({
     { line: 'snapshot list -o acme -p shop -e production --output json', note: 'For a program' },
   ],
   async run(context, { options }) {
-    const { organization, project, environment } = context.scope(options);
+    const scope = context.scope(options);
+    const { organization, project, environment } = scope;
     const list = await context
       .api()
       .get<SnapshotListView>(apiPath`/snapshots/${organization}/${project}/${environment}`);
@@ -30,7 +32,7 @@ export const snapshotListCommand = defineCommand({
         { title: 'DESCRIPTION', cell: ({ description }) => description, isCut: true },
       ],
       name: ({ id }) => id,
-      whenEmpty: 'There are no snapshots yet. Create one: keyframe snapshot create',
+      whenEmpty: `There are no snapshots yet. Create one: keyframe snapshot create ${scopeFlags(scope)}`,
     });
   },
 });
