@@ -26,6 +26,7 @@ export const commandTable: readonly CommandSection[] = [
       { name: 'list', load: async () => (await import('./commands/secret/list.ts')).listCommand },
       { name: 'get', load: async () => (await import('./commands/secret/get.ts')).getCommand },
       { name: 'set', load: async () => (await import('./commands/secret/set.ts')).setCommand },
+      { name: 'edit', load: async () => (await import('./commands/secret/edit.ts')).editCommand },
       { name: 'rotate', load: async () => (await import('./commands/secret/rotate.ts')).rotateCommand },
       { name: 'unset', load: async () => (await import('./commands/secret/unset.ts')).unsetCommand },
       { name: 'push', load: async () => (await import('./commands/secret/push.ts')).pushCommand },

@@ -25,6 +25,8 @@ export interface CommandContext {
   readonly organization: (flags: OrganizationFlags) => string;
   /** Asks the user to confirm; --yes confirms. Throws CliError 7 if the user does not, or if there is no terminal. */
   readonly confirm: (question: string) => Promise<void>;
+  /** Throws CliError 7 if `confirm` would, because there is no terminal: before work that would be lost. */
+  readonly requireConfirmable: (question: string) => void;
   /** As `confirm`, but the user must type this word. */
   readonly confirmByTyping: (question: string, word: string) => Promise<void>;
   /** Whether values are printed: always to a pipe or file, and on a terminal only with --reveal. */

@@ -42,6 +42,9 @@ export function createContext({ streams, environment, flags, ...rest }: ContextO
     scope: (scopeFlags) => scopeFrom(scopeFlags, configuration, 'environment'),
     project: (projectFlags) => scopeFrom(projectFlags, configuration, 'project'),
     organization: (organizationFlags) => scopeFrom(organizationFlags, configuration, 'organization').organization,
+    requireConfirmable: (question) => {
+      if (!isConfirmed) requireTerminal(io, question);
+    },
     confirm: async (question) => {
       if (isConfirmed) return;
       const answer = await askOrRefuse(io, `${question} [y/N]`);
@@ -57,12 +60,16 @@ export function createContext({ streams, environment, flags, ...rest }: ContextO
   };
 }
 
+/** Throws CliError refused if no question can be asked. */
+function requireTerminal(io: Io, question: string): void {
+  if (io.canAsk) return;
+  throw new CliError(exitCodes.refused, `this must be confirmed, and there is no terminal to ask at: ${question}`, {
+    next: ['To continue without confirmation, add --yes'],
+  });
+}
+
 async function askOrRefuse(io: Io, question: string): Promise<string> {
-  if (!io.canAsk) {
-    throw new CliError(exitCodes.refused, `this must be confirmed, and there is no terminal to ask at: ${question}`, {
-      next: ['To continue without confirmation, add --yes'],
-    });
-  }
+  requireTerminal(io, question);
   const answer = await io.ask(question);
   if (answer === undefined) throw refused();
   return answer.trim();

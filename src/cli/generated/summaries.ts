@@ -5,6 +5,7 @@ export const summaries: Readonly<Record<string, string>> = {
   list: 'List the secrets of an environment, without their values',
   get: 'Print the values of secrets',
   set: 'Set secrets: KEY=VALUE, from standard input or from a file',
+  edit: 'Change secrets in your editor, after showing the plan',
   rotate: 'Replace the value of a secret with a random one from the server',
   unset: 'Delete secrets',
   push: 'Apply a file of secrets to an environment, after showing the plan',

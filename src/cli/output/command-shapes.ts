@@ -5,6 +5,7 @@ export const commandShapes: Readonly<Record<string, readonly ShapeName[]>> = {
   list: ['secret-list', 'deleted-secret-list'],
   get: ['secret', 'past-secret', 'secret-list'],
   set: ['change'],
+  edit: ['push'],
   rotate: ['change'],
   unset: ['change'],
   push: ['push'],

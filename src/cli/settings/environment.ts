@@ -15,6 +15,10 @@ export interface Environment {
   readonly trustsFolder: string | undefined;
   /** KEYFRAME_INSECURE_HTTP, as it is set. */
   readonly insecureHttp: string | undefined;
+  /** VISUAL, else EDITOR, else vi: a line of the shell. */
+  readonly editor: string;
+  /** Folders for a file that must not last, best first: memory that only the user can enter, other memory, the disk. */
+  readonly temporaryFolders: readonly string[];
   readonly workingDirectory: string;
   /** NO_COLOR is not set, and the terminal is not a dumb one. */
   readonly hasColor: boolean;
@@ -39,6 +43,8 @@ export function readEnvironment(
     trustFile: join(configHome, 'keyframe', 'trusted-folders.json'),
     trustsFolder: value('KEYFRAME_TRUST_FOLDER'),
     insecureHttp: value('KEYFRAME_INSECURE_HTTP'),
+    editor: value('VISUAL') ?? value('EDITOR') ?? 'vi',
+    temporaryFolders: [value('XDG_RUNTIME_DIR') ?? [], '/dev/shm', value('TMPDIR') ?? '/tmp'].flat(),
     workingDirectory,
     hasColor: value('NO_COLOR') === undefined && value('TERM') !== 'dumb',
     variables,

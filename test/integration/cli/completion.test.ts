@@ -39,6 +39,9 @@ describe('__complete offers', () => {
   test('keys of the environment of the folder, or of the flags', async () => {
     expect(await offered(['get', 'DATA'])).toEqual(['DATABASE_PASSWORD', 'DATABASE_URL', ':words']);
     expect(await offered(['unset', 'API_KEY', ''])).toEqual(['API_KEY', 'DATABASE_PASSWORD', 'DATABASE_URL', ':words']);
+    expect(await offered(['edit', 'API'])).toEqual(['API_KEY', ':words']);
+    expect(await offered(['edit', '--format', ''])).toEqual(['env', 'yaml', 'json', ':words']);
+    expect(await offered(['edit', '--draft', ''])).toEqual([':files']);
     expect(await offered(['get', '-e', 'no-such', ''])).toEqual([':words']);
     const { organization, project } = site.world.slugs;
     const other = await site.newFolder();

@@ -65,6 +65,7 @@ const asks: Readonly<Record<string, () => string[]>> = {
   set: () => ['set', 'A=3', 'B=3', ...scope],
   unset: () => ['unset', 'A', ...scope],
   push: () => ['push', '-', ...scope],
+  edit: () => ['edit', ...scope],
   undo: () => ['undo', ...scope],
   destroy: () => ['destroy', 'A', '--version', '1', ...scope],
   promote: () => ['promote', '--from', 'staging', ...scope],

@@ -98,6 +98,10 @@ describe('--output json', () => {
     expect(await prints('rollback', ['A', '--version', '1', '--yes'])).toMatchObject({ key: 'A', version: 3 });
     expect(await prints('undo', ['--dry-run'])).toMatchObject({ restored: ['A'], conflicts: [] });
     await prints('set', ['A=3']);
+    const edited = { added: ['D'], changed: [], removed: [], unchanged: ['A', 'B', 'C'], kept: [], dryRun: false };
+    const env = { EDITOR: `sh -c 'echo D=4 >> "$0"'` };
+    expect(await prints('edit', ['--yes'], { env })).toMatchObject({ ...edited, set: [{ key: 'D', version: 1 }] });
+    await prints('unset', ['D', '--yes']);
     expect(await prints('destroy', ['A', '--version', '2', '--yes'])).toMatchObject({ key: 'A', version: 2 });
     expect(await prints('unset', ['B', '--yes'])).toMatchObject({ set: [], deleted: ['B'] });
     await prints('list', ['--deleted'], { shape: 'deleted-secret-list' });

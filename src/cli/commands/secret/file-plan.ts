@@ -59,13 +59,22 @@ export async function printEmptyPlan(
   await printer.lines(filePlanOutput(plan, { warnings, dryRun: false }), []);
 }
 
+interface ShownPlan {
+  readonly plan: FilePlan;
+  /** Where the wanted state is from, for users. */
+  readonly source: string;
+  /** What users must know about a key. */
+  readonly notes?: ReadonlyMap<string, string>;
+}
+
 /** Shows the plan and asks for confirmation. Throws CliError refused. */
 export async function confirmFilePlan(
   context: CommandContext,
   scope: Scope,
-  { plan, source }: { readonly plan: FilePlan; readonly source: string },
+  { plan, source, notes = new Map() }: ShownPlan,
 ): Promise<void> {
-  notePlan(context, `Plan for ${shownScope(scope)} from ${source}`, changeLines(plan));
+  const noteOf = (key: string): string => (notes.has(key) ? `  (${notes.get(key)})` : '');
+  notePlan(context, `Plan for ${shownScope(scope)} from ${source}`, changeLines(plan, noteOf));
   await context.confirm(`Apply these changes to ${shownScope(scope)}?`);
 }
 

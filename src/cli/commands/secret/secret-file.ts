@@ -53,7 +53,7 @@ export async function readSecretFile(
     );
   }
   const bytes = path === '-' ? await io.readInput() : readBytes(resolve(environment.workingDirectory, path), shown);
-  return await withFileName(shown, async () => await parsers[format](decoded(bytes)), manifestHint(format, bytes));
+  return await withFileName(shown, async () => await parseSecrets(decoded(bytes), format), manifestHint(format, bytes));
 }
 
 /** The next step if a manifest of a Kubernetes Secret was read in the format of its name. */
@@ -62,6 +62,11 @@ function manifestHint(format: ReadableFormat, bytes: Buffer): string[] {
   return isManifest && format !== 'k8s-secret'
     ? ['For the manifest of a Kubernetes Secret, add --format k8s-secret']
     : [];
+}
+
+/** Parses the text of a file of secrets. Throws FormatError, with the line and never with a value. */
+export async function parseSecrets(text: string, format: ReadableFormat): Promise<SecretFile> {
+  return await parsers[format](text);
 }
 
 /** A warning as a line for users. */

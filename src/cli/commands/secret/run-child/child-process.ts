@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { constants } from 'node:os';
 import { CliError } from '../../../cli-error.ts';
@@ -11,6 +11,8 @@ export interface ChildOptions {
   readonly variables: Readonly<NodeJS.ProcessEnv>;
   /** The caller's own PATH, in which the program is looked up. */
   readonly callerPath: string | undefined;
+  /** Its standard output is our standard error. */
+  readonly isOutputOnError?: boolean;
 }
 
 /** How a program ended. */
@@ -46,11 +48,18 @@ export interface StartedChild {
  *
  * @throws CliError if the variables are too large for the system.
  */
-export function startChild({ command, args, variables, callerPath }: ChildOptions): StartedChild {
+export function startChild({
+  command,
+  args,
+  variables,
+  callerPath,
+  isOutputOnError = false,
+}: ChildOptions): StartedChild {
   const program = findProgram(command, callerPath);
   if (program === undefined) return notStarted(noSuchProgram);
   try {
-    const child = spawn(program, args, { argv0: command, env: variables, stdio: 'inherit' });
+    const stdio: StdioOptions = ['inherit', isOutputOnError ? 2 : 'inherit', 'inherit'];
+    const child = spawn(program, args, { argv0: command, env: variables, stdio });
     return { ended: endOf(child), kill: (signal) => void child.kill(signal) };
   } catch (error) {
     return notStarted(faultOf(error));

@@ -27,8 +27,7 @@ export function childVariables(
   secrets: SecretTable,
   { keepsToken, keepsExisting, allowsLoaderVariables, place }: VariableRules,
 ): NodeJS.ProcessEnv {
-  const inherited = Object.entries(own).filter(([name]) => keepsToken || !credentials.includes(name));
-  const variables = new Map<string, string | undefined>(inherited);
+  const variables = new Map<string, string | undefined>(Object.entries(keepsToken ? own : withoutCredentials(own)));
   const injected = [...secrets].filter(([key]) => !keepsExisting || !variables.has(key));
   requireNoLoaderVariables(new Map(injected), { place, allowed: allowsLoaderVariables });
   const withNul = injected.filter(([, value]) => value.includes('\0')).map(([key]) => key);
@@ -40,4 +39,9 @@ export function childVariables(
   }
   for (const [key, value] of injected) variables.set(key, value);
   return Object.fromEntries(variables);
+}
+
+/** The variables without the token of this command. */
+export function withoutCredentials(own: Readonly<NodeJS.ProcessEnv>): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(own).filter(([name]) => !credentials.includes(name)));
 }
