@@ -54,22 +54,17 @@ export const promoteCommand = defineCommand({
     { line: 'promote --from staging --to production --missing --yes', note: 'Only add what is missing' },
   ],
   async run(context, { options }) {
-    const { from, isMissingOnly, isMirror, isPlan, isDryRun, planHash: givenHash } = options;
-    if (from === undefined)
-      throw usageError('--from <environment> is required', 'It names the source, such as staging.');
-    if (isMissingOnly && isMirror) throw usageError('--missing and --mirror cannot be combined');
-    const destination = destinationOf(context, options);
-    const source = sourceOf(from, destination);
-    const expectedRevision = await expectedRevisionId(context.api(), destination, options.expectedRevision);
+    const { isPlan, isDryRun, planHash: givenHash } = options;
+    const places = placesOf(context, options);
+    const { source, destination } = places;
     const body: CopyRequest = {
       from: { project: source.project, environment: source.environment, revision: revisionOf(options.revision) },
-      mode: isMissingOnly ? 'missing' : isMirror ? 'mirror' : 'changed',
+      mode: modeOf(options),
       keys: keySelection(options),
       planHash: givenHash,
-      expectedRevision,
+      expectedRevision: await expectedRevisionId(context.api(), destination, options.expectedRevision),
       comment: options.comment,
     };
-    const places = { source, destination };
     const isPlanOnly = isPlan || isDryRun;
     const isAgreed = isPlanOnly || givenHash !== undefined || context.isConfirmed;
     const planHash = isAgreed ? givenHash : await agreedPlan(context, places, body);
@@ -102,13 +97,31 @@ interface Places {
 }
 
 interface DestinationFlags {
+  readonly from: string | undefined;
   readonly to: string | undefined;
   readonly organization: string | undefined;
   readonly project: string | undefined;
   readonly environment: string | undefined;
 }
 
-function destinationOf(context: CommandContext, { to, ...flags }: DestinationFlags): Scope {
+interface ModeFlags {
+  readonly isMissingOnly: boolean;
+  readonly isMirror: boolean;
+}
+
+function modeOf({ isMissingOnly, isMirror }: ModeFlags): CopyRequest['mode'] {
+  if (isMissingOnly && isMirror) throw usageError('--missing and --mirror cannot be combined');
+  if (isMissingOnly) return 'missing';
+  return isMirror ? 'mirror' : 'changed';
+}
+
+function placesOf(context: CommandContext, { from, ...flags }: DestinationFlags): Places {
+  if (from === undefined) throw usageError('--from <environment> is required', 'It names the source, such as staging.');
+  const destination = destinationOf(context, flags);
+  return { source: sourceOf(from, destination), destination };
+}
+
+function destinationOf(context: CommandContext, { to, ...flags }: Omit<DestinationFlags, 'from'>): Scope {
   if (to === undefined) return context.scope(flags);
   if (flags.environment !== undefined) throw usageError('--to and --env both name the destination', 'Use one of them.');
   // The parts that --to names are not looked for elsewhere.
