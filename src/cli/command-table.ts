@@ -46,6 +46,7 @@ export const commandTable: readonly CommandSection[] = [
       { name: 'history', load: async () => (await import('./commands/secret/history.ts')).historyCommand },
       { name: 'watch', load: async () => (await import('./commands/change/watch.ts')).watchCommand },
       { name: 'wait', load: async () => (await import('./commands/change/wait.ts')).waitCommand },
+      { name: 'consumers', load: async () => (await import('./commands/consumer/list.ts')).consumersCommand },
       {
         name: 'snapshot',
         summary: 'Capture and restore the state of an environment',

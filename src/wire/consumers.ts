@@ -94,4 +94,5 @@ export const fleetConsumerView = z.strictObject({
 export const fleetView = z.strictObject({ consumers: z.array(fleetConsumerView), nextCursor: z.string().nullable() });
 
 export type ConsumerView = z.infer<typeof consumerView>;
+export type ConsumerListView = z.infer<typeof consumerListView>;
 export type FleetConsumerView = z.infer<typeof fleetConsumerView>;

@@ -20,6 +20,7 @@ export const summaries: Readonly<Record<string, string>> = {
   history: 'List the changes of an environment',
   watch: 'Show the changes of an environment as they happen',
   wait: 'Wait until an environment has reached a revision',
+  consumers: 'List the SecretSyncs that read an environment',
   'snapshot create': 'Capture the current state of an environment',
   'snapshot list': 'List the snapshots of an environment',
   'snapshot show': 'Show a snapshot and its environment',

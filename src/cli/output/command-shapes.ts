@@ -20,6 +20,7 @@ export const commandShapes: Readonly<Record<string, readonly ShapeName[]>> = {
   history: ['revision-list'],
   watch: ['watched-change'],
   wait: ['reached-revision'],
+  consumers: ['consumer-list'],
   'snapshot create': ['snapshot'],
   'snapshot list': ['snapshot-list'],
   'snapshot show': ['placed-snapshot'],

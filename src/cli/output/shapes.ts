@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { auditListView } from '../../wire/audit.ts';
 import { changeListView, changeView, revertView } from '../../wire/changes.ts';
+import { consumerListView, consumerView } from '../../wire/consumers.ts';
 import { copyView } from '../../wire/copies.ts';
 import { meView } from '../../wire/me.ts';
 import { memberListView, memberView } from '../../wire/members.ts';
@@ -103,6 +104,20 @@ const watchedChange = z.strictObject({
   ),
 });
 
+const { cluster, uid, namespace, name, source } = consumerView.shape;
+const reachedRevision = z.strictObject({
+  ...revisionFields,
+  consumers: z
+    .strictObject({
+      reached: z.int().meta({ description: 'How many have the revision or a later one' }),
+      exempt: z
+        .array(z.strictObject({ cluster, uid, namespace, name, source, why: z.enum(['pinned', 'suspended']) }))
+        .meta({ description: 'Those that were not waited for' }),
+    })
+    .exactOptional()
+    .meta({ description: 'With --converged' }),
+});
+
 const problemOutput = z.strictObject({
   ...problem.partial({ status: true, instance: true }).shape,
   type: z.string(),
@@ -146,6 +161,7 @@ const status = z.strictObject({
 export const shapes = {
   'audit-list': auditListView,
   change: secretPatchView,
+  'consumer-list': consumerListView,
   copy: copyView,
   'deleted-secret-list': deletedSecretListView,
   deletion,
@@ -170,7 +186,7 @@ export const shapes = {
   'project-list': projectListView,
   prune: pruneView,
   push,
-  'reached-revision': z.strictObject(revisionFields),
+  'reached-revision': reachedRevision,
   restore: restoreView,
   revert: revertView,
   'revision-list': changeListView,

@@ -40,14 +40,7 @@ const faults = [
 
 /** Calls each of the server's own functions for metrics, with every value that it may be given. */
 function observeAll(metrics: Metrics, { kinds, reasons, statuses }: OpenLabels): void {
-  for (const status of statuses) metrics.httpRequest({ method: 'GET', route: '/api/v1/me', status, durationMs: 1 });
-  for (const fault of faults) metrics.authenticationFailed(fault);
-  for (const limit of ['credential', 'address', 'traffic'] as const) metrics.rateLimited(limit);
-  for (const kind of kinds) for (const reason of reasons) metrics.reconciled(kind, reason, 1);
-  for (const operation of ['create', 'replace', 'apply', 'delete'] as const)
-    for (const result of ['done', 'conflict', 'failed'] as const) metrics.secretWrite(operation, result);
-  for (const cause of ['resource_gone', 'grant_gone'] as const) metrics.orphanedTokenSuspended(cause);
-  for (const result of ['done', 'failed'] as const) metrics.syncStatesReported(result);
+  countAll(metrics, { kinds, reasons, statuses });
   const pool = { totalCount: 1, idleCount: 1, waitingCount: 0 };
   metrics.observePools({ reads: pool, transactions: pool });
   const tables = growingTables.map((table) => ({ table, bytes: 1, rows: 1 }));
@@ -71,6 +64,18 @@ function observeAll(metrics: Metrics, { kinds, reasons, statuses }: OpenLabels):
     () => ({ resources, orphanedSecrets: 0 }),
     () => 0,
   );
+}
+
+/** Its counters and histograms. */
+function countAll(metrics: Metrics, { kinds, reasons, statuses }: OpenLabels): void {
+  for (const status of statuses) metrics.httpRequest({ method: 'GET', route: '/api/v1/me', status, durationMs: 1 });
+  for (const fault of faults) metrics.authenticationFailed(fault);
+  for (const limit of ['credential', 'address', 'traffic'] as const) metrics.rateLimited(limit);
+  for (const kind of kinds) for (const reason of reasons) metrics.reconciled(kind, reason, 1);
+  for (const operation of ['create', 'replace', 'apply', 'delete'] as const)
+    for (const result of ['done', 'conflict', 'failed'] as const) metrics.secretWrite(operation, result);
+  for (const cause of ['resource_gone', 'grant_gone'] as const) metrics.orphanedTokenSuspended(cause);
+  for (const result of ['done', 'failed'] as const) metrics.syncStatesReported(result);
 }
 
 /** The names of the server's own metrics in a text of Prometheus' format, also of those without a series. */

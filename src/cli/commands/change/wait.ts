@@ -1,14 +1,18 @@
+import type { ConsumerView } from '../../../wire/consumers.ts';
+import type { SecretKeyListView } from '../../../wire/secrets.ts';
 import type { EnvironmentView } from '../../../wire/tenancy.ts';
 import { apiPath } from '../../../client/api-client.ts';
 import { CliError, usageError } from '../../cli-error.ts';
 import { type CommandContext, defineCommand } from '../../command.ts';
 import { durationOption } from '../../duration-option.ts';
 import { exitCodes } from '../../exit-codes.ts';
-import { requiredText, scopeOptions } from '../../options.ts';
+import { flag, requiredText, scopeOptions, text } from '../../options.ts';
 import type { ReachedRevisionOutput } from '../../output/shapes.ts';
 import type { Scope } from '../../settings/scope.ts';
 import { endOnSignals } from '../../terminal/end-on-signals.ts';
-import { shownScope } from '../secret/secrets-api.ts';
+import { noteExempt, untilConverged } from '../consumer/converged-consumers.ts';
+import { whyExempt } from '../consumer/convergence.ts';
+import { secretsPath, shownScope } from '../secret/secrets-api.ts';
 import { followChanges } from './followed-changes.ts';
 import { noteOutage } from './outage-note.ts';
 
@@ -18,10 +22,12 @@ const defaultMs = 5 * 60_000;
 export const waitCommand = defineCommand({
   summary: 'Wait until an environment has reached a revision',
   description:
-    'Ends with exit code 0 when the environment is at this revision or a later one, and with 9 if that takes longer than --within. It polls nothing: the server reports each change. An id is that of an existing revision, so an unknown id is an error at once.',
+    'Ends with exit code 0 when the environment is at this revision or a later one, and with 9 if that takes longer than --within. It polls nothing: the server reports each change. An id is that of an existing revision, so an unknown id is an error at once. With --converged, it then waits until the Secret of each SecretSync that reads the environment holds this revision or a later one, and until the pods of its workloads (spec.rollout) run with it. It asks the server every few seconds. It names those that are late, and clusters that do not report. It ends with 6 as soon as a SecretSync is stalled for 5 seconds although it has seen the revision, or cannot read. Pinned and suspended SecretSyncs are named and not waited for.',
   options: {
     ...scopeOptions,
     revision: requiredText('--revision <revision>', 'The revision to wait for (number or id)'),
+    isConverged: flag('--converged', 'Also wait until all SecretSyncs that read the environment have it'),
+    cluster: text('--cluster <cluster>', 'With --converged: only the SecretSyncs in this cluster'),
     within: durationOption('--within <duration>', 'Longest wait, such as 90s or 1h (default: 5m)'),
   },
   examples: [
@@ -30,20 +36,50 @@ export const waitCommand = defineCommand({
       line: 'wait -e production --revision 42 --within 30m',
       note: 'In a pipeline that needs the change of another one',
     },
+    { line: 'wait -e production --revision 42 --converged', note: 'Until it runs everywhere' },
   ],
   async run(context, { options }) {
     const scope = context.scope(options);
-    const { revision: wanted, within = defaultMs } = options;
+    const { revision: wanted, within = defaultMs, isConverged, cluster } = options;
+    if (cluster !== undefined && !isConverged) throw usageError('--cluster needs --converged');
     endOnSignals();
+    const deadline = Date.now() + within;
     const current = await currentRevision(context, scope, wanted);
     const isReached = !isNumber(wanted) || current.revision >= Number(wanted);
     const reached = isReached ? current : await laterRevision(context, scope, { wanted: Number(wanted), within });
     const { revision, revisionId } = reached;
     const value = { revision, revisionId } satisfies ReachedRevisionOutput;
     const sentence = `${shownScope(scope)} is at revision ${revision}`;
-    await context.printer.done({ value, sentence, name: revisionId });
+    if (!isConverged) return await context.printer.done({ value, sentence, name: revisionId });
+    const awaited = { scope, revision: await numberOf(context, scope, wanted), cluster, deadline };
+    const convergence = await untilConverged(context, awaited);
+    noteExempt(context, convergence);
+    const consumers = { reached: convergence.reached.length, exempt: convergence.exempt.map(exemptView) };
+    const whole = { ...value, consumers } satisfies ReachedRevisionOutput;
+    await context.printer.done({
+      value: whole,
+      sentence: `${sentence}${reachedText(consumers.reached, awaited.revision)}`,
+      name: revisionId,
+    });
   },
 });
+
+function reachedText(count: number, revision: number): string {
+  if (count === 0) return ', and no SecretSync follows it';
+  return `, and ${count === 1 ? '1 consumer has' : `${count} consumers have`} revision ${revision} or a later one`;
+}
+
+/** The number of a revision that exists. */
+async function numberOf(context: CommandContext, scope: Scope, wanted: string): Promise<number> {
+  if (isNumber(wanted)) return Number(wanted);
+  const query = { values: false, revision: wanted };
+  return (await context.api().get<SecretKeyListView>(secretsPath(scope), { query })).revision;
+}
+
+function exemptView(consumer: ConsumerView): NonNullable<ReachedRevisionOutput['consumers']>['exempt'][number] {
+  const { cluster, uid, namespace, name, source } = consumer;
+  return { cluster, uid, namespace, name, source, why: whyExempt(consumer) };
+}
 
 interface Reached {
   readonly revision: number;
