@@ -44,6 +44,7 @@ describe('help', () => {
       const behind = await shown(...words, '--help');
       expect(behind.fault).toBe('commander.helpDisplayed');
       expect(behind.text).toContain(`Usage: keyframe ${words.join(' ')} `);
+      expect(behind.text).not.toMatch(/\(default: [^)]*\)\s+\(default: /);
       expect(await shown('help', ...words)).toEqual({ text: behind.text, fault: undefined });
     },
   );
