@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { type CliFolder, CliSite } from '../../support/cli/cli-site.ts';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { type CliFolder, type CliSite, withCliSite } from '../../support/cli/cli-site.ts';
 import { EditFolder } from '../../support/cli/edit-folder.ts';
 import type { RunningCommand } from '../../support/cli/running-command.ts';
 import { LockSession } from '../../support/database/locks.ts';
@@ -14,15 +14,14 @@ let site: CliSite;
 let cli: CliFolder;
 let folder: EditFolder;
 
-beforeAll(async () => {
-  site = await CliSite.start();
+withCliSite((given) => {
+  site = given;
 });
 beforeEach(async () => {
   cli = await site.newFolder();
   folder = new EditFolder(cli);
   await cli.patch({ set: { A: 'hunter1', B: 'hunter2', GONE: 'x' } });
 });
-afterAll(() => site.close());
 
 const change = `sed -i -e s/hunter1/hunter3/ -e '/^GONE=/d' "$1"`;
 const changed = { A: 'hunter3', B: 'hunter2' };

@@ -1,8 +1,8 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { type CliFolder, CliSite } from '../../support/cli/cli-site.ts';
+import { type CliFolder, type CliSite, withCliSite } from '../../support/cli/cli-site.ts';
 import { EditFolder } from '../../support/cli/edit-folder.ts';
 import { secretKeys, secretValues } from '../../unit/cli/formats/arbitraries.ts';
 
@@ -10,14 +10,13 @@ let site: CliSite;
 let cli: CliFolder;
 let folder: EditFolder;
 
-beforeAll(async () => {
-  site = await CliSite.start();
+withCliSite((given) => {
+  site = given;
 });
 beforeEach(async () => {
   cli = await site.newFolder();
   folder = new EditFolder(cli);
 });
-afterAll(() => site.close());
 
 const revision = async (): Promise<number> => (await cli.list()).revision;
 

@@ -114,7 +114,7 @@ async function editAndApply(
     return await printEmptyPlan(context, plan, warnings);
   }
   for (const warning of warnings) context.io.warn(shownWarning(warning));
-  await confirmFilePlan(context, scope, { plan, source: 'your draft', notes: notesOf(session) });
+  await confirmFilePlan(context, scope, { plan, source: 'your draft', noteOf: noteOf(session) });
   // The server may have made the change when a signal comes.
   signals.beforeEnd = () => noteKept(context, session);
   const answer = await writeFilePlan(context, scope, { plan, wanted, comment });
@@ -123,8 +123,8 @@ async function editAndApply(
   await printWrittenPlan(context, scope, { plan, warnings, answer });
 }
 
-function notesOf({ conflicts }: EditSession): ReadonlyMap<string, string> {
-  return new Map(conflicts.map((key) => [key, 'others have changed it since the draft was made']));
+function noteOf({ conflicts }: EditSession): (key: string) => string {
+  return (key) => (conflicts.includes(key) ? '  (others have changed it since the draft was made)' : '');
 }
 
 /**

@@ -63,17 +63,16 @@ interface ShownPlan {
   readonly plan: FilePlan;
   /** Where the wanted state is from, for users. */
   readonly source: string;
-  /** What users must know about a key. */
-  readonly notes?: ReadonlyMap<string, string>;
+  /** What follows a key. */
+  readonly noteOf?: (key: string) => string;
 }
 
 /** Shows the plan and asks for confirmation. Throws CliError refused. */
 export async function confirmFilePlan(
   context: CommandContext,
   scope: Scope,
-  { plan, source, notes = new Map() }: ShownPlan,
+  { plan, source, noteOf }: ShownPlan,
 ): Promise<void> {
-  const noteOf = (key: string): string => (notes.has(key) ? `  (${notes.get(key)})` : '');
   notePlan(context, `Plan for ${shownScope(scope)} from ${source}`, changeLines(plan, noteOf));
   await context.confirm(`Apply these changes to ${shownScope(scope)}?`);
 }
