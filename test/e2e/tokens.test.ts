@@ -18,7 +18,7 @@ async function syncedUntilExpiry([lifeMs, ...longer]: readonly number[]): Promis
   if (lifeMs === undefined) throw new Error('No token lived until its SecretSync was in sync.');
   const expiresAt = new Date(Date.now() + lifeMs);
   const site = await stack.makeSite({ values, token: { expiresAt } });
-  const before = await site.waitUntilSynced(values).catch(() => undefined);
+  const before = await site.waitUntilSynced(values, { timeoutMs: lifeMs }).catch(() => undefined);
   const isAlive = before !== undefined && Date.now() < expiresAt.getTime();
   return isAlive ? { site, before } : await syncedUntilExpiry(longer);
 }

@@ -11,6 +11,7 @@ import { fencedBlocks, readPage } from '../support/fixtures/documentation.ts';
 import { waitFor } from '../support/fixtures/wait-for.ts';
 import { NodeSite } from '../support/node/node-site.ts';
 import { Release } from '../support/node/release.ts';
+import { Consumer } from './consumer.ts';
 import { PrivatePostgres } from './private-postgres.ts';
 
 /** The production installation of docs/install.md: a PostgreSQL of a private authority, two roles, TLS in the pods, two teams. */
@@ -23,6 +24,9 @@ const ofServer = makeAuthority();
 let postgres: PrivatePostgres;
 let release: Release;
 let names: readonly string[];
+/** In rolloutNamespaces, and not in it. */
+let inside: string;
+let outside: string;
 
 beforeAll(async () => {
   postgres = await PrivatePostgres.start(site, authority);
@@ -38,6 +42,7 @@ beforeAll(async () => {
   resources.defer(
     async () => void (await site.kubectl(['delete', 'namespace', 'payments', 'search', '--ignore-not-found'])),
   );
+  [inside, outside] = [await site.makeNamespace('restricted'), await site.makeNamespace('restricted')];
   release = await Release.install(site, resources, settings, { isPrivate: true, prepare });
 });
 
@@ -114,7 +119,7 @@ function podValues(): object {
       },
     ],
     rollouts: true,
-    rolloutNamespaces: ['default'],
+    rolloutNamespaces: [inside],
   };
 }
 
@@ -169,6 +174,41 @@ async function podNames(): Promise<string> {
   ]);
 }
 
+async function inNamespace(namespace: string, ...args: readonly string[]): Promise<string> {
+  return await site.kubectl(['-n', namespace, ...args]);
+}
+
+const restarts = { organization: 'restarts', project: 'shop' };
+const keyframeApi = '/apis/keyframe.dev/v1alpha1';
+
+/** Lets both namespaces read the environment of the applications. */
+async function grantRestarts(): Promise<void> {
+  const rules = [{ ...restarts, environments: ['production'], kinds: ['SecretSync'] }];
+  const body = {
+    apiVersion: 'keyframe.dev/v1alpha1',
+    kind: 'AccessGrant',
+    metadata: { name: 'restarts' },
+    spec: { namespaces: [inside, outside], rules },
+  };
+  await site.kube.json({ method: 'POST', path: `${keyframeApi}/accessgrants`, body });
+}
+
+/** An application whose SecretSync restarts it with each change of its Secret, if the controller may do that. */
+async function consumerIn(namespace: string): Promise<Consumer> {
+  const body = {
+    apiVersion: 'keyframe.dev/v1alpha1',
+    kind: 'SecretSync',
+    metadata: { name: 'app' },
+    spec: {
+      environmentRef: { ...restarts, name: 'production' },
+      rollout: { targets: [{ kind: 'Deployment', name: 'web' }] },
+    },
+  };
+  await site.kube.json({ method: 'POST', path: `${keyframeApi}/namespaces/${namespace}/secretsyncs`, body });
+  await inNamespace(namespace, 'wait', '--for=condition=Ready', '--timeout=60s', 'secretsync/app');
+  return await Consumer.deploy(site, namespace, { name: 'web', secret: 'app' });
+}
+
 describe('an installation as docs/install.md describes it for production', () => {
   test('connects to PostgreSQL over TLS alone, as a role that owns nothing', async () => {
     const sessions = await postgres.query(
@@ -197,6 +237,15 @@ describe('an installation as docs/install.md describes it for production', () =>
     expect(await site.kubectl([...deployment, '-o', `jsonpath=${template}`])).toBe('read urgent');
     const labelled = ['-n', release.namespace, 'get', 'pods,deployments,services', '-l', 'example.com/team=platform'];
     expect((await site.kubectl([...labelled, '-o', 'name'])).trim().split('\n')).toHaveLength(6);
+  });
+
+  test('has the memory limit of each Deployment in its pods', async () => {
+    const limits = [];
+    for (const deployment of ['keyframe', 'keyframe-controller']) {
+      const place = ['-n', release.namespace, 'exec', `deployment/${deployment}`, '-c', 'keyframe', '--'];
+      limits.push(Number(await site.kubectl([...place, 'node', '-p', 'process.constrainedMemory()'])));
+    }
+    expect(limits).toEqual([512 * 2 ** 20, 400 * 2 ** 20]);
   });
 
   test('uses a renewed certificate without a restart', async () => {
@@ -249,5 +298,25 @@ describe('an installation as docs/install.md describes it for production', () =>
     await apply('refused');
     await site.kubectl(['-n', 'search', 'wait', '--for=condition=Ready=false', '--timeout=60s', 'secretsync/peek']);
     await expect(site.secretValue('search', 'peek', 'STRIPE_KEY')).rejects.toThrow();
+  });
+
+  test('restarts workloads in the namespaces of rolloutNamespaces, and in no other', async () => {
+    await keyframe('org', 'create', 'restarts');
+    await keyframe('project', 'create', 'shop', '-o', 'restarts');
+    await keyframe('env', 'create', 'production', '-o', 'restarts', '-p', 'shop');
+    const set = async (pair: string): Promise<string> =>
+      await keyframe('set', '-o', 'restarts', '-p', 'shop', '-e', 'production', pair);
+    await set('MODE=one');
+    await grantRestarts();
+    const [restarted, kept] = [await consumerIn(inside), await consumerIn(outside)];
+    const before = await kept.look();
+    await set('MODE=two');
+    const newest = async (): Promise<string> => await site.secretValue(outside, 'app', 'MODE');
+    await waitFor('the Secret to change outside', async () => (await newest()) === 'two', patience);
+    await waitFor('a new pod inside', async () => (await restarted.look()).variables['MODE'] === 'two', patience);
+    expect(await kept.look()).toMatchObject({ pod: before.pod, variables: { MODE: 'one' } });
+    expect(await inNamespace(outside, 'get', 'deployment', 'web', '-o', 'jsonpath={.metadata.generation}')).toBe('1');
+    const reason = 'jsonpath={.status.conditions[?(@.type=="Converged")].reason}';
+    expect(await inNamespace(outside, 'get', 'secretsync', 'app', '-o', reason)).toBe('RolloutsDisabled');
   });
 });
