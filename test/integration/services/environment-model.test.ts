@@ -6,9 +6,9 @@ import { anyRounds } from '../../support/api/environment-steps.ts';
 import { RunOrganizations } from '../../support/api/run-organizations.ts';
 import type { TestServices } from '../../support/api/services.ts';
 import { withServices } from '../../support/api/with-services.ts';
-import { assertInLanes } from '../../support/fixtures/property-lanes.ts';
+import { expectInLanes } from '../../support/fixtures/property-lanes.ts';
 
-const options =
+const scale =
   process.env['KEYFRAME_TEST_SCALE'] === 'full' ? { runs: 2000, limitMs: 3_600_000 } : { runs: 25, limitMs: 900_000 };
 
 let services: TestServices;
@@ -17,7 +17,7 @@ withServices((given) => ({ services } = given), { poolSize: 20 });
 
 // Calls at once may fall out otherwise when the same calls are drawn again.
 test('whatever several clients do to two environments, also at once, answers, history and every past revision are as the interface says', async () => {
-  await assertInLanes(() => {
+  await expectInLanes(() => {
     const organizations = new RunOrganizations(services);
     return fc.asyncProperty(anyRounds, async (rounds) => {
       const run = await EnvironmentRun.start(services, await organizations.next());
@@ -25,5 +25,5 @@ test('whatever several clients do to two environments, also at once, answers, hi
       await run.finish();
       await Promise.all(run.environments.map((environment) => expectAsModelled(services, environment)));
     });
-  }, options);
+  }, scale);
 }, 3_660_000);

@@ -10,9 +10,9 @@ import { type SecretCalls, secretCalls } from '../../support/api/secret-calls.ts
 import { RunOrganizations } from '../../support/api/run-organizations.ts';
 import type { TestServices, World } from '../../support/api/services.ts';
 import { withServices } from '../../support/api/with-services.ts';
-import { assertInLanes } from '../../support/fixtures/property-lanes.ts';
+import { expectInLanes } from '../../support/fixtures/property-lanes.ts';
 
-const options =
+const scale =
   process.env['KEYFRAME_TEST_SCALE'] === 'full' ? { runs: 300, limitMs: 1_200_000 } : { runs: 15, limitMs: 900_000 };
 
 let services: TestServices;
@@ -98,7 +98,7 @@ function stateAfter(
 }
 
 test('whatever an environment has been through, what is carried out is what the plan said, or nothing', async () => {
-  await assertInLanes(() => {
+  await expectInLanes(() => {
     const organizations = new RunOrganizations(services);
     return fc.asyncProperty(anyRounds, anyRestores, async (rounds, restores) => {
       const run = await EnvironmentRun.start(services, await organizations.next());
@@ -113,5 +113,5 @@ test('whatever an environment has been through, what is carried out is what the 
         if (snapshot !== undefined) await expectAsPlanned(ground, snapshot, wanted);
       }
     });
-  }, options);
+  }, scale);
 }, 1_260_000);
