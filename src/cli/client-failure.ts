@@ -65,12 +65,14 @@ interface Named {
 
 function namedBy({ path, message }: ClientError): Named {
   const { pathname, searchParams } = new URL(path, 'http://server');
-  const [kind = '', organization = '', project = '', environment = '', key] = pathname.slice(1).split('/');
-  const isInEnvironment = (kind === 'secrets' || kind === 'versions') && environment !== '';
+  const place = /^\/(?:secrets|versions)\/(?<org>[^/]+)\/(?<project>[^/]+)\/(?<env>[^/]+)(?:\/(?<key>[^/]+))?/.exec(
+    pathname,
+  );
+  const { org, project, env, key } = place?.groups ?? {};
   return {
-    key: (isInEnvironment ? key : undefined) ?? /\bsecret ([^ ,;]+)/.exec(message)?.[1] ?? '<key>',
+    key: key ?? /\bsecret ([^ ,;]+)/.exec(message)?.[1] ?? '<key>',
     revision: searchParams.get('revision') ?? undefined,
-    flags: isInEnvironment ? ` -o ${organization} -p ${project} -e ${environment}` : '',
+    flags: place === null ? '' : ` -o ${org} -p ${project} -e ${env}`,
   };
 }
 

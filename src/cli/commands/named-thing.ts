@@ -36,34 +36,39 @@ export function isId(given: string): boolean {
  *
  * @throws CliError usage if several have the name, not found if none has it.
  */
-export function thingOf<Thing extends NamedThing>(given: string, { things, ...about }: NamedThings<Thing>): Thing {
-  const { word, place, listedBy, excluded } = about;
+export function thingOf<Thing extends NamedThing>(given: string, about: NamedThings<Thing>): Thing {
+  const { things } = about;
   const found = given === 'latest' ? things.slice(0, 1) : things.filter(({ name }) => name === given);
   const [first, ...others] = found;
-  if (first !== undefined && others.length === 0) return first;
-  if (first !== undefined) {
-    const lines = found.slice(0, maxShown).map(({ id, createdAt }) => `${id}  ${createdAt}`);
-    const more = found.length > maxShown ? [`and ${found.length - maxShown} more: ${listedBy}`] : [];
-    throw usageError(
-      `${found.length} ${word}s ${place} have the name ${JSON.stringify(given)}; give one of their ids`,
-      ...lines,
-      ...more,
-    );
-  }
-  if (excluded?.things.some(({ name }) => name === given) === true) {
-    const message = `${word} ${JSON.stringify(given)} ${place} ${excluded.because}`;
-    throw new CliError(exitCodes.notFound, message, { next: [`See the ${word}s: ${listedBy}`] });
-  }
-  const similar = nearest(
-    given,
-    things.flatMap(({ name }) => (name === null ? [] : [name])),
-  );
-  const none =
-    excluded === undefined || excluded.things.length === 0
-      ? `there is no ${word} ${place}`
-      : `each ${word} ${place} ${excluded.because}`;
-  const message = given === 'latest' ? none : `no ${word} ${place} has the name ${JSON.stringify(given)}`;
-  throw new CliError(exitCodes.notFound, message, {
-    next: [...(similar === undefined ? [] : [`Did you mean ${similar}?`]), `See the ${word}s: ${listedBy}`],
-  });
+  if (first === undefined) throw notFound(given, about);
+  if (others.length > 0) throw ambiguous(given, found, about);
+  return first;
+}
+
+function ambiguous<Thing extends NamedThing>(
+  given: string,
+  found: readonly Thing[],
+  { word, place, listedBy }: NamedThings<Thing>,
+): CliError {
+  const lines = found.slice(0, maxShown).map(({ id, createdAt }) => `${id}  ${createdAt}`);
+  const more = found.length > maxShown ? [`and ${found.length - maxShown} more: ${listedBy}`] : [];
+  const message = `${found.length} ${word}s ${place} have the name ${JSON.stringify(given)}; give one of their ids`;
+  return usageError(message, ...lines, ...more);
+}
+
+function notFound<Thing extends NamedThing>(
+  given: string,
+  { things, word, place, listedBy, excluded = { things: [], because: '' } }: NamedThings<Thing>,
+): CliError {
+  const list = `See the ${word}s: ${listedBy}`;
+  const fail = (message: string, ...next: string[]): CliError => new CliError(exitCodes.notFound, message, { next });
+  if (excluded.things.some(({ name }) => name === given))
+    return fail(`${word} ${JSON.stringify(given)} ${place} ${excluded.because}`, list);
+  const names = things.flatMap(({ name }) => (name === null ? [] : [name]));
+  const similar = nearest(given, names);
+  const hints = similar === undefined ? [list] : [`Did you mean ${similar}?`, list];
+  if (given !== 'latest') return fail(`no ${word} ${place} has the name ${JSON.stringify(given)}`, ...hints);
+  return excluded.things.length === 0
+    ? fail(`there is no ${word} ${place}`, ...hints)
+    : fail(`each ${word} ${place} ${excluded.because}`, ...hints);
 }
