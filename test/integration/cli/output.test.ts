@@ -5,11 +5,13 @@ import { z } from 'zod';
 import { commandTable } from '../../../src/cli/command-table.ts';
 import { commandShapes } from '../../../src/cli/output/command-shapes.ts';
 import { type ShapeName, shapes } from '../../../src/cli/output/shapes.ts';
+import type { RevisionIds } from '../../../src/store/revisions.ts';
 import { checkoutDirectory } from '../../../tools/checkout.ts';
 import type { CliRunner } from '../../support/cli/cli.ts';
 import { withCommandWorld } from '../../support/cli/command-world.ts';
 import type { TestApi } from '../../support/api/http.ts';
 import type { World } from '../../support/api/services.ts';
+import { rolloutReport, stateReport } from '../../support/api/state-reports.ts';
 import { waitFor } from '../../support/fixtures/wait-for.ts';
 import { TestSyncReader } from '../../support/api/sync-reader.ts';
 
@@ -109,6 +111,13 @@ describe('--output json', () => {
     const watched = await prints('watch', ['--since', '2', '--once']);
     expect(watched).toMatchObject({ revision: 3, keys: [{ key: 'A', version: 2, action: 'changed' }] });
     expect(await prints('wait', ['--revision', '3'])).toMatchObject({ revision: expect.any(Number) });
+    const { syncStates } = api.services;
+    const ids = await prints<RevisionIds>('wait', ['--revision', '3']);
+    const state = { environmentId: world.environment.id, wanted: ids, synced: ids };
+    const rollout = rolloutReport({ converged: ids });
+    await syncStates.report('prod', [stateReport({ ...state, rollout }), stateReport({ ...state, isPinned: true })]);
+    expect(await prints('wait', ['--revision', '3', '--converged'])).toMatchObject({ consumers: { reached: 1 } });
+    expect(await prints('consumers')).toMatchObject({ consumers: [{ name: 'app' }, { name: 'app' }] });
     await prints('audit');
   });
 
