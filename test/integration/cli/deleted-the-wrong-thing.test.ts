@@ -141,8 +141,8 @@ describe.each(stories)('«$heading»', ({ heading, before, values }) => {
     resources.defer(() => cli.remove());
     await cli.output(['init', '-o', 'acme', '-p', 'shop', '-e', 'production']);
     const own = blocksBelow(heading);
-    ends = await followSession(cli.startBashOnTerminal(sessionScript(own), { limitMs: 60_000 }), own);
-  }, 120_000);
+    ends = await followSession(cli.startBashOnTerminal(sessionScript(own), { limitMs: 240_000 }), own);
+  });
 
   afterAll(() => resources.disposeAsync());
 

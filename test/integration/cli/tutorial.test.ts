@@ -31,7 +31,7 @@ beforeAll(async () => {
     'http://127.0.0.1:8700',
     `http://127.0.0.1:${api.port}`,
   );
-  const running = cli.startBashOnTerminal(script, { limitMs: 60_000 });
+  const running = cli.startBashOnTerminal(script, { limitMs: 240_000 });
   ends = await followSession(running, blocks);
 });
 
