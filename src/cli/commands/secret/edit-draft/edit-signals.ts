@@ -1,4 +1,5 @@
 import { constants } from 'node:os';
+import { endNow } from '../../../terminal/end-now.ts';
 import type { ChildEnd, StartedChild } from '../run-child/child-process.ts';
 
 const sentByTerminal: readonly NodeJS.Signals[] = ['SIGINT', 'SIGQUIT'];
@@ -42,7 +43,9 @@ export class EditSignals implements Disposable {
   readonly #take = (signal: NodeJS.Signals): void => {
     if (this.#editor === undefined) {
       this.beforeEnd();
-      process.exit(exitCodeOfSignal(signal));
+      // While a question is asked, only an orderly end gives the terminal its settings back.
+      if (process.stdin.isRaw) process.exit(exitCodeOfSignal(signal));
+      endNow(exitCodeOfSignal(signal));
     }
     if (this.#hasTerminal && sentByTerminal.includes(signal)) return;
     this.#forwarded = signal;
