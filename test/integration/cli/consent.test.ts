@@ -12,7 +12,7 @@ import { createUser, type World } from '../../support/api/services.ts';
 
 /** What can be undone by another command, or changes nothing on the server. */
 const neverAsks = [
-  'list get pull run diff versions history watch wait audit whoami status completion help version',
+  'list get pull run diff versions history watch wait consumers audit whoami status completion help version',
   // One secret, whose former value stays in the history.
   'rotate rollback',
   // On this machine alone.
