@@ -212,7 +212,7 @@ describe('wait --converged', () => {
     expect(stuck.code).toBe(6);
     expect(stuck.stderr).toContain(`1 consumer does not reach revision 2 of ${fleet.folder.place}`);
     expect(stuck.stderr).toContain('the Secret holds revision 1 (AccessDenied)');
-    expect(stuck.stderr).toContain('kubectl describe secretsync -n team-a app');
+    expect(stuck.stderr).toContain('kubectl describe secretsyncs.keyframe.dev -n team-a app');
     const running = fleet.folder.start(wait(2));
     await running.shows('0 of 1 consumers');
     await fleet.report({ uid, synced: await fleet.now(), wanted: await fleet.now() });

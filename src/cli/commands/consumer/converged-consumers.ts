@@ -104,7 +104,7 @@ function keyOf({ cluster, uid, source }: ConsumerView): string {
 
 function describeCommand(consumer: ConsumerView): string {
   const namespace = consumer.namespace === null ? '' : ` -n ${consumer.namespace}`;
-  return `kubectl describe secretsync${namespace} ${consumer.name}`;
+  return `kubectl describe secretsyncs.keyframe.dev${namespace} ${consumer.name}`;
 }
 
 function lateError({ scope, revision }: AwaitedRevision, last: Convergence | undefined): CliError {
