@@ -28,6 +28,8 @@ const descriptions: Readonly<Record<string, string>> = {
   prefix: 'Only keys with this prefix.',
   deleted: '`true` lists what is deleted, and not purged, instead of the rest.',
   all: '`true` lists all organizations with their owners, for instance admins.',
+  health:
+    'Only consumers of this health: the worse of the states of the SecretSync and of its workloads (section 4.15 of docs/interface.md).',
   skipDestroyed: '`true` leaves out secrets whose value at the revision was destroyed; by default they are an error.',
   revision: 'Read the state at this revision (number or id).',
   against: '`current`, or the id of another snapshot.',
