@@ -1,3 +1,4 @@
+import { consumerListView, consumerView, fleetConsumerView, fleetView } from '../../wire/consumers.ts';
 import type { ZodOpenApiOverride, createDocument } from 'zod-openapi';
 import { auditEntryView, auditListView } from '../../wire/audit.ts';
 import {
@@ -61,6 +62,10 @@ export const namedSchemas = {
   ProjectList: projectListView,
   Environment: environmentView,
   EnvironmentList: environmentListView,
+  Consumer: consumerView,
+  ConsumerList: consumerListView,
+  FleetConsumer: fleetConsumerView,
+  Fleet: fleetView,
   Secret: secretView,
   ListedSecret: listedSecretView,
   SecretList: listedSecretsView,
