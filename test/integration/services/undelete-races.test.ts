@@ -37,12 +37,17 @@ async function deadlocks(): Promise<number> {
   return rows[0]?.count ?? -1;
 }
 
-/** Starts calls at nearly the same time, each after a random few milliseconds of its own. */
+function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+/** Starts calls at nearly the same time, each after a random few milliseconds of its own, or after those given. */
 async function atOnce<const Works extends readonly (() => Promise<unknown>)[]>(
   works: Works,
+  delaysMs: readonly number[] = works.map(() => Math.random() * 6),
 ): Promise<{ [Index in keyof Works]: string }> {
-  const started = works.map(async (work) => {
-    await new Promise((resolve) => setTimeout(resolve, Math.random() * 6));
+  const started = works.map(async (work, index) => {
+    await sleep(delaysMs[index] ?? 0);
     return outcomeOf(work());
   });
   return (await Promise.all(started)) as { [Index in keyof Works]: string };
@@ -107,6 +112,7 @@ test('an undeletion and a purge: one of them wins, and nothing is half gone', as
   const before = await deadlocks();
   const wins = { undelete: 0, purge: 0 };
   const { caller } = world.owner;
+  let raceMs = 0;
   for (let round = 0; round < rounds; round += 1) {
     const slug = `raced-${round}`;
     const slugs = { ...world.slugs, environment: slug };
@@ -114,10 +120,14 @@ test('an undeletion and a purge: one of them wins, and nothing is half gone', as
     const writes = await services.access.environment(caller, 'secret.write', slugs);
     await services.secrets.patch(writes, { generate: new Map(['A', 'B', 'C'].map((key) => [key, {}])) });
     await services.environments.delete(await services.access.environment(caller, 'environment.delete', slugs));
-    const [undeleted, purged] = await atOnce([
-      () => tenants.undelete('environment', caller, slugs),
-      () => tenants.purge('environment', caller, slugs),
-    ]);
+    // From a purge that begins long before the undeletion to one that begins long after it, however slow the machine is.
+    const leadMs = raceMs * ((2 * round) / (rounds - 1) - 1);
+    const beganMs = performance.now();
+    const [undeleted, purged] = await atOnce(
+      [() => tenants.undelete('environment', caller, slugs), () => tenants.purge('environment', caller, slugs)],
+      [Math.max(0, -leadMs), Math.max(0, leadMs)],
+    );
+    raceMs = Math.max(raceMs, performance.now() - beganMs - Math.abs(leadMs));
     const { rows } = await services.database.pool.query<{ secrets: number }>(
       `SELECT (SELECT count(*)::int FROM secret s WHERE s.environment_id = e.id) AS secrets FROM environment e
        WHERE e.id = $1 AND e.deleted_at IS NULL`,
