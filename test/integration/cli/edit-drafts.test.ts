@@ -6,6 +6,7 @@ import { EditFolder } from '../../support/cli/edit-folder.ts';
 import type { RunningCommand } from '../../support/cli/running-command.ts';
 import { LockSession } from '../../support/database/locks.ts';
 import { BreakableProxy } from '../../support/faults/breakable-proxy.ts';
+import { endlessLookup, unresolvedUrl } from '../../support/faults/endless-lookup.ts';
 import { waitFor } from '../../support/fixtures/wait-for.ts';
 
 /** What happens to a draft of `keyframe edit` if it cannot be applied at once. */
@@ -245,12 +246,24 @@ describe('a signal', () => {
     await expectNothingLeft();
   });
 
-  test('in place of an answer removes the draft', async () => {
-    const command = folder.start(`${change}; ps -o ppid= -p $$ > "$HERE/parent"`);
-    await command.shows('[y/N]');
+  test('in place of an answer removes the draft, and the terminal has its settings back', async () => {
+    const env = folder.editor(`${change}; ps -o ppid= -p $$ > "$HERE/parent"`);
+    const line = `keyframe edit; echo "ended with $?"; stty -a | tr ' ;' '\\n\\n' | grep 'icanon$'; echo done`;
+    const shell = cli.startBashOnTerminal(line, { env });
+    await shell.shows('[y/N]');
     process.kill(Number(cli.read('parent')), 'SIGTERM');
-    expect(await command.ended).toMatchObject({ code: 143 });
+    await shell.shows('ended with 143');
+    await shell.shows('done');
+    expect((await shell.ended).stdout).toMatch(/\r\nicanon\r\ndone/);
     await expectNothingLeft();
+  });
+
+  test('ends the command at once while it looks up the name of the server', async () => {
+    const env = { ...folder.editor(change), ...endlessLookup(cli.folder), KEYFRAME_URL: unresolvedUrl };
+    const command = cli.start(['edit', '--yes'], { env, limitMs: 10_000 });
+    await command.shows('the lookup has begun');
+    command.process.kill('SIGTERM');
+    expect(await command.ended).toMatchObject({ code: 143, signal: null, stderr: 'the lookup has begun\n' });
   });
 
   test('while the server writes keeps the draft', async () => {
