@@ -44,7 +44,7 @@ export async function startBenchApi(resources: AsyncDisposableStack): Promise<Be
 }
 
 /** Keys `KEY_0001` and so on, each with a value of 32 hexadecimal digits. */
-function benchSecrets(count: number): Record<string, string> {
+export function benchSecrets(count: number): Record<string, string> {
   const keys = Array.from({ length: count }, (_, index) => `KEY_${String(index + 1).padStart(5, '0')}`);
   return Object.fromEntries(keys.map((key) => [key, randomBytes(16).toString('hex')]));
 }

@@ -1,15 +1,16 @@
 import type { ApiEnvironment } from '../support/api/api-client.ts';
 import { BareSnapshots } from './bare-snapshots.ts';
-import { type BenchApi, benchEnvironment, startBenchApi } from './bench-api.ts';
+import { type BenchApi, benchEnvironment, benchSecrets, startBenchApi } from './bench-api.ts';
 import { HttpLoad } from './http-load.ts';
-import { type Contestant, compare, timed } from './rounds.ts';
+import { type Comparison, type Contestant, compare, timed } from './rounds.ts';
 
 const rounds = 9;
+const largest = 10_000;
 /** How often each does its work in a round, by the number of secrets. */
 const sizes: readonly (readonly [secrets: number, times: number])[] = [
   [100, 20],
   [1000, 5],
-  [10_000, 1],
+  [largest, 1],
 ];
 
 /**
@@ -48,7 +49,34 @@ export async function snapshotRestore(): Promise<void> {
       floor: each(() => floor.restore(snapshots.floor)),
       keyframe: each(() => keyframe.restore(snapshots.keyframe)),
     });
+    if (secrets === largest) await compareDeleted({ api, load, secrets, same });
   }
+}
+
+interface DeletedComparison {
+  readonly api: BenchApi;
+  readonly load: HttpLoad;
+  readonly secrets: number;
+  readonly same: Pick<Comparison, 'rounds' | 'unit' | 'aim'>;
+}
+
+/** Restores that recreate every key, selected by pattern, beside plain restores of as many keys: both are Keyframe. */
+async function compareDeleted({ api, load, secrets, same }: DeletedComparison): Promise<void> {
+  const plain = new ServedSnapshots(api, load, await benchEnvironment(api.admin, secrets));
+  const environment = await api.admin.makeEnvironment();
+  const deleted = new ServedSnapshots(api, load, environment);
+  const empty = await deleted.makeToRestore();
+  await environment.change(benchSecrets(secrets));
+  const snapshots = { plain: await plain.makeToRestore(), deleted: await deleted.makeToRestore() };
+  await compare({
+    ...same,
+    title: `${secrets} secrets, deleted / plain restore`,
+    floor: () => timed(() => plain.restore(snapshots.plain)),
+    keyframe: async () => {
+      await deleted.restore(empty, { prune: true });
+      return timed(() => deleted.restore(snapshots.deleted, { includeDeleted: true, keys: { include: ['KEY_*'] } }));
+    },
+  });
 }
 
 /** The same by Keyframe, over HTTP. */
@@ -75,8 +103,8 @@ class ServedSnapshots {
     await this.#post(this.#url, {}, 201);
   }
 
-  async restore(snapshotId: string): Promise<void> {
-    await this.#post(`${this.#url}/restore`, { snapshotId }, 200);
+  async restore(snapshotId: string, options: object = {}): Promise<void> {
+    await this.#post(`${this.#url}/restore`, { snapshotId, ...options }, 200);
   }
 
   async #post(url: string, body: object, expected: number): Promise<void> {
