@@ -1,4 +1,4 @@
-import type { ApiClient } from '../client/api-client.ts';
+import type { ApiClient, ApiClientOptions } from '../client/api-client.ts';
 import type { Configuration } from './settings/configuration.ts';
 import type { Environment } from './settings/environment.ts';
 import type { Io } from './terminal/io.ts';
@@ -15,10 +15,10 @@ export interface CommandContext {
   readonly printer: Printer;
   /** --yes was given. */
   readonly isConfirmed: boolean;
-  /** The client for the configured server and token. Throws CliError 3 if there is no token. */
-  readonly api: () => ApiClient;
+  /** The client for the configured server and token; the signal ends its requests. Throws CliError 3 if there is no token. */
+  readonly api: (signal?: AbortSignal) => ApiClient;
   /** A client for another server or token. */
-  readonly client: (connection: { readonly url: string; readonly token: string }) => ApiClient;
+  readonly client: (connection: Pick<ApiClientOptions, 'url' | 'token' | 'signal'>) => ApiClient;
   /** The slugs of flags and .keyframe.json. Throws CliError 2, which names what is missing. */
   readonly scope: (flags: ScopeFlags) => Scope;
   readonly project: (flags: ProjectFlags) => Pick<Scope, 'organization' | 'project'>;

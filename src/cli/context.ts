@@ -22,10 +22,11 @@ export function createContext({ streams, environment, flags, ...rest }: ContextO
   const io = new Io({ streams, hasColor: flags.isColored && environment.hasColor, isJson: flags.output === 'json' });
   const configuration = new Configuration({ environment, flags, warn: (line) => io.warn(line) });
   const { isConfirmed, timeout } = flags;
-  const client: CommandContext['client'] = ({ url, token }) =>
+  const client: CommandContext['client'] = ({ url, token, signal }) =>
     new ApiClient({
       url,
       token,
+      signal,
       // Opening a pipe takes time.
       whileWaiting: () => void streams.stdout,
       onSlow: () => io.note(`Waiting for ${url} …`),
@@ -38,7 +39,7 @@ export function createContext({ streams, environment, flags, ...rest }: ContextO
     printer: new Printer({ io, format: flags.output ?? 'table' }),
     isConfirmed,
     client,
-    api: () => client({ url: configuration.url, token: configuration.token }),
+    api: (signal) => client({ url: configuration.url, token: configuration.token, signal }),
     scope: (scopeFlags) => scopeFrom(scopeFlags, configuration, 'environment'),
     project: (projectFlags) => scopeFrom(projectFlags, configuration, 'project'),
     organization: (organizationFlags) => scopeFrom(organizationFlags, configuration, 'organization').organization,

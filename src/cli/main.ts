@@ -1,6 +1,8 @@
+import { isLookingUp } from '../client/lookup.ts';
 import { createProgram } from './program.ts';
 import { readEnvironment } from './settings/environment.ts';
 import { outputFailure, reportFailure } from './failure.ts';
+import { endNow } from './terminal/end-now.ts';
 import { Io, type Streams } from './terminal/io.ts';
 import type { OutputFormat } from './terminal/printer.ts';
 
@@ -62,6 +64,7 @@ async function main(args: readonly string[]): Promise<void> {
     const hasColor = environment.hasColor && !args.includes('--no-color');
     endWith(reportFailure(error, new Io({ streams, hasColor, isJson })));
   }
+  if (isLookingUp()) endNow(Number(process.exitCode ?? 0));
 }
 
 /** Whether the words ask for JSON, for errors of the command line itself. */

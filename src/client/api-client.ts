@@ -2,6 +2,7 @@ import type { ClientRequest, IncomingHttpHeaders, IncomingMessage } from 'node:h
 import { answerError, foreignAnswer, networkError } from './answer-error.ts';
 import { ClientError } from './client-error.ts';
 import { EventParser, type SentEvent } from './event-parser.ts';
+import { lookup } from './lookup.ts';
 
 export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -30,8 +31,8 @@ export interface ApiClientOptions {
   readonly onSlow?: () => void;
   /** How long the server may be silent; by default 10 seconds for a read, and 60 for a write, which may be long. */
   readonly timeoutMs?: number | undefined;
-  /** Requests are not retried, and after this time all of them fail. */
-  readonly deadlineMs?: number;
+  /** Makes all requests fail as an outage. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 const apiRoot = '/api/v1';
@@ -58,7 +59,7 @@ export class ApiClient {
   readonly #whileWaiting: () => void;
   readonly #onSlow: () => void;
   readonly #timeoutMs: number | undefined;
-  readonly #deadline: AbortSignal | undefined;
+  readonly #signal: AbortSignal | undefined;
 
   constructor({
     url,
@@ -66,14 +67,14 @@ export class ApiClient {
     whileWaiting = () => undefined,
     onSlow = () => undefined,
     timeoutMs,
-    deadlineMs,
+    signal,
   }: ApiClientOptions) {
     this.#onSlow = onSlow;
     this.#timeoutMs = timeoutMs;
     this.url = url;
     this.#token = token;
     this.#whileWaiting = whileWaiting;
-    this.#deadline = deadlineMs === undefined ? undefined : AbortSignal.timeout(deadlineMs);
+    this.#signal = signal;
   }
 
   async get<Body>(path: string, request: ApiRequest = {}): Promise<Body> {
@@ -99,11 +100,10 @@ export class ApiClient {
   /** One request below /api/v1, with status and headers of its answer; `path` comes from `apiPath`. */
   async send<Body>(method: HttpMethod, path: string, request: ApiRequest = {}): Promise<ApiAnswer<Body>> {
     const fullPath = path + queryText(request.query);
-    const isRetried = method === 'GET' && this.#deadline === undefined;
-    for (const pauseMs of isRetried ? retryPausesMs : []) {
+    for (const pauseMs of method === 'GET' ? retryPausesMs : []) {
       const answer = await this.#attempt(method, fullPath, request).catch((error) => this.#droppedOr(method, error));
       if (answer !== undefined && !transientStatuses.has(answer.status)) return this.#bodyOf<Body>(answer, fullPath);
-      await new Promise((resolve) => void setTimeout(resolve, pauseMs));
+      await this.#pause(pauseMs);
     }
     const last = await this.#attempt(method, fullPath, request).catch((error) => this.#fail(method, error));
     return this.#bodyOf<Body>(last, fullPath);
@@ -184,6 +184,15 @@ export class ApiClient {
     return new ClientError(message, { fault, url: this.url, networkCode: 'TIMEOUT' });
   }
 
+  /** Ends early by the signal. */
+  async #pause(pauseMs: number): Promise<void> {
+    const options = this.#signal === undefined ? {} : { signal: this.#signal };
+    await process
+      .getBuiltinModule('node:timers/promises')
+      .setTimeout(pauseMs, undefined, options)
+      .catch(() => undefined);
+  }
+
   #attempt(method: HttpMethod, path: string, sent: SentParts, root = apiRoot): Promise<RawAnswer> {
     return new Promise((resolve, reject) => {
       const request = this.#open(method, path, sent, root);
@@ -208,7 +217,8 @@ export class ApiClient {
         ...(root === '' ? {} : { authorization: `Bearer ${this.#token}` }),
       },
       timeout: this.#timeoutOf(method),
-      ...(this.#deadline === undefined ? {} : { signal: this.#deadline }),
+      lookup,
+      ...(this.#signal === undefined ? {} : { signal: this.#signal }),
     };
     // Loaded on use: help needs neither of them.
     const request = url.startsWith('https:')

@@ -38,7 +38,7 @@ async function outputFor(args: readonly string[], environment: Environment): Pro
   const sources = apiSources({
     api: (given) => {
       const { url, token } = configurationOf(given);
-      return new ApiClient({ url, token, deadlineMs });
+      return new ApiClient({ url, token, signal: AbortSignal.timeout(deadlineMs) });
     },
     scope: (given, deepest) => {
       const { options } = given;

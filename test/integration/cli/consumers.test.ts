@@ -5,6 +5,7 @@ import type { SyncStateReport } from '../../../src/services/fleet/sync-states.ts
 import { rolloutReport, stateReport } from '../../support/api/state-reports.ts';
 import { type CliFolder, CliSite } from '../../support/cli/cli-site.ts';
 import { BreakableProxy } from '../../support/faults/breakable-proxy.ts';
+import { laterEndlessLookup } from '../../support/faults/endless-lookup.ts';
 import { waitFor } from '../../support/fixtures/wait-for.ts';
 
 const resources = new AsyncDisposableStack();
@@ -259,6 +260,25 @@ describe('wait --converged', () => {
     await fleet.report({ uid, synced: await fleet.now() });
     await proxy.resume();
     expect(await running.ended).toMatchObject({ code: 0 });
+  });
+
+  test('ends with 9 after --within, even while it looks up the name of the server', async () => {
+    const fleet = await Fleet.make();
+    await fleet.report({ name: 'late' });
+    const proxy = await BreakableProxy.start(site.api.port);
+    resources.defer(() => proxy.close());
+    const lookups = laterEndlessLookup(fleet.folder.folder);
+    const env = { ...lookups.env, KEYFRAME_URL: proxy.url.replace('127.0.0.1', 'localhost') };
+    const running = fleet.folder.start(wait(1, '--within', '6s'), { env, limitMs: 12_000 });
+    await running.shows('0 of 1 consumers');
+    lookups.begin();
+    proxy.stop();
+    await proxy.resume();
+    await running.shows('the lookup has begun');
+    const { code, stderr } = await running.ended;
+    expect(code).toBe(9);
+    expect(stderr).toContain('Only 0 of 1 consumers have reached revision 1');
+    expect(stderr).toContain('SecretSync team-a/late');
   });
 
   test('ends at once if nothing reads the environment', async () => {

@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import { type CliFolder, type CliSite, withCliSite } from '../../support/cli/cli-site.ts';
 import { waitFor } from '../../support/fixtures/wait-for.ts';
 import { BreakableProxy } from '../../support/faults/breakable-proxy.ts';
-import { endlessLookup, unresolvedUrl } from '../../support/faults/endless-lookup.ts';
+import { endlessLookup, laterEndlessLookup, unresolvedUrl } from '../../support/faults/endless-lookup.ts';
 
 let site: CliSite;
 
@@ -63,6 +63,31 @@ describe('watch', () => {
       running.process.kill('SIGTERM');
       expect(await running.ended).toMatchObject({ code: 143, signal: null, stderr: 'the lookup has begun\n' });
     }
+  });
+
+  test.each([
+    [['watch'], 0, ''],
+    [['watch', '--once'], 9, 'did not change within the time of --within'],
+  ])('%j ends after --within, even while it looks up the name of the server', async (args, code, message) => {
+    const folder = await site.newFolder();
+    const env = { ...endlessLookup(folder.folder), KEYFRAME_URL: unresolvedUrl };
+    const { ended } = folder.start([...args, '--within', '2s'], { env, limitMs: 9_000 });
+    expect(await ended).toMatchObject({ code, signal: null, stderr: expect.stringContaining(message) });
+  });
+
+  test('ends after --within if it connects again, and a lookup does not end', async () => {
+    const folder = await folderWith({ A: '1' });
+    const proxy = await BreakableProxy.start(site.api.port);
+    resources.defer(() => proxy.close());
+    const lookups = laterEndlessLookup(folder.folder);
+    const env = { ...lookups.env, KEYFRAME_URL: proxy.url.replace('127.0.0.1', 'localhost') };
+    const running = folder.start(['watch', '--within', '6s'], { env, limitMs: 12_000 });
+    await running.shows('Watching');
+    lookups.begin();
+    proxy.stop();
+    await proxy.resume();
+    await running.shows('the lookup has begun');
+    expect(await running.ended).toMatchObject({ code: 0, signal: null });
   });
 
   test('--since shows former changes first, with the signs of their time', async () => {
@@ -191,6 +216,17 @@ describe('wait', () => {
       expect([wanted, code, stderr]).toEqual([wanted, 0, `${folder.place} is at revision 2\n`]);
     }
   });
+
+  test.each(['1', '00000000-0000-4000-8000-000000000000'])(
+    'for %s ends with 9 after --within, even while it looks up the name of the server',
+    async (revision) => {
+      const folder = await site.newFolder();
+      const env = { ...endlessLookup(folder.folder), KEYFRAME_URL: unresolvedUrl };
+      const { ended } = folder.start(['wait', '--revision', revision, '--within', '2s'], { env, limitMs: 9_000 });
+      const message = `${unresolvedUrl} has not answered in time`;
+      expect(await ended).toMatchObject({ code: 9, signal: null, stderr: expect.stringContaining(message) });
+    },
+  );
 
   test('ends with 9 after --within, with 5 for an unknown id and with 2 for other text', async () => {
     const folder = await folderWith({ A: '1' });

@@ -1,7 +1,8 @@
 import type { ConsumerView } from '../../../wire/consumers.ts';
 import type { SecretKeyListView } from '../../../wire/secrets.ts';
 import type { EnvironmentView } from '../../../wire/tenancy.ts';
-import { apiPath } from '../../../client/api-client.ts';
+import { type ApiClient, apiPath } from '../../../client/api-client.ts';
+import { ClientError } from '../../../client/client-error.ts';
 import { CliError, usageError } from '../../cli-error.ts';
 import { type CommandContext, defineCommand } from '../../command.ts';
 import { durationOption } from '../../duration-option.ts';
@@ -43,22 +44,21 @@ export const waitCommand = defineCommand({
     const { revision: wanted, within = defaultMs, isConverged, cluster } = options;
     if (cluster !== undefined && !isConverged) throw usageError('--cluster needs --converged');
     endOnSignals();
-    const deadline = Date.now() + within;
-    const current = await currentRevision(context, scope, wanted);
+    const awaited = { scope, wanted, limit: AbortSignal.timeout(within) };
+    const current = await inTime(context, awaited, currentRevision);
     const isReached = !isNumber(wanted) || current.revision >= Number(wanted);
-    const reached = isReached ? current : await laterRevision(context, scope, { wanted: Number(wanted), within });
-    const { revision, revisionId } = reached;
+    const { revision, revisionId } = isReached ? current : await laterRevision(context, awaited, current);
     const value = { revision, revisionId } satisfies ReachedRevisionOutput;
     const sentence = `${shownScope(scope)} is at revision ${revision}`;
     if (!isConverged) return await context.printer.done({ value, sentence, name: revisionId });
-    const awaited = { scope, revision: await numberOf(context, scope, wanted), cluster, deadline };
-    const convergence = await untilConverged(context, awaited);
+    const number = await inTime(context, awaited, numberOf);
+    const convergence = await untilConverged(context, { ...awaited, revision: number, cluster });
     noteExempt(context, convergence);
     const consumers = { reached: convergence.reached.length, exempt: convergence.exempt.map(exemptView) };
     const whole = { ...value, consumers } satisfies ReachedRevisionOutput;
     await context.printer.done({
       value: whole,
-      sentence: `${sentence}${reachedText(consumers.reached, awaited.revision)}`,
+      sentence: `${sentence}${reachedText(consumers.reached, number)}`,
       name: revisionId,
     });
   },
@@ -69,11 +69,37 @@ function reachedText(count: number, revision: number): string {
   return `, and ${count === 1 ? '1 consumer has' : `${count} consumers have`} revision ${revision} or a later one`;
 }
 
+interface Awaited {
+  readonly scope: Scope;
+  /** Number or id of a revision. */
+  readonly wanted: string;
+  /** The end of --within. */
+  readonly limit: AbortSignal;
+}
+
+/** Throws CliError late if the limit ends a request of `read`. */
+async function inTime<Result>(
+  context: CommandContext,
+  awaited: Awaited,
+  read: (api: ApiClient, awaited: Awaited) => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await read(context.api(awaited.limit), awaited);
+  } catch (error) {
+    if (!awaited.limit.aborted || !(error instanceof ClientError) || !error.isOutage) throw error;
+    throw lateError(`${error.url} has not answered in time`);
+  }
+}
+
+function lateError(message: string): CliError {
+  return new CliError(exitCodes.late, message, { next: ['To wait longer, add --within <duration>'] });
+}
+
 /** The number of a revision that exists. */
-async function numberOf(context: CommandContext, scope: Scope, wanted: string): Promise<number> {
+async function numberOf(api: ApiClient, { scope, wanted }: Awaited): Promise<number> {
   if (isNumber(wanted)) return Number(wanted);
   const query = { values: false, revision: wanted };
-  return (await context.api().get<SecretKeyListView>(secretsPath(scope), { query })).revision;
+  return (await api.get<SecretKeyListView>(secretsPath(scope), { query })).revision;
 }
 
 function exemptView(consumer: ConsumerView): NonNullable<ReachedRevisionOutput['consumers']>['exempt'][number] {
@@ -94,9 +120,8 @@ function isNumber(wanted: string): boolean {
  * The revision of the environment now. An id is known from its commit on, so there is nothing to wait for: throws
  * ClientError notFound for one that is unknown.
  */
-async function currentRevision(context: CommandContext, scope: Scope, wanted: string): Promise<Reached> {
+async function currentRevision(api: ApiClient, { scope, wanted }: Awaited): Promise<Reached> {
   const { organization, project, environment } = scope;
-  const api = context.api();
   if (!isNumber(wanted)) {
     if (!/^[0-9a-f-]{36}$/i.test(wanted)) throw usageError('--revision must be the number of a revision or its id');
     await api.get(apiPath`/changes/${organization}/${project}/${environment}`, { query: { since: wanted, limit: 1 } });
@@ -104,32 +129,23 @@ async function currentRevision(context: CommandContext, scope: Scope, wanted: st
   return await api.get<EnvironmentView>(apiPath`/environments/${organization}/${project}/${environment}`);
 }
 
-/** The first revision from `wanted` on that the environment reaches. Throws CliError late after `within` milliseconds. */
+/** The first revision from the wanted one on that the environment reaches. Throws CliError late at the limit. */
 async function laterRevision(
   context: CommandContext,
-  scope: Scope,
-  { wanted, within }: { readonly wanted: number; readonly within: number },
+  { scope, wanted, limit }: Awaited,
+  current: Reached,
 ): Promise<Reached> {
-  const end = new AbortController();
-  const timer = setTimeout(() => end.abort(), within);
-  let last: number | undefined;
-  try {
-    const positions = followChanges({
-      api: context.api,
-      scope,
-      signal: end.signal,
-      read: async ({ data }) => await Promise.resolve(data),
-      onOutage: noteOutage(context),
-    });
-    for await (const position of positions) {
-      last = position.revision;
-      if (last >= wanted) return position;
-    }
-  } finally {
-    clearTimeout(timer);
-  }
-  const state = last === undefined ? '' : `; it is at revision ${last}`;
-  throw new CliError(exitCodes.late, `${shownScope(scope)} has not reached revision ${wanted} in time${state}`, {
-    next: ['To wait longer, add --within <duration>'],
+  let last = current.revision;
+  const positions = followChanges({
+    api: () => context.api(limit),
+    scope,
+    signal: limit,
+    read: async ({ data }) => await Promise.resolve(data),
+    onOutage: noteOutage(context),
   });
+  for await (const position of positions) {
+    last = position.revision;
+    if (last >= Number(wanted)) return position;
+  }
+  throw lateError(`${shownScope(scope)} has not reached revision ${wanted} in time; it is at revision ${last}`);
 }

@@ -35,7 +35,7 @@ export const watchCommand = defineCommand({
     const timer = within === undefined ? undefined : setTimeout(() => end.abort(), within);
     const reader = new ChangeReader({ scope, since });
     const events = followChanges({
-      api: context.api,
+      api: () => context.api(end.signal),
       scope,
       since,
       signal: end.signal,

@@ -16,8 +16,8 @@ export interface AwaitedRevision {
   readonly revision: number;
   /** Only consumers in this cluster. */
   readonly cluster: string | undefined;
-  /** Milliseconds since the epoch. */
-  readonly deadline: number;
+  /** The end of the wait. */
+  readonly limit: AbortSignal;
 }
 
 // Controllers report within a second or two. Each poll with a service token is an entry of the audit.
@@ -29,7 +29,7 @@ const stuckMs = 5000;
 const maxNamed = 20;
 
 /**
- * Waits until all consumers of an environment have a revision. Throws CliError late at the deadline, and conflict for a
+ * Waits until all consumers of an environment have a revision. Throws CliError late at the limit, and conflict for a
  * consumer that is stuck for 5 seconds; both name the consumers. An outage after the first answer is waited out.
  */
 export async function untilConverged(context: CommandContext, awaited: AwaitedRevision): Promise<Convergence> {
@@ -48,9 +48,9 @@ export async function untilConverged(context: CommandContext, awaited: AwaitedRe
       if (progress !== shown) context.io.note(progress);
       shown = progress;
     }
-    const leftMs = awaited.deadline - now;
-    if (leftMs <= 0) throw lateError(awaited, last);
-    await pause(Math.min(now - began < eagerMs ? eagerPollMs : pollMs, leftMs));
+    const { limit: signal } = awaited;
+    if (signal.aborted) throw lateError(awaited, last);
+    await pause(now - began < eagerMs ? eagerPollMs : pollMs, undefined, { signal }).catch(() => undefined);
   }
 }
 
@@ -66,15 +66,17 @@ class ConsumerReader {
     this.#note = noteOutage(context);
   }
 
-  /** Undefined during an outage. Throws ClientError. */
+  /** Undefined during an outage, and after the limit. Throws ClientError. */
   async read(): Promise<Convergence | undefined> {
-    const { scope, revision, cluster } = this.#awaited;
+    const { scope, revision, cluster, limit } = this.#awaited;
     try {
-      const consumers = await allConsumers(this.#context.api(), scope, { cluster });
+      const consumers = await allConsumers(this.#context.api(limit), scope, { cluster });
       this.#wasRead = true;
       return convergenceOf(consumers, revision);
     } catch (error) {
-      if (!this.#wasRead || !(error instanceof ClientError) || !error.isOutage) throw error;
+      if (!(error instanceof ClientError) || !error.isOutage) throw error;
+      if (limit.aborted) return undefined;
+      if (!this.#wasRead) throw error;
       this.#note(error);
       return undefined;
     }
