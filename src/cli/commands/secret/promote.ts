@@ -15,8 +15,8 @@ import {
 import type { Scope } from '../../settings/scope.ts';
 import { expectedRevisionId, expectedRevisionOption } from './expected-state.ts';
 import { otherEnvironment } from './other-environment.ts';
-import { counted, scopeFlags, secretsPath, shownScope } from './secrets-api.ts';
-import { changeLines, listedKeys, notePlan, printPlan } from './shown-plan.ts';
+import { counted, secretsPath, shownScope } from './secrets-api.ts';
+import { changeLines, listedKeys, notePlan, noteUndo, printPlan } from './shown-plan.ts';
 import { warnIfNoneMatches } from './unmatched-keys.ts';
 
 /** `promote`: docs/interface.md 4.13. */
@@ -205,9 +205,9 @@ function planNotes({ destination }: Places, { created, updated, deleted, unchang
   ];
 }
 
-async function print({ io, printer }: CommandContext, places: Places, answer: CopyView): Promise<void> {
+async function print(context: CommandContext, places: Places, answer: CopyView): Promise<void> {
   const { created, updated, deleted, unchanged, kept, destroyed, revision } = answer;
-  await printer.object({
+  await context.printer.object({
     value: answer,
     fields: [
       ['Environment', shownScope(places.destination)],
@@ -222,7 +222,5 @@ async function print({ io, printer }: CommandContext, places: Places, answer: Co
     ],
     name: changedKeys(answer),
   });
-  const isChanged = created.length + updated.length + deleted.length > 0;
-  if (printer.format !== 'table' || !isChanged) return;
-  io.note(`To take this back: keyframe undo ${revision} ${scopeFlags(places.destination)}`);
+  if (changedKeys(answer).length > 0) noteUndo(context, revision, places.destination);
 }

@@ -1,5 +1,7 @@
 import type { CommandContext } from '../../command.ts';
+import type { Scope } from '../../settings/scope.ts';
 import { type Difference, differenceLines } from './difference.ts';
+import { scopeFlags } from './secrets-api.ts';
 
 /** How commands show the plan of a change of secrets before they make it. */
 
@@ -30,6 +32,11 @@ export async function printPlan({ io, printer }: CommandContext, plan: PrintedPl
   await printer.lines(value, printer.format === 'name' ? keys : lines);
   if (printer.format !== 'table') return;
   for (const note of notes) io.note(note);
+}
+
+/** Says after a change how to take it back, unless a program reads the result. */
+export function noteUndo({ io, printer }: CommandContext, revision: number, scope: Scope): void {
+  if (printer.format === 'table') io.note(`To take this back: keyframe undo ${revision} ${scopeFlags(scope)}`);
 }
 
 /** How many keys were changed, and which: a cell of the result. */

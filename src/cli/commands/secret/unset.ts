@@ -7,6 +7,7 @@ import { completing, commentOption, restArguments, scopeOptions, text } from '..
 import type { Scope } from '../../settings/scope.ts';
 import { expectedRevisionId, expectedRevisionOption, requireRevision } from './expected-state.ts';
 import { counted, patchSecrets, scopeFlags, secretsPath, shownScope } from './secrets-api.ts';
+import { noteUndo } from './shown-plan.ts';
 
 export const unsetCommand = defineCommand({
   summary: 'Delete secrets',
@@ -36,8 +37,8 @@ export const unsetCommand = defineCommand({
     if (context.printer.format === 'table') {
       const secrets = counted(answer.deleted.length, 'secret');
       context.io.note(`Deleted ${secrets} from ${shownScope(scope)} (revision ${answer.revision})`);
-      context.io.note(`To take this back: keyframe undo ${answer.revision} ${scopeFlags(scope)}`);
     }
+    noteUndo(context, answer.revision, scope);
   },
 });
 

@@ -14,7 +14,7 @@ import {
 } from '../../options.ts';
 import { expectedRevisionId, expectedRevisionOption } from '../secret/expected-state.ts';
 import { counted, shownScope } from '../secret/secrets-api.ts';
-import { changeLines, listedKeys, notePlan, printPlan } from '../secret/shown-plan.ts';
+import { changeLines, listedKeys, notePlan, noteUndo, printPlan } from '../secret/shown-plan.ts';
 import { warnIfNoneMatches } from '../secret/unmatched-keys.ts';
 import { type PlacedSnapshot, findSnapshot, snapshotArgument, snapshotTitle } from './snapshot-view.ts';
 
@@ -90,6 +90,7 @@ export const snapshotRestoreCommand = defineCommand({
     const done = await restore(context, snapshot, { ...body, planHash });
     warnOfKeys(context, options, done);
     await print(context, snapshot, done);
+    if (changedKeys(done).length > 0) noteUndo(context, done.revision, snapshot);
     noteSkipped(context, done, `${snapshot.id} --include-deleted${selectionFlags(options)}`);
   },
 });
