@@ -6,13 +6,14 @@ import { chartFolder, neededValues, renderChart, runHelm } from '../support/clus
 // Not the documented one: a name that the notes copy from the pages must not pass.
 const namespace = 'elsewhere';
 
-test('a release’s notes show the next three commands, and which Secrets it makes and waits for', async () => {
+test('a release’s notes show the next commands, and which Secrets it makes and waits for', async () => {
   const token =
     "$(kubectl -n elsewhere get secret mine-keyframe-admin -o 'go-template={{.data.token | base64decode}}')";
   const url = 'KEYFRAME_URL=http://127.0.0.1:8700';
   const byDefault = await notes();
   expect(commandsOf(byDefault)).toEqual([
     `kubectl -n ${namespace} rollout status deployment/mine-keyframe`,
+    `kubectl -n ${namespace} rollout status deployment/mine-keyframe-controller`,
     `kubectl -n ${namespace} port-forward service/mine-keyframe 8700:80 &`,
     `${url} KEYFRAME_TOKEN=${token} keyframe whoami`,
   ]);
@@ -38,15 +39,16 @@ test('a release’s notes show the next three commands, and which Secrets it mak
   );
   expect(secured).toContain('which you create: kf-tls.');
   expect(secured).toContain('WARNING: trustedProxies is empty.');
-  expect(commandsOf(secured)[1]).toMatch(/ 8700:443 &$/);
-  expect(commandsOf(secured)[2]).toMatch(/^KEYFRAME_URL=https:/);
+  expect(commandsOf(secured)[2]).toMatch(/ 8700:443 &$/);
+  expect(commandsOf(secured)[3]).toMatch(/^KEYFRAME_URL=https:/);
   const asOwner = await notes(
     'postgres.enabled=false',
     'database.existingSecret=run',
     'database.migration.existingSecret=own',
   );
   expect(asOwner).toContain('which you create: run, own.');
-  const bare = await notes('init.enabled=false', 'bootstrap.adminEmail=');
+  const bare = await notes('init.enabled=false', 'bootstrap.adminEmail=', 'controller.separate=false');
+  expect(commandsOf(bare)).toHaveLength(3);
   expect(commandsOf(bare)[2]).toBe(`export ${url}`);
   expect(bare).toContain('which you create: mine-keyframe-root-key, mine-keyframe-postgres.');
   expect(bare).not.toMatch(/Job init|helm test/);

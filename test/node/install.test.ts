@@ -103,7 +103,7 @@ describe('The chart, installed on a node with its defaults', () => {
   });
 
   test('prints commands that work as they are, helm’s test of the release among them', async () => {
-    expect(commandsIn(release.notes)).toHaveLength(4);
+    expect(commandsIn(release.notes)).toHaveLength(5);
     const cli = await CliRunner.create();
     resources.defer(() => cli.remove());
     const end = await followNotes(release.notes, { cli, cluster: site.node, port: await freePort() });
