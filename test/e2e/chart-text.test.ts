@@ -102,6 +102,10 @@ test.each([
     ['postgres.enabled=false', 'database.url=postgresql://host/db', 'database.migration.existingSecret=owner'],
     'database.existingSecret',
   ],
+  [
+    ['postgres.enabled=false', 'database.existingSecret=same', 'database.migration.existingSecret=same'],
+    'database.migration and database.existingSecret name the same address (key url of the Secret same)',
+  ],
   [['database.finishUpgrade=yes'], '/database/finishUpgrade'],
   [['database.finishUpgrade=1'], '/database/finishUpgrade'],
   [['database.finishUpgrade=99.0'], 'database.finishUpgrade is 99.0'],
@@ -120,6 +124,12 @@ test.each([
     (error: unknown) => (error as { stderr?: string }).stderr,
   );
   expect(await said).toContain(field);
+});
+
+test('one Secret may have the addresses of both roles, in two keys', async () => {
+  const one = ['postgres.enabled=false', 'database.existingSecret=same', 'database.migration.existingSecret=same'];
+  const more = [...one, 'database.migration.key=owner'].flatMap((setting) => ['--set', setting]);
+  expect(await renderChart({ namespace, more })).toContain('/etc/keyframe/database-owner/owner');
 });
 
 test('the upgrade to an earlier release may have been finished, which changes nothing', async () => {

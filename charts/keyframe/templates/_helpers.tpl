@@ -168,6 +168,9 @@ app.kubernetes.io/part-of: keyframe
 {{- if not .Values.database.existingSecret }}
 {{- fail "database.migration needs database.existingSecret: the Secret with the address as which the pods connect must exist before the migration" }}
 {{- end }}
+{{- if and (eq .Values.database.migration.existingSecret .Values.database.existingSecret) (eq .Values.database.migration.key .Values.database.key) }}
+{{- fail (printf "database.migration and database.existingSecret name the same address (key %s of the Secret %s): the pods would connect as the owner of the tables, who can change the audit. Name the address of another role in database.existingSecret, or unset database.migration to use one role" .Values.database.key .Values.database.existingSecret) }}
+{{- end }}
 {{- end }}
 {{- with .Values.database.finishUpgrade }}
 {{- if semverCompare (printf ">%s" (include "keyframe.minorRelease" $)) . }}
