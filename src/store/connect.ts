@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { errorFields, type Logger } from '../observability/logger.ts';
 import { type DatabaseAddress, connectionOptions } from './address.ts';
+import { describedError } from './prisma-errors.ts';
 import { tlsFault } from './tls-fault.ts';
 
 export interface ConnectOptions extends DatabaseAddress {
@@ -25,7 +26,8 @@ export async function connectPatiently(options: ConnectOptions): Promise<pg.Clie
       return await connect(options);
     } catch (error) {
       if (!mayAnswerLater(error) || performance.now() + pauseMs >= untilMs) throw error;
-      if (!isReported) options.logger.info(errorFields(error), 'the database does not answer yet: waiting for it');
+      if (!isReported)
+        options.logger.info(errorFields(describedError(error)), 'the database does not answer yet: waiting for it');
       isReported = true;
       await pause(pauseMs);
     }

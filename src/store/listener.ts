@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
+import { DomainError } from '../domain/errors/domain-error.ts';
 import { backoffMs } from '../lib/backoff.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import { Interrupt } from '../lib/interrupt.ts';
 import { errorFields, type Logger } from '../observability/logger.ts';
 import { type DatabaseAddress, connectionOptions } from './address.ts';
 import { notifyChannel, parseMessage, type StoreMessage } from './notify.ts';
+import { describedError } from './prisma-errors.ts';
 
 /**
  * Its address is a direct one: through a pooler in transaction mode nothing would be heard, and `onReady` never called.
@@ -81,7 +83,7 @@ export class Listener {
         if (this.#closed) break;
         failures += 1;
         this.#logger.warn(
-          { ...errorFields(error), failures },
+          { ...errorFields(describedError(error)), failures },
           'listening for changes was interrupted; connecting again',
         );
       } finally {
@@ -128,7 +130,7 @@ class Session {
       keepAlive: true,
     });
     this.#client.on('error', (error) => this.lost.fire(error));
-    this.#client.on('end', () => this.lost.fire(new Error('the connection ended')));
+    this.#client.on('end', () => this.lost.fire(new DomainError('store_unavailable', 'the connection ended')));
   }
 
   async open(onMessage: (message: StoreMessage) => void): Promise<void> {
@@ -167,7 +169,8 @@ class Session {
 
   async #within(work: () => Promise<void>): Promise<void> {
     const { promise: late, reject } = Promise.withResolvers<never>();
-    const cancel = this.#clock.after(this.#limitMs, () => reject(new Error('the database did not answer in time')));
+    const tooLate = `PostgreSQL did not respond within ${this.#limitMs} ms`;
+    const cancel = this.#clock.after(this.#limitMs, () => reject(new DomainError('store_unavailable', tooLate)));
     try {
       await this.lost.during(Promise.race([work(), late]));
     } finally {

@@ -25,6 +25,7 @@ const unavailableCodes = new Set(
 );
 // pg gives these no code.
 const unavailableMessages = [
+  'timeout expired',
   'Connection terminated',
   'Client has encountered a connection error',
   'Client was closed and is not queryable',
@@ -80,6 +81,17 @@ export function storeError(error: unknown): unknown {
     );
   }
   return error;
+}
+
+/**
+ * An error that can be logged with its reason. pg gives some errors no code, only a fixed text: for these, a DomainError
+ * with that text as its detail. Any other error is returned as it is.
+ */
+export function describedError(error: unknown): unknown {
+  if (error instanceof DomainError) return error;
+  const { codes, messages } = failureOf(error);
+  const text = unavailableMessages.find((known) => messages.some((message) => message.startsWith(known)));
+  return codes.size > 0 || text === undefined ? error : new DomainError('store_unavailable', text, { cause: error });
 }
 
 /** Whether the database rolled a transaction back because of others, so that running it again may succeed. */

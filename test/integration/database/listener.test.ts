@@ -188,6 +188,24 @@ describe('the listener', () => {
     expect(await heard.next()).toBe('ready');
   });
 
+  test('logs why it was interrupted', async () => {
+    const lines: string[] = [];
+    const logger = createLogger('warn', { write: (line) => void lines.push(line) });
+    listener = new Listener({ url: proxy.url, logger, heartbeatMs: 50, limitMs: 300 });
+    listener.start(heard.handlers);
+    await heard.next();
+    proxy.freeze();
+    expect(await heard.next()).toBe('lost');
+    proxy.thaw();
+    const [line = '{}'] = lines;
+    expect(JSON.parse(line)).toMatchObject({
+      msg: 'listening for changes was interrupted; connecting again',
+      error: 'DomainError',
+      code: 'store_unavailable',
+      detail: 'PostgreSQL did not respond within 300 ms',
+    });
+  });
+
   test('ignores payloads it does not know', async () => {
     listener.start(heard.handlers);
     await heard.next();

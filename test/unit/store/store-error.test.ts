@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { DomainError } from '../../../src/domain/errors/domain-error.ts';
-import { isWriteConflict, sqlState, storeError } from '../../../src/store/prisma-errors.ts';
+import { describedError, isWriteConflict, sqlState, storeError } from '../../../src/store/prisma-errors.ts';
 
 function errorWith(fields: object, message = 'canary-value'): Error {
   return Object.assign(new Error(message), fields);
@@ -18,6 +18,7 @@ const unavailable: [string, unknown][] = [
   ['an unknown host', errorWith({ code: 'ENOTFOUND', syscall: 'getaddrinfo' })],
   ['a name server that is away', errorWith({ code: 'EAI_AGAIN', syscall: 'getaddrinfo' })],
   ['pg’s end of a connection', new Error('Connection terminated unexpectedly')],
+  ['pg’s connection timeout without a pool', new Error('timeout expired')],
   ['pg’s connection timeout', new Error('Connection terminated due to connection timeout')],
   ['pg’s broken client', new Error('Client has encountered a connection error and is not queryable')],
   ['pg’s closed pool', new Error('Cannot use a pool after calling end on the pool')],
@@ -140,4 +141,13 @@ test('an error that is its own cause ends', () => {
   const loop: { cause?: unknown } & Error = new Error('x');
   loop.cause = loop;
   expect(storeError(loop)).toBe(loop);
+});
+
+test('what pg reports without a code keeps its reason for the log, and nothing that follows it', () => {
+  const cut = new Error('Connection terminated unexpectedly: canary-value');
+  expect(describedError(cut)).toMatchObject({ detail: 'Connection terminated', cause: cut });
+  const late = new Error('timeout expired');
+  expect(describedError(late)).toMatchObject({ code: 'store_unavailable', detail: 'timeout expired', cause: late });
+  for (const error of [errorWith({ code: '57P01' }), errorWith({}), new DomainError('conflict', 'x'), 'text'])
+    expect(describedError(error)).toBe(error);
 });
