@@ -3,6 +3,7 @@ import { ConfigError } from '../config/source.ts';
 import { DomainError } from '../domain/errors/domain-error.ts';
 import { ApiError } from '../kube/client/api-error.ts';
 import { errorFields } from '../observability/logger.ts';
+import { addressFault } from '../store/address-fault.ts';
 import { type TlsFault, tlsFault } from '../store/tls-fault.ts';
 
 /** The exit code and the advice for a known failure of a role; undefined for any other error. */
@@ -64,20 +65,12 @@ function databaseError(error: DomainError): ExitError {
   return new ExitError(exitCodes.configuration, `${tlsAdvice[found.fault]}${code}`, error);
 }
 
-/** By the code of the failure: what is wrong with the address itself. */
-const addressFaults: ReadonlyMap<unknown, string> = new Map([
-  ['28P01', 'PostgreSQL refuses the password, or does not know the user'],
-  ['28000', 'PostgreSQL does not let this user connect from here'],
-  ['3D000', 'PostgreSQL does not have this database'],
-  ['ENOTFOUND', 'the host name of PostgreSQL does not resolve'],
-]);
-
 function unreachable(error: DomainError): string {
-  const code = errorFields(error.cause)['code'];
-  const reason = typeof code === 'string' ? ` (${code})` : '';
-  const fault = addressFaults.get(code);
+  const fault = addressFault(error.cause);
   if (fault !== undefined) {
-    return `${fault}${reason}: correct KEYFRAME_DATABASE_URL (in the chart, the Secret of database.existingSecret; for the Job migrate, that of database.migration), or PostgreSQL`;
+    return `${fault}: correct KEYFRAME_DATABASE_URL (in the chart, the Secret of database.existingSecret; for the Job migrate, that of database.migration), or PostgreSQL`;
   }
+  const { code } = errorFields(error.cause);
+  const reason = typeof code === 'string' ? ` (${code})` : '';
   return `the database cannot be reached${reason}: check KEYFRAME_DATABASE_URL, and that PostgreSQL runs and lets this user in`;
 }

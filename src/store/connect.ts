@@ -7,7 +7,7 @@ import { tlsFault } from './tls-fault.ts';
 
 export interface ConnectOptions extends DatabaseAddress {
   readonly logger: Logger;
-  /** How long to try again if nothing answers, or PostgreSQL says that it is starting; 0 for one try. */
+  /** How long to try again if nothing answers, PostgreSQL is starting, or its certificate has expired; 0 for one try. */
   readonly waitMs: number;
 }
 
@@ -16,7 +16,7 @@ const cannotConnectNow = '57P03';
 
 /**
  * Connects one client. Its own errors go to the code that runs a statement on it. A refusal of PostgreSQL, such as that
- * of a password, is final, and so is a certificate that is not trusted. Throws what pg throws.
+ * of a password, is final, and so is a certificate that no renewal makes right. Throws what pg throws.
  */
 export async function connectPatiently(options: ConnectOptions): Promise<pg.Client> {
   const untilMs = performance.now() + options.waitMs;
@@ -34,7 +34,8 @@ export async function connectPatiently(options: ConnectOptions): Promise<pg.Clie
   }
 }
 
-async function connect(address: DatabaseAddress): Promise<pg.Client> {
+/** Connects one client, with one try. Throws what pg throws. */
+export async function connect(address: DatabaseAddress): Promise<pg.Client> {
   const client = new pg.Client({
     ...connectionOptions(address),
     application_name: 'keyframe-migrate',
@@ -52,6 +53,8 @@ async function connect(address: DatabaseAddress): Promise<pg.Client> {
 }
 
 function mayAnswerLater(error: unknown): boolean {
-  if (tlsFault(error) !== undefined) return false;
+  const fault = tlsFault(error)?.fault;
+  // Operators of PostgreSQL renew its certificate, and a clock that has just started is corrected.
+  if (fault !== undefined) return fault === 'expired';
   return !(error instanceof pg.DatabaseError) || error.code === cannotConnectNow;
 }

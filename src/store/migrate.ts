@@ -11,7 +11,7 @@ import type { DatabaseAddress } from './address.ts';
 import { connectPatiently } from './connect.ts';
 import type { Database } from './database.ts';
 import { sqlState, storeError } from './prisma-errors.ts';
-import { grantRunRole } from './run-role.ts';
+import { prepareRunRole } from './run-role.ts';
 
 /** Its address is a direct one: the lock that keeps runners apart belongs to the session. */
 export interface MigrateOptions extends DatabaseAddress {
@@ -22,9 +22,9 @@ export interface MigrateOptions extends DatabaseAddress {
   readonly release?: string;
   /** How long a migration may wait for the locks of others; default 5 minutes. */
   readonly lockPatienceMs?: number;
-  /** How long to wait for a database that does not answer yet; default not at all. */
+  /** How long to wait for a database that does not answer yet, and for the role of `runUrl`; default not at all. */
   readonly waitMs?: number;
-  /** As which the servers connect: its role gets the rights of a server, and is created if it is missing. */
+  /** As which the servers connect: its role gets the rights of a server, and is created if it is missing. It must be able to connect. */
   readonly runUrl?: string | undefined;
   /** Also applies what servers of the previous release cannot work with: none of them will run again. Default false. */
   readonly finishUpgrade?: boolean;
@@ -90,7 +90,7 @@ export async function migrate(options: MigrateOptions): Promise<string[]> {
     await client.query('RESET lock_timeout');
     const applied = await applyLacking(client, migrations, options);
     // After the migrations, which may bring tables.
-    if (runUrl !== undefined) await grantRunRole(client, { runUrl, logger });
+    if (runUrl !== undefined) await prepareRunRole(client, { runUrl, caFile, logger, waitMs });
     return applied;
   } catch (error) {
     throw storeError(error);

@@ -1,15 +1,23 @@
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { DomainError } from '../domain/errors/domain-error.ts';
-import type { Logger } from '../observability/logger.ts';
-import { sqlState } from './prisma-errors.ts';
+import { errorFields, type Logger } from '../observability/logger.ts';
+import { addressFault } from './address-fault.ts';
+import { connect } from './connect.ts';
+import { describedError, sqlState, storeError } from './prisma-errors.ts';
+import { tlsFault } from './tls-fault.ts';
 
 /** The role as which servers connect: it can use the tables, but neither alter them nor change what is append-only. */
 
 export interface RunRoleOptions {
   /** The address as which the servers connect. Role and password are read from it. */
   readonly runUrl: string;
+  /** As of DatabaseAddress, for that address too. */
+  readonly caFile: string | undefined;
   readonly logger: Logger;
+  /** How long to wait for a role that another system creates, or gives its password; 0 for not at all. */
+  readonly waitMs: number;
 }
 
 interface TableRights {
@@ -20,18 +28,61 @@ interface TableRights {
 }
 
 const insufficientPrivilege = '42501';
+const pauseMs = 500;
 const verifierIterations = 4_096;
 // What RFC 4013 leaves as it is.
 const printableAscii = /^[\x20-\x7e]+$/;
 
 /**
- * Gives the role the rights of a server on the tables of the client's schema, and creates it if it is missing. A role
- * that exists keeps its password. The client is the owner of the tables and holds the lock of migrations. Throws
- * DomainError conflict if the owner may not create the role, with the statement for a role that may.
+ * Gives the role the rights of a server on the tables of the client's schema, creates it if it is missing, and connects
+ * as it. A role that exists keeps its password. The client is the owner of the tables and holds the lock of migrations.
+ * Throws DomainError conflict if the owner may not create the role, with the statement for a role that may, and if
+ * PostgreSQL refuses the role's address: after waiting for `waitMs`. An address that cannot be reached from here is only
+ * logged, because the servers may reach it through a proxy that runs beside them.
  */
-export async function grantRunRole(client: pg.Client, { runUrl, logger }: RunRoleOptions): Promise<void> {
-  const { username, password } = new URL(runUrl);
-  const role = decodeURIComponent(username);
+export async function prepareRunRole(client: pg.Client, options: RunRoleOptions): Promise<void> {
+  const { logger, waitMs } = options;
+  const untilMs = performance.now() + waitMs;
+  let isReported = false;
+  for (;;) {
+    try {
+      await grantRunRole(client, options);
+      return await signIn(options);
+    } catch (error) {
+      const failure = storeError(error);
+      const mayEnd = failure instanceof DomainError && failure.code === 'conflict';
+      if (!mayEnd || performance.now() + pauseMs >= untilMs) throw failure;
+      if (!isReported) logger.info(errorFields(failure), 'the role of the servers is not ready yet: waiting for it');
+      isReported = true;
+      await pause(pauseMs);
+    }
+  }
+}
+
+function roleOf(runUrl: string): string {
+  return decodeURIComponent(new URL(runUrl).username);
+}
+
+async function signIn({ runUrl, caFile, logger }: RunRoleOptions): Promise<void> {
+  const role = roleOf(runUrl);
+  try {
+    const client = await connect({ url: runUrl, caFile });
+    await client.end();
+  } catch (error) {
+    if (tlsFault(error) !== undefined) throw error;
+    const fault = addressFault(error);
+    if (fault === undefined) {
+      logger.warn({ ...errorFields(describedError(error)), role }, 'the address of the servers could not be tried');
+      return;
+    }
+    const detail = `the role ${role} of the servers cannot connect. ${fault}: correct KEYFRAME_DATABASE_RUN_URL (in the chart, the Secret of database.existingSecret or postgres.runSecret), or the role in PostgreSQL`;
+    throw new DomainError('conflict', detail, { cause: error });
+  }
+}
+
+async function grantRunRole(client: pg.Client, { runUrl, logger }: RunRoleOptions): Promise<void> {
+  const { password } = new URL(runUrl);
+  const role = roleOf(runUrl);
   await client.query('BEGIN');
   try {
     if (!(await exists(client, role))) {

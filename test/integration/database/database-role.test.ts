@@ -103,12 +103,57 @@ describe('a role that does not exist', () => {
     expect(rows).toEqual([{ rolsuper: false, rolcreaterole: false, rolcreatedb: false }]);
   });
 
-  test('keeps its password when the address has another one', async () => {
+  test('keeps its password when the address has another one, and the error names the address', async () => {
     const url = new URL(urlOf(missing));
     url.password = 'other';
-    await migrate({ url: database.url, runUrl: url.href, logger });
+    await expect(migrate({ url: database.url, runUrl: url.href, logger })).rejects.toMatchObject({
+      code: 'conflict',
+      detail: `the role ${missing} of the servers cannot connect. PostgreSQL refuses the password, or does not know the user (28P01): correct KEYFRAME_DATABASE_RUN_URL (in the chart, the Secret of database.existingSecret or postgres.runSecret), or the role in PostgreSQL`,
+    });
     await execute(urlOf(missing), 'SELECT 1');
     await expect(execute(url.href, 'SELECT 1')).rejects.toMatchObject({ code: '28P01' });
+  });
+});
+
+describe('a role that is not ready', () => {
+  const late = `late_${randomBytes(6).toString('hex')}`;
+
+  afterAll(() => execute(database.url, `DROP OWNED BY ${late}; DROP ROLE ${late}`));
+
+  test('is waited for until another system has created it with its password', async () => {
+    const reported = Promise.withResolvers<void>();
+    const waiting = createLogger('info', { write: (line) => line.includes('is not ready yet') && reported.resolve() });
+    const migrated = migrate({ url: urlOf(owner), runUrl: urlOf(late), logger: waiting, waitMs: 60_000 });
+    await Promise.race([reported.promise, migrated]);
+    await execute(database.url, `CREATE ROLE ${late} LOGIN PASSWORD 'another'`);
+    await execute(database.url, `ALTER ROLE ${late} PASSWORD 'change-me'`);
+    expect(await migrated).toEqual([]);
+    await execute(urlOf(late), 'SELECT FROM secret LIMIT 1');
+  });
+
+  test.each([
+    ['may not log in', `ALTER ROLE ${late} NOLOGIN`, /does not let this user connect from here \(28000\)/],
+    [
+      'may not enter the database',
+      `ALTER ROLE ${late} LOGIN; REVOKE CONNECT ON DATABASE «» FROM PUBLIC`,
+      /into this database \(42501\)/,
+    ],
+  ])('is reported if it %s', async (_case, statement, detail) => {
+    const name = new URL(database.url).pathname.slice(1);
+    await execute(database.url, statement.replace('«»', name));
+    const refused = migrate({ url: urlOf(owner), runUrl: urlOf(late), logger, waitMs: 600 });
+    await expect(refused).rejects.toMatchObject({ code: 'conflict', detail: expect.stringMatching(detail) });
+    await execute(database.url, `GRANT CONNECT ON DATABASE ${name} TO PUBLIC`);
+  });
+
+  test('does not fail the migration if its address cannot be reached from here', async () => {
+    const url = new URL(urlOf(late));
+    url.host = '127.0.0.1:1';
+    const lines: string[] = [];
+    const warning = createLogger('warn', { write: (line) => void lines.push(line) });
+    expect(await migrate({ url: urlOf(owner), runUrl: url.href, logger: warning })).toEqual([]);
+    expect(lines.join('')).toContain('the address of the servers could not be tried');
+    expect(lines.join('')).not.toContain('change-me');
   });
 });
 

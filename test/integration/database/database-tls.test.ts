@@ -1,15 +1,16 @@
 import { writeFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { openDatabase, queryRows } from '../../../src/store/database.ts';
 import { makeAuthority } from '../../support/fixtures/certificate.ts';
 import { EncryptedPostgres } from './encrypted-postgres.ts';
 import { createEmptyDatabase } from '../../support/database/postgres.ts';
-import { Programs } from '../../support/api/program.ts';
+import { Programs, logLine } from '../../support/api/program.ts';
 import { newRootKey } from '../../support/api/services.ts';
 import { waitFor } from '../../support/fixtures/wait-for.ts';
 
 /** A PostgreSQL whose certificate a private authority has signed, as those of cloud providers and operators are. */
 
+const dayMs = 24 * 60 * 60 * 1000;
 const resources = new AsyncDisposableStack();
 const authority = makeAuthority();
 const programs = new Programs();
@@ -66,6 +67,27 @@ describe('with the right authority', () => {
       await Promise.all([database.close(), fixed.close()]);
       await postgres.renew(authority);
     }
+  });
+});
+
+describe('a certificate that is not valid at this time', () => {
+  afterEach(() => postgres.renew(authority));
+
+  test.each([
+    ['that has expired', -3 * dayMs, 'CERT_HAS_EXPIRED'],
+    ['that the clock has not reached', dayMs, 'CERT_NOT_YET_VALID'],
+  ])('%s is refused with 78, but migrate waits for its renewal', async (_case, fromMs, code) => {
+    const validFromMs = Date.now() + fromMs;
+    await postgres.renew({ ...authority, issue: (subject) => authority.issue({ ...subject, validFromMs }) });
+    const env = { DATABASE_URL: postgres.url(), DATABASE_CA_FILE: trusted };
+    expect(await ending(['migrate'], env)).toEqual({
+      code: 78,
+      output: expect.stringMatching(`of its authority, is not valid at this time: .* \\(${code}\\)`),
+    });
+    const waiting = programs.spawn({ args: ['migrate'], env: { ...env, DATABASE_WAIT: '60s' } });
+    expect(await logLine(waiting, 'the database does not answer yet: waiting for it')).toMatchObject({ code });
+    await postgres.renew(authority);
+    expect((await waiting.ended).code).toBe(0);
   });
 });
 
