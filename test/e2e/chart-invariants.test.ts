@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { KubeObject } from '../../tools/devcluster/cluster/kube-http.ts';
+import { exitCodes } from '../../src/config/exit-error.ts';
 import { objectsOf, renderChart, valuesFiles } from '../support/cluster/helm.ts';
 
 /** What holds of every release, whatever its values are. */
@@ -255,6 +256,19 @@ describe('by default', () => {
       ]);
       expect(main?.volumeMounts?.map(({ name }) => name)).not.toContain('database-owner');
     }
+  });
+});
+
+test('only the migration is given up for an exit code, which no other failure has', async () => {
+  const objects = objectsOf(await renderChart({ namespace, values: 'owner.yaml' }));
+  const jobs = ofKind<KubeObject & { spec: { podFailurePolicy?: object } }>(objects, 'Job');
+  const rules = [
+    { action: 'FailJob', onExitCodes: { containerName: 'migrate', operator: 'In', values: [exitCodes.configuration] } },
+  ];
+  expect(Object.fromEntries(jobs.map(({ metadata, spec }) => [metadata.name, spec.podFailurePolicy]))).toEqual({
+    'keyframe-init': undefined,
+    'keyframe-migrate': { rules },
+    'keyframe-pre-delete': undefined,
   });
 });
 

@@ -60,6 +60,11 @@ const settings = {
   'service.port': '443',
 };
 
+interface JobStatus {
+  readonly failed?: number;
+  readonly conditions?: readonly object[];
+}
+
 async function secret(namespace: string, name: string, stringData: Readonly<Record<string, string>>): Promise<void> {
   const body = { apiVersion: 'v1', kind: 'Secret', metadata: { name }, stringData };
   await site.kube.json({ method: 'POST', path: `/api/v1/namespaces/${namespace}/secrets`, body });
@@ -259,6 +264,25 @@ describe('an installation as docs/install.md describes it for production', () =>
     });
     await waitFor('the new certificate', async () => (await look()).serial !== before.serial, patience);
     expect(await podNames()).toBe(pods);
+  });
+
+  test('fails an upgrade at once whose migration only a correction can let through, and serves on', async () => {
+    const before = await podNames();
+    // The authority of the API has not signed the certificate of PostgreSQL.
+    const upgraded = release.upgrade({ 'database.ca.existingSecret': 'keyframe-tls' });
+    await expect(upgraded).rejects.toThrow(/keyframe-migrate/);
+    const { status } = await site.kube.json<{ status: JobStatus }>({
+      path: `/apis/batch/v1/namespaces/${release.namespace}/jobs/keyframe-migrate`,
+    });
+    expect(status.failed).toBe(1);
+    expect(status.conditions).toContainEqual(
+      expect.objectContaining({ type: 'Failed', status: 'True', reason: 'PodFailurePolicy' }),
+    );
+    expect(await inNamespace(release.namespace, 'logs', 'job/keyframe-migrate')).toMatch(
+      /^keyframe-server: an authority that is not trusted has signed the certificate of PostgreSQL/m,
+    );
+    expect(await podNames()).toBe(before);
+    await release.upgrade({ 'database.ca.existingSecret': 'keyframe-db-ca' });
   });
 
   test('serves two teams as the example has them, each with its own environments alone', async () => {

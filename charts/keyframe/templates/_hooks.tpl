@@ -48,6 +48,13 @@ spec:
   backoffLimit: 4
   # Less than Helm waits, so that Helm sees the failure.
   activeDeadlineSeconds: 240
+  {{- if eq .component "migrate" }}
+  # 78 is a fault that only a correction ends. The program has already waited for what may end by itself.
+  podFailurePolicy:
+    rules:
+      - action: FailJob
+        onExitCodes: { containerName: migrate, operator: In, values: [78] }
+  {{- end }}
   template:
     metadata:
       labels:
