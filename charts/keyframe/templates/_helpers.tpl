@@ -212,3 +212,39 @@ app.kubernetes.io/part-of: keyframe
 {{- end }}
 {{- end }}
 {{- end }}
+
+{{/*
+Fails if another installation would reconcile the same resources. Its ClusterRoles are found by their labels: every one has
+NAME-controller-cluster, and NAME-controller if it serves all namespaces. Without a cluster, as in helm template, none is found.
+*/}}
+{{- define "keyframe.checkInstallations" -}}
+{{- if .Values.rbac.create }}
+{{- range (lookup "rbac.authorization.k8s.io/v1" "ClusterRole" "" "").items }}
+{{- $name := trimSuffix "-cluster" .metadata.name }}
+{{- if and (eq (dig "labels" "app.kubernetes.io/part-of" "" .metadata) "keyframe") (hasSuffix "-controller" $name) (ne $name .metadata.name) }}
+{{- $release := dig "annotations" "meta.helm.sh/release-name" (dig "labels" "app.kubernetes.io/instance" $name .metadata) .metadata }}
+{{- $namespace := dig "annotations" "meta.helm.sh/release-namespace" (trimSuffix (printf "-%s-controller" $release) $name) .metadata }}
+{{- if ne (list $release $namespace | toJson) (list $.Release.Name $.Release.Namespace | toJson) }}
+{{- include "keyframe.checkInstallation" (dict "root" $ "role" $name "which" (printf "the installation %s in the namespace %s" $release $namespace)) }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{/* Takes a dict: root, role (the other installation's, without -cluster), which. */}}
+{{- define "keyframe.checkInstallation" -}}
+{{- $advice := "Two controllers would overwrite each other's Secrets and statuses. Use that installation, which can serve every namespace, or give each one other namespaces in watchNamespaces" }}
+{{- if lookup "rbac.authorization.k8s.io/v1" "ClusterRole" "" .role }}
+{{- fail (printf "%s serves all namespaces of this cluster. %s" .which $advice) }}
+{{- end }}
+{{- $watched := .root.Values.watchNamespaces }}
+{{- if not $watched }}
+{{- fail (printf "watchNamespaces is empty, and %s serves some namespaces of this cluster. %s" .which $advice) }}
+{{- end }}
+{{- range $watched }}
+{{- if lookup "rbac.authorization.k8s.io/v1" "Role" . $.role }}
+{{- fail (printf "watchNamespaces has %s, which %s serves. %s" . $.which $advice) }}
+{{- end }}
+{{- end }}
+{{- end }}
