@@ -29,6 +29,7 @@ import { ResourceSnapshots } from '../services/managed/snapshots.ts';
 import { ResourceTokens } from '../services/managed/tokens.ts';
 import { Me } from '../services/people/me.ts';
 import { Members } from '../services/people/members.ts';
+import { RoleBindings } from '../services/people/role-bindings.ts';
 import { Users } from '../services/people/users.ts';
 import { Copies } from '../services/secrets/copy/copies.ts';
 import { Destructions } from '../services/secrets/destructions.ts';
@@ -146,6 +147,7 @@ function composeServices(opened: Opened, options: ServicesOptions): Services {
     personalTokens: new PersonalTokens({ database, audit }),
     organizations: new Organizations({ database, audit }),
     members: new Members({ database, audit }),
+    roleBindings: new RoleBindings({ database, audit }),
     projects: new Projects({ database, audit }),
     environments: new Environments({ database, audit }),
     secrets: new Secrets({ database, keyring, writer, states, audit }),

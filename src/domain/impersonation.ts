@@ -12,13 +12,13 @@ import {
  * organization may forbid tokens that another person created (docs/security-model.md, "Impersonation"). Pure.
  */
 
-/** Membership of a user in an organization; looked up together with the target of each request. */
+/** How a user stands at a place in an organization; looked up together with the target of each request. */
 export interface MemberStanding {
-  /** Null for users who are not members, and for service tokens. */
+  /** The highest role of the user at the place; null for none, and for service tokens. */
   readonly role: Role | null;
   /** Whether the organization accepts only tokens that their users created. */
   readonly impersonationForbidden: boolean;
-  /** Tokens that the member derived from another person's until then count as the member's; null for no member. */
+  /** Tokens that the user derived from another person's until then count as the user's; null without a role. */
   readonly confirmedAt: Date | null;
 }
 

@@ -17,6 +17,8 @@ export const limits = {
   tokenLifetimeDays: 3650,
   /** Personal tokens of one user that are neither revoked nor expired. */
   personalTokensPerUser: 100,
+  /** Roles of users in projects and environments, and of groups. */
+  roleBindingsPerOrganization: 10_000,
   pageSize: 1000,
   /** Default entries of a page of the audit. */
   auditPageSize: 100,

@@ -23,6 +23,9 @@ export const actionLevels = {
   'member.list': 'organization',
   'member.set': 'organization',
   'member.remove': 'organization',
+  'organization.list_roles': 'organization',
+  'organization.set_role': 'organization',
+  'organization.remove_role': 'organization',
   'audit.list': 'organization',
   'fleet.list': 'organization',
   'project.list': 'organization',
@@ -37,6 +40,9 @@ export const actionLevels = {
   'project.update': 'project',
   'project.delete': 'project',
   'project.undelete': 'project',
+  'project.list_roles': 'project',
+  'project.set_role': 'project',
+  'project.remove_role': 'project',
   'environment.list': 'project',
   'environment.list_deleted': 'project',
   'environment.create': 'project',
@@ -45,6 +51,9 @@ export const actionLevels = {
   'environment.delete': 'environment',
   'environment.copy': 'environment',
   'environment.undelete': 'environment',
+  'environment.list_roles': 'environment',
+  'environment.set_role': 'environment',
+  'environment.remove_role': 'environment',
   'secret.list': 'environment',
   'secret.read': 'environment',
   'secret.write': 'environment',
@@ -77,8 +86,14 @@ export interface PolicyTarget {
   readonly organizationId: string;
   readonly projectId?: string;
   readonly environmentId?: string;
+  /** Of an environment: whether it is protected. */
+  readonly isProtected?: boolean;
 }
 
+/** The role of a user at a target. `beneath`: the user has roles only at places beneath it; null: none at all. */
+export type HeldRole = Role | 'beneath' | null;
+
+/** Highest first. */
 const everyRole: readonly Role[] = ['owner', 'admin', 'developer', 'viewer'];
 const writers: readonly Role[] = ['owner', 'admin', 'developer'];
 const admins: readonly Role[] = ['owner', 'admin'];
@@ -99,6 +114,10 @@ export const rules: Readonly<Record<Action, Rule>> = {
   'member.set': { roles: admins, serviceToken: 'never' },
   // Every member may leave; `memberChangeError` decides whom else a role may remove.
   'member.remove': { roles: everyRole, serviceToken: 'never' },
+  'organization.list_roles': { roles: everyRole, serviceToken: 'never' },
+  'organization.set_role': { roles: admins, serviceToken: 'never' },
+  // Users may give up a role; `roleBindingChangeError` decides who withdraws others.
+  'organization.remove_role': { roles: everyRole, serviceToken: 'never' },
   'audit.list': { roles: admins, serviceToken: 'never' },
   // A service token sees what reads the environments of its scope.
   'fleet.list': { roles: everyRole, serviceToken: 'read' },
@@ -109,6 +128,9 @@ export const rules: Readonly<Record<Action, Rule>> = {
   'project.update': { roles: admins, serviceToken: 'never' },
   'project.delete': { roles: admins, serviceToken: 'never' },
   'project.undelete': { roles: admins, serviceToken: 'never' },
+  'project.list_roles': { roles: everyRole, serviceToken: 'never' },
+  'project.set_role': { roles: admins, serviceToken: 'never' },
+  'project.remove_role': { roles: everyRole, serviceToken: 'never' },
   'environment.list': { roles: everyRole, serviceToken: 'read' },
   'environment.list_deleted': { roles: admins, serviceToken: 'never' },
   'environment.create': { roles: admins, serviceToken: 'never' },
@@ -118,6 +140,9 @@ export const rules: Readonly<Record<Action, Rule>> = {
   // Into this environment; reading the source is an action on that.
   'environment.copy': { roles: writers, serviceToken: 'read_write' },
   'environment.undelete': { roles: admins, serviceToken: 'never' },
+  'environment.list_roles': { roles: everyRole, serviceToken: 'never' },
+  'environment.set_role': { roles: admins, serviceToken: 'never' },
+  'environment.remove_role': { roles: everyRole, serviceToken: 'never' },
   'secret.list': { roles: everyRole, serviceToken: 'read' },
   'secret.read': { roles: everyRole, serviceToken: 'read' },
   'secret.write': { roles: writers, serviceToken: 'read_write' },
@@ -151,22 +176,52 @@ export const rules: Readonly<Record<Action, Rule>> = {
  */
 export const actionsOnDeleted: ReadonlySet<Action> = new Set<Action>(['project.undelete', 'environment.undelete']);
 
+/** Actions of a user with a role beneath the target: to find the way there. What they list is filtered. */
+const namingActions: ReadonlySet<Action> = new Set<Action>([
+  'organization.read',
+  'project.list',
+  'project.read',
+  'environment.list',
+  'fleet.list',
+]);
+
+/** Actions that change the secrets of an environment. A protected environment restricts them. */
+const protectedActions: ReadonlySet<Action> = new Set<Action>([
+  'environment.copy',
+  'environment.undelete',
+  'secret.write',
+  'secret.delete',
+  'version.rollback',
+  'version.destroy',
+  'snapshot.restore',
+  'change.revert',
+]);
+
+/** Whether a protected environment restricts an action at this target. */
+export function isRestricted(action: Action, { isProtected = false }: Pick<PolicyTarget, 'isProtected'>): boolean {
+  return isProtected && protectedActions.has(action);
+}
+
 /** Actions of a keyless token: the controller only reads secrets with it. */
 const keylessActions: readonly Action[] = ['secret.list'];
 
 /**
- * Decides an action on a target that exists. `role` is the role of the caller in the organization of the target; null for
- * no role and for service tokens. A service token sees its scope and the names of the ancestors of its scope.
+ * Decides an action on a target that exists. `role` is the role of the caller at the target; null for service tokens. A
+ * service token sees its scope and the names of the ancestors of its scope. The secrets of a protected environment are
+ * changed only by admins of it, and by tokens whose scope is this environment.
  */
-export function decide(principal: TenantPrincipal, role: Role | null, action: Action, target: PolicyTarget): Decision {
+export function decide(principal: TenantPrincipal, role: HeldRole, action: Action, target: PolicyTarget): Decision {
   const rule = rules[action];
   if (principal.type === 'user') {
     if (role === null) return 'hidden';
-    return rule.roles.includes(role) ? 'allowed' : 'denied';
+    if (role === 'beneath') return namingActions.has(action) ? 'allowed' : 'denied';
+    const roles = isRestricted(action, target) ? rule.roles.filter((each) => admins.includes(each)) : rule.roles;
+    return roles.includes(role) ? 'allowed' : 'denied';
   }
   if (!isVisible(principal, target)) return 'hidden';
   if ('isKeyless' in principal) return keylessActions.includes(action) ? 'allowed' : 'denied';
   if (rule.serviceToken === 'never') return 'denied';
+  if (isRestricted(action, target) && principal.scope !== 'environment') return 'denied';
   return rule.serviceToken === 'read' || principal.permission === 'read_write' ? 'allowed' : 'denied';
 }
 
@@ -299,6 +354,30 @@ export function memberChangeError({
 }
 
 export type MemberChangeError = 'not_admin' | 'owner_only' | 'last_owner';
+
+/** A change of one role by place; null stands for no role. */
+export interface RoleBindingChange {
+  /** Whether the caller is an admin at the place. */
+  readonly byAdmin: boolean;
+  /** Whether the subject is the caller. */
+  readonly isSelf: boolean;
+  /** Whether the subject is the caller, or a group that the caller is in. */
+  readonly isOwn: boolean;
+  readonly from: Role | null;
+  readonly to: Role | null;
+}
+
+/**
+ * Why a change of a role by place is refused, or undefined. Users may give up a role. Only admins may make other changes;
+ * no role by place is above admin, so none is above the role of the caller. Callers do not give or raise a role that
+ * would be theirs.
+ */
+export function roleBindingChangeError(change: RoleBindingChange): 'not_admin' | 'own_role' | undefined {
+  const { byAdmin, isSelf, isOwn, from, to } = change;
+  if (!byAdmin && !(isSelf && to === null)) return 'not_admin';
+  const raises = to !== null && (from === null || everyRole.indexOf(to) < everyRole.indexOf(from));
+  return isOwn && raises ? 'own_role' : undefined;
+}
 
 /** Whether a target is in the scope of a token, or an ancestor of that scope. */
 function isVisible(token: ServiceTokenPrincipal | KeylessPrincipal, target: PolicyTarget): boolean {

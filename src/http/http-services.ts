@@ -13,6 +13,7 @@ import type { Organizations } from '../services/tenancy/organizations.ts';
 import type { PersonalTokens } from '../services/tokens/personal-tokens.ts';
 import type { Projects } from '../services/tenancy/projects.ts';
 import type { Restores } from '../services/snapshots/restore/restores.ts';
+import type { RoleBindings } from '../services/people/role-bindings.ts';
 import type { Secrets } from '../services/secrets/secrets.ts';
 import type { ServiceTokens } from '../services/tokens/service-tokens.ts';
 import type { Snapshots } from '../services/snapshots/snapshots.ts';
@@ -27,6 +28,7 @@ export interface HttpServices {
   readonly personalTokens: PersonalTokens;
   readonly organizations: Organizations;
   readonly members: Members;
+  readonly roleBindings: RoleBindings;
   readonly projects: Projects;
   readonly environments: Environments;
   readonly secrets: Secrets;

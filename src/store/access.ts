@@ -1,12 +1,14 @@
 import type pg from 'pg';
-import type { MemberStanding } from '../domain/impersonation.ts';
 import { queryRows, type Statement } from './database.ts';
 import { Prisma } from './generated/client.ts';
+import { roleBeneathColumn, type Standing, standingColumns, standingJoins, standingOfNoMember } from './standing.ts';
 import type { Transaction } from './transaction.ts';
 
 /** An organization that exists, and how a user stands in it. */
-export interface OrganizationTarget extends MemberStanding {
+export interface OrganizationTarget extends Standing {
   readonly organizationId: string;
+  /** Whether the user has roles only at places beneath this one. */
+  readonly hasRoleBeneath?: boolean;
 }
 
 export interface ProjectTarget extends OrganizationTarget {
@@ -15,33 +17,29 @@ export interface ProjectTarget extends OrganizationTarget {
 
 export interface EnvironmentTarget extends ProjectTarget {
   readonly environmentId: string;
+  readonly isProtected: boolean;
   /** The newest revision at this moment. */
   readonly revision: number;
   readonly revisionId: string;
 }
 
-/** The columns of `MemberStanding`: those of the organization `o` and of the membership `m`, which may be absent. */
-export const standingColumns = `m.role, o.impersonation_forbidden AS "impersonationForbidden",
-      m.confirmed_at AS "confirmedAt"`;
-
-export const standingOfNoMember = `NULL AS role, o.impersonation_forbidden AS "impersonationForbidden",
-      NULL::timestamptz AS "confirmedAt"`;
-
 // Of every request and every reconcile, by the unique indexes of the slugs.
 const organizationTarget: Statement = {
   name: 'access-organization',
-  text: `SELECT o.id AS "organizationId", ${standingColumns}
+  text: `SELECT o.id AS "organizationId", ${standingColumns},
+      ${roleBeneathColumn('$1::uuid', 'organization')}
     FROM organization o
-    LEFT JOIN membership m ON m.organization_id = o.id AND m.user_id = $1::uuid
+    ${standingJoins('$1::uuid', 'organization')}
     WHERE o.slug = $2 AND o.deleted_at IS NULL`,
 };
 
 const projectTarget: Statement = {
   name: 'access-project',
-  text: `SELECT o.id AS "organizationId", p.id AS "projectId", ${standingColumns}
+  text: `SELECT o.id AS "organizationId", p.id AS "projectId", ${standingColumns},
+      ${roleBeneathColumn('$1::uuid', 'project')}
     FROM organization o
     JOIN project p ON p.organization_id = o.id AND p.slug = $3 AND p.deleted_at IS NULL
-    LEFT JOIN membership m ON m.organization_id = o.id AND m.user_id = $1::uuid
+    ${standingJoins('$1::uuid', 'project')}
     WHERE o.slug = $2 AND o.deleted_at IS NULL`,
 };
 
@@ -49,48 +47,49 @@ const projectTarget: Statement = {
 const environmentTargets: Statement = {
   name: 'access-environments',
   text: `SELECT asked.position::int AS position, o.id AS "organizationId", p.id AS "projectId", e.id AS "environmentId",
-      e.revision_number AS revision, e.revision_id AS "revisionId", ${standingColumns}
+      e.protected AS "isProtected", e.revision_number AS revision, e.revision_id AS "revisionId", ${standingColumns}
     FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[]) WITH ORDINALITY
       AS asked (user_id, organization, project, environment, position)
     JOIN organization o ON o.slug = asked.organization AND o.deleted_at IS NULL
     JOIN project p ON p.organization_id = o.id AND p.slug = asked.project AND p.deleted_at IS NULL
     JOIN environment e ON e.project_id = p.id AND e.slug = asked.environment AND e.deleted_at IS NULL
-    LEFT JOIN membership m ON m.organization_id = o.id AND m.user_id = asked.user_id`,
+    ${standingJoins('asked.user_id', 'environment')}`,
 };
 
 // Rare, so apart from those above. A slug stays taken until the purge, so it names one thing.
 const anyProject: Statement = {
   name: 'access-any-project',
   text: `SELECT o.id AS "organizationId", p.id AS "projectId", ${standingColumns},
+      ${roleBeneathColumn('$1::uuid', 'project')},
       o.deleted_at IS NOT NULL OR p.deleted_at IS NOT NULL AS "isDeleted"
     FROM organization o
     JOIN project p ON p.organization_id = o.id AND p.slug = $3
-    LEFT JOIN membership m ON m.organization_id = o.id AND m.user_id = $1::uuid
+    ${standingJoins('$1::uuid', 'project')}
     WHERE o.slug = $2`,
 };
 
 const anyEnvironment: Statement = {
   name: 'access-any-environment',
-  text: `SELECT o.id AS "organizationId", p.id AS "projectId", e.id AS "environmentId", e.revision_number AS revision,
-      e.revision_id AS "revisionId", ${standingColumns},
+  text: `SELECT o.id AS "organizationId", p.id AS "projectId", e.id AS "environmentId",
+      e.protected AS "isProtected", e.revision_number AS revision, e.revision_id AS "revisionId", ${standingColumns},
       o.deleted_at IS NOT NULL OR p.deleted_at IS NOT NULL OR e.deleted_at IS NOT NULL AS "isDeleted"
     FROM organization o
     JOIN project p ON p.organization_id = o.id AND p.slug = $3
     JOIN environment e ON e.project_id = p.id AND e.slug = $4
-    LEFT JOIN membership m ON m.organization_id = o.id AND m.user_id = $1::uuid
+    ${standingJoins('$1::uuid', 'environment')}
     WHERE o.slug = $2`,
 };
 
 // By the primary key of the snapshot, for callers that know only its id.
 const snapshotTarget: Statement = {
   name: 'access-snapshot',
-  text: `SELECT o.id AS "organizationId", p.id AS "projectId", e.id AS "environmentId", e.revision_number AS revision,
-      e.revision_id AS "revisionId", ${standingColumns}, o.slug AS organization, p.slug AS project, e.slug AS environment
+  text: `SELECT o.id AS "organizationId", p.id AS "projectId", e.id AS "environmentId",
+      e.protected AS "isProtected", e.revision_number AS revision, e.revision_id AS "revisionId", ${standingColumns}, o.slug AS organization, p.slug AS project, e.slug AS environment
     FROM snapshot n
     JOIN environment e ON e.id = n.environment_id AND e.deleted_at IS NULL
     JOIN project p ON p.id = e.project_id AND p.deleted_at IS NULL
     JOIN organization o ON o.id = p.organization_id AND o.deleted_at IS NULL
-    LEFT JOIN membership m ON m.organization_id = o.id AND m.user_id = $1::uuid
+    ${standingJoins('$1::uuid', 'environment')}
     WHERE n.id = $2`,
 };
 
@@ -191,34 +190,83 @@ export interface TargetIds {
   readonly environmentId?: string;
 }
 
+/** A target inside a transaction, as `holdTarget` found it. */
+export interface HeldTarget extends Standing {
+  /** Of an environment. */
+  readonly isProtected?: boolean;
+}
+
+export interface HoldOptions {
+  /** Whether a target that is deleted counts, as long as it is not purged. */
+  readonly includesDeleted?: boolean;
+  /** The role binding that gave the user the role; null for the membership. */
+  readonly bindingId?: string | null;
+}
+
 /**
- * Looks a target up again from inside a transaction; undefined if it or anything above it is deleted (with
- * `includesDeleted`: purged), or if the user has no role any more. It share-locks all of them and the membership: from here to the commit a deletion or a change
- * of the role waits. `userId` is null for service tokens, which have no role.
+ * Looks a target up again from inside a transaction; undefined if it or anything above it is deleted, or if what gave
+ * the user the role is gone. It share-locks all of them, and the membership or role binding: from here to the commit a
+ * deletion or a change of the role waits. `userId` is null for service tokens, which have no role.
  */
 export async function holdTarget(
   tx: Transaction,
   userId: string | null,
   { organizationId, projectId, environmentId }: TargetIds,
-  { includesDeleted = false } = {},
-): Promise<MemberStanding | undefined> {
+  { includesDeleted = false, bindingId = null }: HoldOptions = {},
+): Promise<HeldTarget | undefined> {
   const live = (table: 'o' | 'p' | 'e'): Prisma.Sql =>
     includesDeleted ? Prisma.empty : Prisma.raw(`AND ${table}.deleted_at IS NULL`);
-  // Inner joins: an outer one's rows cannot be locked.
-  const membership = Prisma.sql`JOIN membership m ON m.organization_id = o.id AND m.user_id = ${userId}::uuid`;
   const project = Prisma.sql`
     JOIN project p ON p.organization_id = o.id AND p.id = ${projectId}::uuid ${live('p')}`;
   const environment = Prisma.sql`
     JOIN environment e ON e.project_id = p.id AND e.id = ${environmentId}::uuid ${live('e')}`;
-  const held = await tx.row<MemberStanding>`
-    SELECT ${Prisma.raw(userId === null ? standingOfNoMember : standingColumns)}
+  const source = heldSource(userId, bindingId);
+  return tx.row<HeldTarget>`
+    SELECT ${source.columns} ${environmentId === undefined ? Prisma.empty : Prisma.raw(', e.protected AS "isProtected"')}
     FROM organization o
-    ${userId === null ? Prisma.empty : membership}
     ${projectId === undefined ? Prisma.empty : project}
     ${environmentId === undefined ? Prisma.empty : environment}
-    WHERE o.id = ${organizationId}::uuid ${live('o')}
-    FOR SHARE`;
-  return held;
+    ${source.joins}
+    WHERE o.id = ${organizationId}::uuid ${live('o')} ${source.condition}
+    FOR SHARE OF o ${Prisma.raw(
+      [projectId === undefined ? '' : ', p', environmentId === undefined ? '' : ', e', source.locks].join(''),
+    )}`;
+}
+
+interface HeldSource {
+  readonly columns: Prisma.Sql;
+  readonly joins: Prisma.Sql;
+  readonly condition: Prisma.Sql;
+  /** The tables to lock besides those of the target. */
+  readonly locks: string;
+}
+
+/** Where the role of a user comes from. All of it is joined by inner joins: the rows of an outer one cannot be locked. */
+function heldSource(userId: string | null, bindingId: string | null): HeldSource {
+  if (userId === null) {
+    return { columns: Prisma.raw(standingOfNoMember), joins: Prisma.empty, condition: Prisma.empty, locks: '' };
+  }
+  const forbidden = 'o.impersonation_forbidden AS "impersonationForbidden"';
+  if (bindingId === null) {
+    return {
+      columns: Prisma.raw(`m.role, NULL::uuid AS "bindingId", ${forbidden}, m.confirmed_at AS "confirmedAt"`),
+      joins: Prisma.sql`JOIN membership m ON m.organization_id = o.id AND m.user_id = ${userId}::uuid`,
+      condition: Prisma.empty,
+      locks: ', m',
+    };
+  }
+  return {
+    columns: Prisma.raw(
+      `b.role, b.id AS "bindingId", ${forbidden}, COALESCE(m.confirmed_at, b.confirmed_at) AS "confirmedAt"`,
+    ),
+    joins: Prisma.sql`JOIN role_binding b ON b.organization_id = o.id AND b.id = ${bindingId}::uuid
+    LEFT JOIN membership m ON m.organization_id = o.id AND m.user_id = ${userId}::uuid`,
+    // A sign-in that takes a user out of a group does not wait: this change came before it.
+    condition: Prisma.sql`AND (b.user_id = ${userId}::uuid OR EXISTS (
+      SELECT FROM group_member g
+      WHERE g.user_id = ${userId}::uuid AND g.group_name = b.group_name AND g.expires_at > clock_timestamp()))`,
+    locks: ', b',
+  };
 }
 
 /**

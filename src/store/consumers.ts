@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { Health, RolloutState, SyncState } from '../domain/sync-health.ts';
 import { queryRows, type Statement } from './database.ts';
+import { seesEnvironment } from './standing.ts';
 import type { WorkloadState } from './sync-states.ts';
 
 /** The SecretSyncs that read environments, as their controllers reported them (`store/sync-states.ts`). */
@@ -55,6 +56,8 @@ export type ConsumedPlace =
       readonly projectId: string | null;
       readonly environmentId: string | null;
       readonly includesDeleted: boolean;
+      /** The user who sees only environments in which they have a role by a role binding; null for all. */
+      readonly visibleTo: string | null;
     };
 
 /** Null stands for any. */
@@ -100,6 +103,7 @@ function listStatement(name: string, place: string): Statement {
     FROM sync_state s
     JOIN environment e ON e.id = s.environment_id
     JOIN project p ON p.id = e.project_id
+    JOIN organization o ON o.id = p.organization_id
     LEFT JOIN cluster_state c ON c.cluster = s.cluster
     WHERE ($2::text IS NULL OR s.cluster = $2) AND ($3::text IS NULL OR ${health} = $3)
       AND ($4::text IS NULL OR s.reason = $4)
@@ -114,7 +118,8 @@ const ofEnvironment = listStatement('consumers-of-environment', 's.environment_i
 const ofOrganization = listStatement(
   'consumers-of-organization',
   `p.organization_id = $9 AND ($10::uuid IS NULL OR p.id = $10) AND ($11::uuid IS NULL OR e.id = $11)
-      AND ($12 OR (e.deleted_at IS NULL AND p.deleted_at IS NULL))`,
+      AND ($12 OR (e.deleted_at IS NULL AND p.deleted_at IS NULL))
+      AND ($13::uuid IS NULL OR ${seesEnvironment('$13')})`,
 );
 
 /** A page of the consumers of one environment, or of an organization's, by cluster, name, uid and source. */
@@ -126,6 +131,7 @@ export async function listConsumers(
   const position = [after?.cluster ?? null, after?.name ?? null, after?.uid ?? null, after?.source ?? null];
   const values = [limit, cluster, wanted, reason, ...position];
   if (!('organizationId' in place)) return queryRows(pool, ofEnvironment, [...values, place.environmentId]);
-  const { organizationId, projectId, environmentId, includesDeleted } = place;
-  return queryRows(pool, ofOrganization, [...values, organizationId, projectId, environmentId, includesDeleted]);
+  const { organizationId, projectId, environmentId, includesDeleted, visibleTo } = place;
+  const limits = [organizationId, projectId, environmentId, includesDeleted, visibleTo];
+  return queryRows(pool, ofOrganization, [...values, ...limits]);
 }

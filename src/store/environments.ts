@@ -1,6 +1,8 @@
 import type pg from 'pg';
 import { queryRows, type Statement } from './database.ts';
 import { Prisma } from './generated/client.ts';
+import type { Visible } from './projects.ts';
+import { seesEnvironment } from './standing.ts';
 import type { Transaction } from './transaction.ts';
 
 export interface EnvironmentRecord {
@@ -37,7 +39,10 @@ const byId: Statement = {
 const ofProject: Statement = {
   name: 'environments-of-project',
   text: `SELECT ${columns} FROM environment e
+    JOIN project p ON p.id = e.project_id
+    JOIN organization o ON o.id = p.organization_id
     WHERE e.project_id = $1 AND e.deleted_at IS NULL AND ($2::uuid IS NULL OR e.id = $2)
+      AND ($3::uuid IS NULL OR ${seesEnvironment('$3')})
     ORDER BY e.slug COLLATE "C"`,
 };
 
@@ -85,13 +90,13 @@ export async function findEnvironment(pool: pg.Pool, id: string): Promise<Enviro
   return environment;
 }
 
-/** The environments of a project, or the one of them with the id `only`, by slug. */
+/** The visible environments of a project, by slug. */
 export async function listEnvironments(
   pool: pg.Pool,
   projectId: string,
-  only: string | null,
+  { only, visibleTo }: Visible,
 ): Promise<EnvironmentRecord[]> {
-  return queryRows<EnvironmentRecord>(pool, ofProject, [projectId, only]);
+  return queryRows<EnvironmentRecord>(pool, ofProject, [projectId, only, visibleTo]);
 }
 
 /** The environments of a project that are deleted and not purged, by slug. */

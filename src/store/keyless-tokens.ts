@@ -1,6 +1,7 @@
 import type pg from 'pg';
-import { type EnvironmentTarget, standingOfNoMember } from './access.ts';
+import type { EnvironmentTarget } from './access.ts';
 import { queryRows, type Statement } from './database.ts';
+import { standingOfNoMember } from './standing.ts';
 import type { TokenHolder } from './service-tokens.ts';
 import type { Transaction } from './transaction.ts';
 
@@ -38,7 +39,7 @@ type Row = EnvironmentTarget & {
 const targets: Statement = {
   name: 'keyless-targets',
   text: `SELECT asked.position::int AS position, o.id AS "organizationId", p.id AS "projectId", e.id AS "environmentId",
-      e.revision_number AS revision, e.revision_id AS "revisionId", ${standingOfNoMember},
+      e.protected AS "isProtected", e.revision_number AS revision, e.revision_id AS "revisionId", ${standingOfNoMember},
       t.id AS "tokenId", t.name AS "tokenName", t.revoked_at IS NOT NULL AS "isRevoked",
       (t.last_used_at IS NULL OR t.last_used_at < clock_timestamp() - interval '1 minute') AS "useDue"
     FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[]) WITH ORDINALITY

@@ -48,10 +48,13 @@ export async function listMembers(pool: pg.Pool, organizationId: string): Promis
   return queryRows<MemberRecord>(pool, listStatement, [organizationId]);
 }
 
-/** The ids of the members of an organization. */
-export async function listMemberIds(tx: Transaction, organizationId: string): Promise<string[]> {
+/** The ids of the users who have a role at any place in an organization. */
+export async function listRoleHolderIds(tx: Transaction, organizationId: string): Promise<string[]> {
   const rows = await tx.rows<{ id: string }>`
-    SELECT user_id AS id FROM membership WHERE organization_id = ${organizationId}::uuid`;
+    SELECT user_id AS id FROM membership WHERE organization_id = ${organizationId}::uuid
+    UNION SELECT user_id FROM role_binding WHERE organization_id = ${organizationId}::uuid AND user_id IS NOT NULL
+    UNION SELECT g.user_id FROM role_binding b JOIN group_member g ON g.group_name = b.group_name
+    WHERE b.organization_id = ${organizationId}::uuid`;
   return rows.map(({ id }) => id);
 }
 

@@ -3,6 +3,7 @@ import type { Role } from '../domain/principal.ts';
 import { queryRows, type Statement } from './database.ts';
 import { Prisma } from './generated/client.ts';
 import { setMember } from './members.ts';
+import { organizationsOf, standingJoins } from './standing.ts';
 import type { Transaction } from './transaction.ts';
 
 export interface OrganizationRecord {
@@ -16,7 +17,8 @@ export interface OrganizationRecord {
 
 /** An organization with the role that the asking user has in it. */
 export interface MemberOrganizationRecord extends OrganizationRecord {
-  readonly role: Role;
+  /** Null for a user who has roles only at places within it. */
+  readonly role: Role | null;
 }
 
 /** An organization as an instance admin sees it, who may have no role in it. */
@@ -54,16 +56,16 @@ const byId: Statement = {
 // Slugs are sorted as bytes everywhere, whatever the database's locale makes of hyphens.
 const ofUser: Statement = {
   name: 'organizations-of-user',
-  text: `SELECT ${columns}, m.role
-    FROM membership m JOIN organization o ON o.id = m.organization_id
-    WHERE m.user_id = $1 AND o.deleted_at IS NULL
+  text: `SELECT ${columns}, LEAST(m.role, bound.role) AS role
+    FROM organization o ${standingJoins('$1::uuid', 'organization')}
+    WHERE o.deleted_at IS NULL AND o.id IN (${organizationsOf('$1::uuid')})
     ORDER BY o.slug COLLATE "C"`,
 };
 
 const everyOne: Statement = {
   name: 'organizations-administered',
-  text: `SELECT ${columns}, m.role, coalesce(owner.list, '[]') AS owners, o.deleted_at AS "deletedAt"
-    FROM organization o LEFT JOIN membership m ON m.organization_id = o.id AND m.user_id = $1
+  text: `SELECT ${columns}, LEAST(m.role, bound.role) AS role, coalesce(owner.list, '[]') AS owners, o.deleted_at AS "deletedAt"
+    FROM organization o ${standingJoins('$1::uuid', 'organization')}
     LEFT JOIN (
       SELECT w.organization_id, json_agg(json_build_object(
         'userId', u.id, 'email', u.email, 'disabled', u.disabled_at IS NOT NULL) ORDER BY u.email COLLATE "C") AS list
@@ -118,16 +120,19 @@ export async function setImpersonation(
   if (changed > 0 && forbidden) {
     await tx.run`
       UPDATE membership SET confirmed_at = clock_timestamp() WHERE organization_id = ${id}::uuid`;
+    await tx.run`
+      UPDATE role_binding SET confirmed_at = clock_timestamp() WHERE organization_id = ${id}::uuid`;
   }
   const organization = await readOrganization(tx, id);
   return organization && { organization, changed: changed > 0 };
 }
 
-/** The ids of the organizations that a user is a member of and that are not deleted. */
+/** The ids of the organizations in which a user has a role at any place, and that are not deleted. */
 export async function listOrganizationIdsOfUser(tx: Transaction, userId: string): Promise<string[]> {
-  const rows = await tx.rows<{ id: string }>`
-    SELECT o.id FROM membership m JOIN organization o ON o.id = m.organization_id AND o.deleted_at IS NULL
-    WHERE m.user_id = ${userId}::uuid ORDER BY o.id`;
+  const rows = await tx.rowsUnprepared<{ id: string }>(
+    `SELECT o.id FROM organization o WHERE o.deleted_at IS NULL AND o.id IN (${organizationsOf('$1::uuid')}) ORDER BY o.id`,
+    userId,
+  );
   return rows.map(({ id }) => id);
 }
 
@@ -142,7 +147,7 @@ export async function findOrganization(pool: pg.Pool, id: string): Promise<Organ
   return organization;
 }
 
-/** The organizations a user is a member of, by slug. */
+/** The organizations in which a user has a role at any place, by slug. */
 export async function listOrganizationsOfUser(pool: pg.Pool, userId: string): Promise<MemberOrganizationRecord[]> {
   return queryRows<MemberOrganizationRecord>(pool, ofUser, [userId]);
 }

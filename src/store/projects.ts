@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { queryRows, type Statement } from './database.ts';
 import { Prisma } from './generated/client.ts';
+import { seesProject } from './standing.ts';
 import type { Transaction } from './transaction.ts';
 
 export interface ProjectRecord {
@@ -31,8 +32,9 @@ const byId: Statement = {
 
 const ofOrganization: Statement = {
   name: 'projects-of-organization',
-  text: `SELECT ${columns} FROM project p
-    WHERE p.organization_id = $1 AND p.deleted_at IS NULL AND ($2::uuid IS NULL OR p.id = $2)
+  text: `SELECT ${columns} FROM project p JOIN organization o ON o.id = p.organization_id
+    WHERE o.id = $1 AND p.deleted_at IS NULL AND ($2::uuid IS NULL OR p.id = $2)
+      AND ($3::uuid IS NULL OR ${seesProject('$3')})
     ORDER BY p.slug COLLATE "C"`,
 };
 
@@ -78,13 +80,21 @@ export async function findProject(pool: pg.Pool, id: string): Promise<ProjectRec
   return project;
 }
 
-/** The projects of an organization, or the one of them with the id `only`, by slug. */
+/** What a caller sees of a list: all of it if both are null. */
+export interface Visible {
+  /** The id of the only one that a service token sees. */
+  readonly only: string | null;
+  /** The user who sees only those in which they have a role by a role binding. */
+  readonly visibleTo: string | null;
+}
+
+/** The visible projects of an organization, by slug. */
 export async function listProjects(
   pool: pg.Pool,
   organizationId: string,
-  only: string | null,
+  { only, visibleTo }: Visible,
 ): Promise<ProjectRecord[]> {
-  return queryRows<ProjectRecord>(pool, ofOrganization, [organizationId, only]);
+  return queryRows<ProjectRecord>(pool, ofOrganization, [organizationId, only, visibleTo]);
 }
 
 /** The projects of an organization that are deleted and not purged, by slug. */

@@ -1,7 +1,6 @@
 import type pg from 'pg';
-import type { MemberStanding } from '../domain/impersonation.ts';
 import type { ActorType, BearerPrincipal } from '../domain/principal.ts';
-import { standingColumns } from './access.ts';
+import { type Standing, standingColumns, standingJoins } from './standing.ts';
 import { liveCredentialIds } from './credentials.ts';
 import { queryRows, type Statement } from './database.ts';
 import type { RevisionIds } from './revisions.ts';
@@ -58,7 +57,7 @@ export interface StreamLook {
   readonly present: RevisionIds;
   readonly credentialIsLive: boolean;
   /** How the caller stands in the organization now. */
-  readonly standing: MemberStanding;
+  readonly standing: Standing;
   /** False when the environment does not know the position: its database was recovered to an earlier point. */
   readonly positionIsKnown: boolean;
   /** The first revision after the position, if there is one. */
@@ -108,7 +107,7 @@ const lookStatement: Statement = {
     FROM environment e
     JOIN project p ON p.id = e.project_id AND p.deleted_at IS NULL
     JOIN organization o ON o.id = p.organization_id AND o.deleted_at IS NULL
-    LEFT JOIN membership m ON m.organization_id = o.id AND m.user_id = $2::uuid
+    ${standingJoins('$2::uuid', 'environment')}
     LEFT JOIN LATERAL (
       SELECT r.number, r.id, changed.keys, changed.versions
       FROM environment_revision r CROSS JOIN LATERAL (${changedKeys}) changed
@@ -135,7 +134,7 @@ export async function listRevisions(
   return { revisions, hasMore: (rows[0]?.found ?? 0) > revisions.length };
 }
 
-interface LookRow extends RevisionIds, KeysRow, MemberStanding {
+interface LookRow extends RevisionIds, KeysRow, Standing {
   readonly credentialIsLive: boolean;
   readonly positionIsKnown: boolean;
   readonly nextRevision: number | null;
@@ -159,12 +158,12 @@ export async function lookForStream(
   const [row] = await queryRows<LookRow>(pool, lookStatement, values);
   if (row === undefined) return undefined;
   const { revision, revisionId, nextRevision, nextRevisionId, credentialIsLive, positionIsKnown } = row;
-  const { role, impersonationForbidden, confirmedAt } = row;
+  const { role, bindingId, impersonationForbidden, confirmedAt } = row;
   const next =
     nextRevision === null || nextRevisionId === null
       ? undefined
       : { revision: nextRevision, revisionId: nextRevisionId, keys: changedKeysOf(row) };
-  const standing = { role, impersonationForbidden, confirmedAt };
+  const standing = { role, bindingId, impersonationForbidden, confirmedAt };
   return { present: { revision, revisionId }, standing, credentialIsLive, positionIsKnown, next };
 }
 

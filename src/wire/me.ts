@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { boundRole } from './role-bindings.ts';
 
 /** GET /me: the user or service token behind the presented token. */
 
@@ -18,6 +19,19 @@ export const meUserView = z.strictObject({
   organizations: z.array(
     z.strictObject({ id: z.guid(), slug: z.string(), role: z.enum(['owner', 'admin', 'developer', 'viewer']) }),
   ),
+  /** Roles by place that count now. An older server does not return them. */
+  rolesByPlace: z
+    .array(
+      z.strictObject({
+        organization: z.string(),
+        project: z.string().nullable(),
+        environment: z.string().nullable(),
+        /** The group that has the role; null if the user has it. */
+        group: z.string().nullable(),
+        role: boundRole,
+      }),
+    )
+    .exactOptional(),
 });
 
 export const meServiceTokenView = z.strictObject({

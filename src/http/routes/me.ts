@@ -20,5 +20,6 @@ export const meRoutes: readonly Route[] = [
 
 function selfView(self: Self): MeView {
   const expiresAt = self.expiresAt?.toISOString() ?? null;
-  return self.type === 'user' ? { ...self, expiresAt, organizations: [...self.organizations] } : { ...self, expiresAt };
+  if (self.type === 'service_token') return { ...self, expiresAt };
+  return { ...self, expiresAt, organizations: [...self.organizations], rolesByPlace: [...self.rolesByPlace] };
 }

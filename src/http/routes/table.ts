@@ -6,6 +6,7 @@ import { copyRoutes } from './copies.ts';
 import { environmentRoutes } from './environments.ts';
 import { meRoutes } from './me.ts';
 import { memberRoutes } from './members.ts';
+import { roleBindingRoutes } from './role-bindings.ts';
 import { organizationRoutes } from './organizations.ts';
 import { personalTokenRoutes } from './personal-tokens.ts';
 import { projectRoutes } from './projects.ts';
@@ -22,6 +23,7 @@ export const routeTable: readonly Route[] = [
   ...personalTokenRoutes,
   ...organizationRoutes,
   ...memberRoutes,
+  ...roleBindingRoutes,
   ...projectRoutes,
   ...environmentRoutes,
   ...copyRoutes,

@@ -7,6 +7,7 @@ import {
   decide,
   decideInstance,
   type EnvironmentAction,
+  type HeldRole,
   type InstanceAction,
   type OrganizationAction,
   type PersonAction,
@@ -14,15 +15,18 @@ import {
   type ProjectAction,
 } from '../../domain/policy.ts';
 import type { BearerPrincipal, Caller, TenantPrincipal, UserPrincipal } from '../../domain/principal.ts';
-import { type EnvironmentTarget, holdInstanceAdmin, holdTarget } from '../../store/access.ts';
+import { type EnvironmentTarget, type HeldTarget, holdInstanceAdmin, holdTarget } from '../../store/access.ts';
 import type { Transaction } from '../../store/transaction.ts';
 import type { AuditTarget } from '../audit/audit-log.ts';
 import { impersonationRefusal, instanceRefusal, placeOf, refusal } from './refusals.ts';
 import type { EnvironmentSlugs, OrganizationSlugs, ProjectSlugs } from '../kernel/slugs.ts';
 import { Handle } from './handle.ts';
 
-/** A target that exists, and the caller's standing in its organization. */
-export interface Found extends PolicyTarget, MemberStanding {}
+/** A target that exists, and the caller's standing there. */
+export interface Found extends PolicyTarget, MemberStanding {
+  readonly bindingId: string | null;
+  readonly hasRoleBeneath?: boolean;
+}
 
 interface Grant<A extends Action, Slugs extends OrganizationSlugs, P extends TenantPrincipal> {
   readonly caller: Caller<P>;
@@ -62,7 +66,8 @@ export class OrganizationHandle<
   readonly organization: string;
   /** What the audit says of the target. */
   readonly target: AuditTarget;
-  readonly #found: Found;
+  /** As it was found, or as the last `confirm` found it. */
+  #found: Found;
   readonly #place: string;
 
   constructor({ caller, action, slugs, found, target = {} }: Grant<A, OrganizationSlugs, P>) {
@@ -74,6 +79,11 @@ export class OrganizationHandle<
     this.target = { ...slugs, ...target };
   }
 
+  /** The user whose roles beneath the target decide what the caller sees of it; null if the caller sees all of it. */
+  get visibleTo(): string | null {
+    return heldRole(this.#found) === 'beneath' ? roleHolder(this.caller) : null;
+  }
+
   /** Whether the caller may also do another action on the target. Nothing is refused or audited. */
   allows(action: Action): boolean {
     return judge(this.caller, action, { place: this.#place, found: this.#found }).error === undefined;
@@ -81,18 +91,20 @@ export class OrganizationHandle<
 
   async confirm(tx: Transaction): Promise<void> {
     const includesDeleted = actionsOnDeleted.has(this.action);
-    const held = await holdTarget(tx, roleHolder(this.caller), this.#found, { includesDeleted });
+    const { bindingId } = this.#found;
+    const held = await holdTarget(tx, roleHolder(this.caller), this.#found, { includesDeleted, bindingId });
     this.confirmAs(held ?? 'gone');
   }
 
   /**
-   * Judges once more by what was looked up a moment ago: how the caller stands in the organization now, or that the
-   * target is gone. Throws as `confirm` does.
+   * Judges once more by what was looked up a moment ago: how the caller stands at the target now, or that the target is
+   * gone. Throws as `confirm` does.
    */
-  confirmAs(held: MemberStanding | 'gone'): void {
+  confirmAs(held: HeldTarget | 'gone'): void {
     const found = held === 'gone' ? undefined : { ...this.#found, ...held };
     const { error } = judge(this.caller, this.action, { place: this.#place, found });
     if (error !== undefined) throw error;
+    if (found !== undefined) this.#found = found;
   }
 }
 
@@ -144,15 +156,23 @@ export function judge(
   action: Action,
   { place, found }: { readonly place: string; readonly found: Found | undefined },
 ): Judged {
-  const decision = found === undefined ? 'hidden' : decide(principal, found.role, action, found);
+  const decision = found === undefined ? 'hidden' : decide(principal, heldRole(found), action, found);
   if (found === undefined || decision === 'hidden') {
-    return { decision: 'hidden', error: refusal(principal, action, { place, decision: 'hidden', role: null }) };
+    return {
+      decision: 'hidden',
+      error: refusal(principal, action, { place, decision: 'hidden', role: null, target: {} }),
+    };
   }
   // Before the role, which the user may well have: what is wrong is the token.
   const creator = principal.type === 'user' ? refusedCreator(principal, found) : null;
   if (creator !== null) return { decision: 'denied', error: impersonationRefusal(principal, creator, place) };
   if (decision === 'allowed') return { decision, error: undefined };
-  return { decision, error: refusal(principal, action, { place, decision, role: found.role }) };
+  const role = heldRole(found);
+  return { decision, error: refusal(principal, action, { place, decision, role, target: found }) };
+}
+
+function heldRole({ role, hasRoleBeneath = false }: Found): HeldRole {
+  return role ?? (hasRoleBeneath ? 'beneath' : null);
 }
 
 /** The id whose role counts: a user's. A service token has no role. */

@@ -13,13 +13,16 @@ import {
 import {
   type Action,
   type Decision,
+  type HeldRole,
   type InstanceAction,
+  isRestricted,
   type PersonAction,
+  type PolicyTarget,
   type ResourceAction,
   rules,
 } from '../../domain/policy.ts';
 import type { GrantedKindName } from '../../domain/kinds.ts';
-import type { Actor, ResourcePrincipal, Role, TenantPrincipal, TokenCreator } from '../../domain/principal.ts';
+import type { Actor, ResourcePrincipal, TenantPrincipal, TokenCreator } from '../../domain/principal.ts';
 import type { EnvironmentSlugs } from '../kernel/slugs.ts';
 
 /** The messages of refused access. */
@@ -38,23 +41,41 @@ export function instanceRefusal(action: InstanceAction): DomainError {
 interface Refused {
   readonly place: string;
   readonly decision: Decision;
-  readonly role: Role | null;
+  readonly role: HeldRole;
+  readonly target: Pick<PolicyTarget, 'isProtected'>;
 }
 
 /** DomainError not_found for what is hidden, forbidden for what is denied, saying what it needs. */
-export function refusal(principal: TenantPrincipal, action: Action, { place, decision, role }: Refused): DomainError {
+export function refusal(
+  principal: TenantPrincipal,
+  action: Action,
+  { place, decision, role, target }: Refused,
+): DomainError {
   if (decision === 'hidden')
     return new DomainError('not_found', `${place} does not exist, or is not visible with this access`);
   const needed = rules[action].serviceToken;
+  const restricted = isRestricted(action, target) ? `; ${place} is protected` : '';
+  if (principal.type === 'user' && role === 'beneath') {
+    return new DomainError(
+      'forbidden',
+      `${action} needs a role on ${place}, and you have roles only at places within it; ask an owner or admin of the organization`,
+    );
+  }
   if (principal.type === 'user') {
     const whoMay = rules[action].roles.includes('admin') ? 'an owner or admin' : 'an owner';
     return new DomainError(
       'forbidden',
-      `the role ${role} does not allow ${action} on ${place}; ask ${whoMay} of the organization`,
+      `the role ${role} does not allow ${action} on ${place}${restricted}; ask ${whoMay} of the organization`,
     );
   }
   if (needed === 'never') {
     return new DomainError('forbidden', `no service token allows ${action} on ${place}; use a personal token`);
+  }
+  if (restricted !== '') {
+    return new DomainError(
+      'forbidden',
+      `${place} is protected, so ${action} needs a service token with permission ${needed} whose scope is this environment`,
+    );
   }
   return new DomainError('forbidden', `${action} on ${place} needs a service token with permission ${needed}`);
 }

@@ -55,15 +55,15 @@ export class Consumers {
   }
 
   /**
-   * The same of all environments of an organization that the caller sees: those in the scope of a service token, and
-   * deleted ones only for callers who may list these.
+   * The same of all environments of an organization that the caller sees: those in the scope of a service token, those in
+   * which a user has a role, and deleted ones only for callers who may list these.
    */
   async listFleet(access: OrganizationAccess<'fleet.list'>, request: ConsumersRequest = {}): Promise<ConsumerList> {
-    const { organizationId, caller } = access;
+    const { organizationId, caller, visibleTo } = access;
     const { projectId, environmentId } =
       caller.principal.type === 'service_token' ? caller.principal : { projectId: null, environmentId: null };
     const includesDeleted = access.allows('environment.list_deleted');
-    return this.#list(access, { organizationId, projectId, environmentId, includesDeleted }, request);
+    return this.#list(access, { organizationId, projectId, environmentId, includesDeleted, visibleTo }, request);
   }
 
   async #list(

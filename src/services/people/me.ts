@@ -2,6 +2,7 @@ import type { TokenPermission } from '../../domain/grants.ts';
 import type { Caller, Role, ServiceTokenPrincipal, TokenScope, UserPrincipal } from '../../domain/principal.ts';
 import type { Database } from '../../store/database.ts';
 import { listOrganizationsOfUser } from '../../store/organizations.ts';
+import { listBindingsOfUser, type OwnBinding } from '../../store/role-bindings.ts';
 import { findScopeNames } from '../../store/service-tokens.ts';
 import type { AuditLog } from '../audit/audit-log.ts';
 import { auditedTokenRead } from '../audit/audited.ts';
@@ -17,6 +18,8 @@ export interface UserSelf {
   readonly serverVersion: string;
   /** By slug. */
   readonly organizations: readonly { readonly id: string; readonly slug: string; readonly role: Role }[];
+  /** Roles by place that count now, by place. */
+  readonly rolesByPlace: readonly OwnBinding[];
 }
 
 /** A service token as `me` returns it. */
@@ -65,14 +68,13 @@ export class Me {
   }
 
   async #user({ type, id, name, instanceAdmin, expiresAt }: UserPrincipal): Promise<UserSelf> {
-    const organizations = await listOrganizationsOfUser(this.#deps.database.pool, id);
-    const roles = organizations.map((organization) => ({
-      id: organization.id,
-      slug: organization.slug,
-      role: organization.role,
-    }));
-    const { serverVersion } = this.#deps;
-    return { type, id, name, instanceAdmin, expiresAt, serverVersion, organizations: roles };
+    const { serverVersion, database } = this.#deps;
+    const found = await listOrganizationsOfUser(database.pool, id);
+    const organizations = found.flatMap(({ id: organizationId, slug, role }) =>
+      role === null ? [] : [{ id: organizationId, slug, role }],
+    );
+    const rolesByPlace = await listBindingsOfUser(database.pool, id);
+    return { type, id, name, instanceAdmin, expiresAt, serverVersion, organizations, rolesByPlace };
   }
 
   async #serviceToken(principal: ServiceTokenPrincipal): Promise<ServiceTokenSelf> {

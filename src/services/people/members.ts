@@ -1,5 +1,4 @@
 import { DomainError, invalidField } from '../../domain/errors/domain-error.ts';
-import { validateEmail } from '../../domain/names.ts';
 import { isOwnToken } from '../../domain/impersonation.ts';
 import { memberChangeError, type MemberChangeError } from '../../domain/policy.ts';
 import type { Role } from '../../domain/principal.ts';
@@ -20,13 +19,15 @@ import {
 } from '../../store/members.ts';
 import { notifyUser } from '../../store/notify.ts';
 import { listLiveTokenCreators } from '../../store/personal-tokens.ts';
+import { deleteBindingsOfUser } from '../../store/role-bindings.ts';
 import type { PrismaTransaction, Transaction } from '../../store/transaction.ts';
 import type { InstanceAccess, OrganizationAccess } from '../access/access.ts';
 import type { AuditLog, AuditTarget } from '../audit/audit-log.ts';
 import { type AuditedCall, auditedFailure, successRecord } from '../audit/audited.ts';
-import { checkSlug, checkUuid } from '../kernel/checks.ts';
+import { checkSlug } from '../kernel/checks.ts';
 import { changeJudgedFirst } from '../kernel/change.ts';
 import type { OrganizationSlugs } from '../kernel/slugs.ts';
+import { checkUserRef, noSuchUser, noteOfUser, textOfUser } from './user-refs.ts';
 
 export type { MemberRecord, UserRef } from '../../store/members.ts';
 
@@ -86,20 +87,23 @@ export class Members {
   }
 
   /**
-   * Ends a membership, and with it the user's access at the next request; members may end their own. Throws DomainError
-   * forbidden and conflict as `set` does, not_found for a user who is not a member.
+   * Ends a membership and all roles of the user in projects and environments, and with them the user's access at the
+   * next request; members may end their own. What groups give stays. Throws DomainError forbidden and conflict as `set`
+   * does, not_found for a user who is not a member.
    */
   async remove(access: OrganizationAccess<'member.remove'>, ref: UserRef): Promise<void> {
     const { organization, organizationId } = access;
     await this.#change(access, ref, async (tx, candidate) => {
       await this.#judge(tx, access, { candidate, to: null });
       if (candidate === undefined || candidate.role === null) {
-        throw new DomainError('not_found', `${textOf(ref)} is no member of organization ${organization}`);
+        throw new DomainError('not_found', `${textOfUser(ref)} is no member of organization ${organization}`);
       }
       const { id: userId, email, role: from } = candidate;
       await deleteMember(tx, organizationId, userId);
+      const roles = await deleteBindingsOfUser(tx, organizationId, userId);
       await notifyUser(tx, userId);
-      return { result: undefined, audit: successRecord(access, { userId, email, from }) };
+      const removed = roles > 0 ? { rolesByPlace: roles } : {};
+      return { result: undefined, audit: successRecord(access, { userId, email, from, ...removed }) };
     });
   }
 
@@ -119,7 +123,7 @@ export class Members {
     return auditedFailure(this.#deps.audit, call, async (note) => {
       checkSlug('organization', organization);
       checkUserRef(ref);
-      note({ organization, ...noteOf(ref) });
+      note({ organization, ...noteOfUser(ref) });
       let found: { readonly organizationId: string; readonly userId: string };
       return changeJudgedFirst(this.#deps, access, {
         async lock(tx) {
@@ -155,7 +159,7 @@ export class Members {
     const { organizationId, caller } = access;
     return auditedFailure(this.#deps.audit, access, async (note) => {
       checkUserRef(ref);
-      note(noteOf(ref));
+      note(noteOfUser(ref));
       let userId: string | undefined;
       return changeJudgedFirst(this.#deps, access, {
         async lock(tx) {
@@ -192,13 +196,6 @@ export class Members {
 }
 
 type ChangeOf<T> = Parameters<typeof changeJudgedFirst<T>>[2]['change'];
-
-/** Throws DomainError invalid_input for what is neither a UUID nor an e-mail address in lower case. */
-function checkUserRef(ref: UserRef): void {
-  if ('id' in ref) return checkUuid('user', ref.id);
-  const message = ref.email === ref.email.toLowerCase() ? validateEmail(ref.email) : 'must be in lower case';
-  if (message !== undefined) throw invalidField('user', message);
-}
 
 interface MadeOwner {
   readonly result: SetMember;
@@ -257,23 +254,11 @@ function confirmedByOwnersOnly({ action, organization }: ChangeAccess): DomainEr
   );
 }
 
-function noteOf(ref: UserRef): AuditTarget {
-  return 'id' in ref ? { userId: ref.id } : { email: ref.email };
-}
-
-function noSuchUser(ref: UserRef): DomainError {
-  return new DomainError('not_found', `there is no user ${textOf(ref)}; an instance admin makes users`);
-}
-
 function hasOwner(organization: string): DomainError {
   return new DomainError(
     'conflict',
     `organization ${organization} has an owner, who appoints others; only one that has none is given its first here`,
   );
-}
-
-function textOf(ref: UserRef): string {
-  return 'id' in ref ? ref.id : ref.email;
 }
 
 function refusalOf(reason: MemberChangeError, { action, organization }: ChangeAccess, role: Role): DomainError {

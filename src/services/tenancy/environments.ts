@@ -50,12 +50,15 @@ export class Environments {
     });
   }
 
-  /** The environments the caller sees, by slug: all of them, or the one that a service token is limited to. */
+  /**
+   * The environments the caller sees, by slug: all of them, the one that a service token is limited to, or those in
+   * which a user has a role.
+   */
   async list(access: ProjectAccess<'environment.list'>): Promise<readonly EnvironmentRecord[]> {
     return auditedTokenRead(this.#deps.audit, access, async () => {
       const { principal } = access.caller;
       const only = principal.type === 'service_token' ? principal.environmentId : null;
-      return listEnvironments(this.#deps.database.pool, access.projectId, only);
+      return listEnvironments(this.#deps.database.pool, access.projectId, { only, visibleTo: access.visibleTo });
     });
   }
 

@@ -3,7 +3,7 @@ import { DomainError } from '../../domain/errors/domain-error.ts';
 import { isOwnToken } from '../../domain/impersonation.ts';
 import type { Caller, Role, TokenCreator } from '../../domain/principal.ts';
 import { holdUsers } from '../../store/access.ts';
-import { listMemberIds, lockMembers } from '../../store/members.ts';
+import { listRoleHolderIds, lockMembers } from '../../store/members.ts';
 import { notifyTokensAndUsers } from '../../store/notify.ts';
 import {
   type AdministeredOrganizationRecord,
@@ -135,7 +135,7 @@ export class Organizations {
           const set = await setImpersonation(tx, organizationId, forbidden);
           if (set === undefined) throw deletedMeanwhile('organization');
           // Streams that are open with tokens that are refused from now on must end.
-          const userIds = set.changed ? await listMemberIds(tx, organizationId) : [];
+          const userIds = set.changed ? await listRoleHolderIds(tx, organizationId) : [];
           await notifyTokensAndUsers(tx, { serviceTokenIds: [], userIds });
           const target = { impersonationForbidden: forbidden, ...(set.changed ? {} : { changed: false }) };
           return { result: set.organization, audit: successRecord(access, target) };

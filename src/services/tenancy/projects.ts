@@ -44,12 +44,15 @@ export class Projects {
     });
   }
 
-  /** The projects the caller sees, by slug: all of them, or the one that a service token is limited to. */
+  /**
+   * The projects the caller sees, by slug: all of them, the one that a service token is limited to, or those in which a
+   * user has a role.
+   */
   async list(access: OrganizationAccess<'project.list'>): Promise<readonly ProjectRecord[]> {
     return auditedTokenRead(this.#deps.audit, access, async () => {
       const { principal } = access.caller;
       const only = principal.type === 'service_token' ? principal.projectId : null;
-      return listProjects(this.#deps.database.pool, access.organizationId, only);
+      return listProjects(this.#deps.database.pool, access.organizationId, { only, visibleTo: access.visibleTo });
     });
   }
 

@@ -1,0 +1,271 @@
+import { randomUUID } from 'node:crypto';
+import { DomainError, invalidField } from '../../domain/errors/domain-error.ts';
+import { limits } from '../../domain/limits.ts';
+import { type Action, roleBindingChangeError } from '../../domain/policy.ts';
+import { holdUsers, type TargetIds } from '../../store/access.ts';
+import type { Database } from '../../store/database.ts';
+import { type Candidate, findCandidate, findUserId, type UserRef } from '../../store/members.ts';
+import {
+  type BindingPosition,
+  type BoundRole,
+  countRoleBindings,
+  deleteRoleBinding,
+  findRoleBinding,
+  insertRoleBinding,
+  isInGroup,
+  listRoleBindings,
+  lockPlace,
+  notifySubject,
+  type PresentBinding,
+  type RoleBindingRecord,
+  setBoundRole,
+  type Subject,
+} from '../../store/role-bindings.ts';
+import type { Transaction } from '../../store/transaction.ts';
+import type { EnvironmentAccess, OrganizationAccess, ProjectAccess } from '../access/access.ts';
+import { placeOf } from '../access/refusals.ts';
+import type { AuditLog, AuditTarget } from '../audit/audit-log.ts';
+import { auditedFailure, type Note, successRecord } from '../audit/audited.ts';
+import { changeJudgedFirst } from '../kernel/change.ts';
+import type { Changed } from '../kernel/changed.ts';
+import { checkName, isUuid } from '../kernel/checks.ts';
+import { badCursor, checkLimit, decodeCursor, encodeCursor, type PageRequest } from '../kernel/page.ts';
+import { checkUserRef, noSuchUser, noteOfUser, textOfUser } from './user-refs.ts';
+
+export type { RoleBindingRecord } from '../../store/role-bindings.ts';
+
+/** Who gets a role: a user, or a group of the identity provider by its name there. */
+export type SubjectRef = UserRef | { readonly group: string };
+
+export interface SetRoleBinding {
+  readonly binding: RoleBindingRecord;
+  /** Whether the subject had no role at this place before. */
+  readonly isNew: boolean;
+}
+
+export interface RoleBindingList {
+  /** By project, environment and subject. */
+  readonly bindings: readonly RoleBindingRecord[];
+  /** Null on the last page. */
+  readonly nextCursor: string | null;
+}
+
+export type ListRolesAccess =
+  | OrganizationAccess<'organization.list_roles'>
+  | ProjectAccess<'project.list_roles'>
+  | EnvironmentAccess<'environment.list_roles'>;
+
+export type SetRoleAccess =
+  | OrganizationAccess<'organization.set_role'>
+  | ProjectAccess<'project.set_role'>
+  | EnvironmentAccess<'environment.set_role'>;
+
+export type RemoveRoleAccess =
+  | OrganizationAccess<'organization.remove_role'>
+  | ProjectAccess<'project.remove_role'>
+  | EnvironmentAccess<'environment.remove_role'>;
+
+type ChangeAccess = SetRoleAccess | RemoveRoleAccess;
+
+export interface RoleBindingsDeps {
+  readonly database: Pick<Database, 'prisma' | 'pool'>;
+  readonly audit: Pick<AuditLog, 'recordFailure'>;
+}
+
+/** What a change of a role binding finds under its locks. */
+interface Found {
+  readonly subject: Subject;
+  /** Undefined for a group. */
+  readonly user: Candidate | undefined;
+  readonly present: PresentBinding | undefined;
+  /** Throws the policy's refusal of a change to another role, or to none. */
+  readonly judge: (to: BoundRole | null) => void;
+}
+
+/**
+ * Roles by place (docs/people.md): of users in projects and environments, and of groups at any place. The role of a user
+ * in an organization is a membership.
+ */
+export class RoleBindings {
+  readonly #deps: RoleBindingsDeps;
+
+  constructor(deps: RoleBindingsDeps) {
+    this.#deps = deps;
+  }
+
+  /** A page of the role bindings at a place and beneath it. Throws DomainError invalid_input for a bad limit or cursor. */
+  async list(access: ListRolesAccess, request: PageRequest = {}): Promise<RoleBindingList> {
+    const limit = checkLimit(request) ?? limits.pageSize;
+    const after = request.cursor === undefined ? null : positionOf(request.cursor);
+    const found = await listRoleBindings(this.#deps.database.pool, idsOf(access), { after, limit: limit + 1 });
+    const bindings = found.slice(0, limit);
+    const last = bindings.at(-1);
+    return { bindings, nextCursor: found.length > limit && last !== undefined ? cursorOf(last) : null };
+  }
+
+  /**
+   * Gives a subject a role at a place, or another role. Throws DomainError forbidden if callers would give it to
+   * themselves or to a group that they are in, invalid_input for a user in an organization, not_found for no such user,
+   * and quota_exceeded.
+   */
+  async set(access: SetRoleAccess, ref: SubjectRef, role: BoundRole): Promise<SetRoleBinding> {
+    return this.#change(access, ref, async (tx, { subject, user, present, judge }) => {
+      judge(role);
+      const from = present?.role ?? null;
+      const id = present?.id ?? randomUUID();
+      if (present === undefined) await checkCount(tx, access.organizationId);
+      const createdAt =
+        present === undefined
+          ? await insertRoleBinding(tx, idsOf(access), { id, subject, role })
+          : await setBoundRole(tx, id, role);
+      await notifySubject(tx, subject);
+      const binding = { ...recordOf(access, subject, user), id, role, createdAt };
+      const audit = successRecord(access, { ...auditedSubject(subject, user), role, from });
+      return { result: { binding, isNew: present === undefined }, audit };
+    });
+  }
+
+  /**
+   * Withdraws a role at a place; users may give up their own. Throws DomainError not_found if there is none, and forbidden
+   * for a caller who is no admin.
+   */
+  async remove(access: RemoveRoleAccess, ref: SubjectRef): Promise<void> {
+    await this.#change(access, ref, async (tx, { subject, user, present, judge }) => {
+      judge(null);
+      if (present === undefined) throw noBinding(access, ref);
+      await deleteRoleBinding(tx, present.id);
+      await notifySubject(tx, subject);
+      const audit = successRecord(access, { ...auditedSubject(subject, user), from: present.role });
+      return { result: undefined, audit };
+    });
+  }
+
+  /** Runs a change under the lock of the place, with what there is for the subject. */
+  async #change<T>(
+    access: ChangeAccess,
+    ref: SubjectRef,
+    change: (tx: Transaction, found: Found) => Promise<Changed<T>>,
+  ): Promise<T> {
+    return auditedFailure(this.#deps.audit, access, async (note) => {
+      checkSubject(access, ref, note);
+      const callerId = access.caller.principal.id;
+      let userId: string | undefined;
+      return changeJudgedFirst(this.#deps, access, {
+        async lock(tx) {
+          if (!('group' in ref)) userId = await findUserId(tx, ref);
+          await holdUsers(tx, userId === undefined ? [callerId] : [callerId, userId]);
+          await lockPlace(tx, idsOf(access));
+        },
+        async change(tx) {
+          if (!('group' in ref) && userId === undefined) throw noSuchUser(ref);
+          const user = userId === undefined ? undefined : await findCandidate(tx, access.organizationId, userId);
+          const subject = subjectOf(ref, user);
+          const present = await findRoleBinding(tx, idsOf(access), subject);
+          const isSelf = user?.id === callerId;
+          const isOwn = 'group' in subject ? await isInGroup(tx, callerId, subject.group) : isSelf;
+          const byAdmin = access.allows(setActionOf(access));
+          const from = present?.role ?? null;
+          const judge = (to: BoundRole | null): void => {
+            const reason = roleBindingChangeError({ byAdmin, isSelf, isOwn, from, to });
+            if (reason !== undefined) throw refusalOf(reason, access);
+          };
+          return change(tx, { subject, user, present, judge });
+        },
+      });
+    });
+  }
+}
+
+const listName = 'role-bindings';
+
+function cursorOf({ project, environment, email, group, id }: RoleBindingRecord): string {
+  return encodeCursor(listName, [project ?? '', environment ?? '', email ?? group ?? '', id]);
+}
+
+function positionOf(cursor: string): BindingPosition {
+  const [project = '', environment = '', subject = '', id = ''] = decodeCursor(listName, cursor, 4);
+  if (!isUuid(id) || [project, environment, subject].some((text) => text.includes('\0'))) throw badCursor();
+  return { project, environment, subject, id };
+}
+
+function idsOf(access: ListRolesAccess | ChangeAccess): TargetIds {
+  const { organizationId } = access;
+  if ('environmentId' in access)
+    return { organizationId, projectId: access.projectId, environmentId: access.environmentId };
+  return 'projectId' in access ? { organizationId, projectId: access.projectId } : { organizationId };
+}
+
+/** The place of a binding, and who has it. */
+function recordOf(
+  access: SetRoleAccess,
+  subject: Subject,
+  user: Candidate | undefined,
+): Omit<RoleBindingRecord, 'id' | 'role' | 'createdAt'> {
+  return {
+    project: 'project' in access ? access.project : null,
+    environment: 'environment' in access ? access.environment : null,
+    userId: user?.id ?? null,
+    email: user?.email ?? null,
+    displayName: user?.displayName ?? null,
+    group: 'group' in subject ? subject.group : null,
+  };
+}
+
+/** Throws DomainError invalid_input for a malformed subject, and for a user in a whole organization. */
+function checkSubject(access: ChangeAccess, ref: SubjectRef, note: Note): void {
+  if ('group' in ref) {
+    checkName('group', ref.group);
+    note({ group: ref.group });
+    return;
+  }
+  checkUserRef(ref);
+  note(noteOfUser(ref));
+  if ('projectId' in access) return;
+  throw invalidField(
+    'subject',
+    'must be a group: the role of a user in an organization is a membership (`keyframe member set`)',
+  );
+}
+
+function subjectOf(ref: SubjectRef, user: Candidate | undefined): Subject {
+  if ('group' in ref) return { group: ref.group };
+  if (user === undefined) throw noSuchUser(ref);
+  return { userId: user.id };
+}
+
+function auditedSubject(subject: Subject, user: Candidate | undefined): AuditTarget {
+  return user === undefined ? { ...subject } : { userId: user.id, email: user.email };
+}
+
+async function checkCount(tx: Transaction, organizationId: string): Promise<void> {
+  if ((await countRoleBindings(tx, organizationId)) < limits.roleBindingsPerOrganization) return;
+  throw new DomainError(
+    'quota_exceeded',
+    `an organization holds at most ${limits.roleBindingsPerOrganization} roles by place; remove some, or give roles to groups`,
+  );
+}
+
+function refusalOf(reason: 'not_admin' | 'own_role', access: ChangeAccess): DomainError {
+  const details = {
+    not_admin: `${access.action} on ${placeText(access)} is for admins, except for a role of one's own; ask an owner or admin`,
+    own_role: `${access.action} cannot give a role to oneself, or to a group that one is in; ask another owner or admin`,
+  };
+  return new DomainError('forbidden', details[reason]);
+}
+
+function setActionOf(access: ChangeAccess): Action {
+  if ('environmentId' in access) return 'environment.set_role';
+  return 'projectId' in access ? 'project.set_role' : 'organization.set_role';
+}
+
+function noBinding(access: ChangeAccess, ref: SubjectRef): DomainError {
+  const subject = 'group' in ref ? `group ${ref.group}` : textOfUser(ref);
+  return new DomainError('not_found', `${subject} has no role of its own on ${placeText(access)}`);
+}
+
+function placeText(access: ChangeAccess): string {
+  const { organization } = access;
+  if ('environment' in access)
+    return placeOf({ organization, project: access.project, environment: access.environment });
+  return 'project' in access ? placeOf({ organization, project: access.project }) : placeOf({ organization });
+}
