@@ -32,6 +32,8 @@ export interface GrantPlace {
 export interface GrantNeed extends GrantPlace {
   readonly kind: GrantedKindName;
   readonly permission: TokenPermission;
+  /** Whether a rule must name the project and the environment: `*` does not cover them. */
+  readonly byName?: boolean;
 }
 
 // Kinds that a kind creates. A grant must allow these too.
@@ -46,7 +48,7 @@ const stronger: Readonly<Partial<Record<GrantedKindName, GrantedKindName>>> = { 
  * Whether one of the rules covers the whole need; two rules that cover half of it each do not. A whole organization
  * requires `*` for projects and environments, a whole project `*` for environments. `read_write` covers `read`. For each
  * kind that the resource creates, one of the rules must cover the need too. A rule for ServiceTokens covers SecretSyncs,
- * which can do less.
+ * which can do less. A need by name requires a rule with these names.
  */
 export function covers(rules: readonly GrantRule[], need: GrantNeed): boolean {
   return kindsNeeded(need.kind).every((kind) => rules.some((rule) => coversAlone(rule, { ...need, kind })));
@@ -117,12 +119,13 @@ export function kindsNeeded(kind: GrantedKindName): readonly GrantedKindName[] {
   return [kind, ...(helpers[kind] ?? [])];
 }
 
-function coversAlone(rule: GrantRule, { kind, organization, project, environment, permission }: GrantNeed): boolean {
-  const allEnvironments = rule.environments.includes('*');
+function coversAlone(rule: GrantRule, need: GrantNeed): boolean {
+  const { kind, organization, project, environment, permission, byName = false } = need;
+  const allEnvironments = rule.environments.includes('*') && !byName;
   return (
     isFor(rule, kind) &&
     rule.organization === organization &&
-    (rule.project === '*' || (project !== null && rule.project === project)) &&
+    ((rule.project === '*' && !byName) || (project !== null && rule.project === project)) &&
     (allEnvironments || (environment !== null && rule.environments.includes(environment))) &&
     (permission === 'read' || rule.permission === 'read_write')
   );

@@ -185,7 +185,7 @@ const namingActions: ReadonlySet<Action> = new Set<Action>([
   'fleet.list',
 ]);
 
-/** Actions that change the secrets of an environment. A protected environment restricts them. */
+/** Actions that change the secrets of an environment. Protection restricts them. Snapshots change none. */
 const protectedActions: ReadonlySet<Action> = new Set<Action>([
   'environment.copy',
   'environment.undelete',
@@ -310,18 +310,42 @@ export const resourceRules: Readonly<
   SecretEnvironment: { 'environment.create': 'cluster', 'environment.read': 'own', 'environment.delete': 'own' },
 };
 
-/** Decides an action of a custom resource by the present grants of its namespace. `asked` is the place of the action, if any. */
+/** Actions with which a custom resource changes secrets, or gets a token that can. */
+const protectedResourceActions: ReadonlySet<ResourceAction> = new Set<ResourceAction>([
+  'service_token.create',
+  'service_token.resume',
+  'service_token.update',
+  'snapshot.restore',
+]);
+
+/** What a custom resource asks for at a place. */
+export interface AskedAtPlace extends GrantPlace {
+  readonly permission: TokenPermission;
+  /** Whether the place is a protected environment. */
+  readonly isProtected?: boolean;
+}
+
+/** Whether only a rule that names the environment covers an action of a custom resource there. */
+export function needsName(action: ResourceAction, { permission, isProtected = false }: AskedAtPlace): boolean {
+  return isProtected && permission === 'read_write' && protectedResourceActions.has(action);
+}
+
+/**
+ * Decides an action of a custom resource by the present grants of its namespace. `asked` is the place of the action, if
+ * any. To write a protected environment, a rule must name it.
+ */
 export function decideResource(
   { kind, grants }: ResourcePrincipal,
   action: ResourceAction,
-  asked?: GrantPlace & { readonly permission: TokenPermission },
+  asked?: AskedAtPlace,
 ): Exclude<Decision, 'hidden'> {
   const rule = resourceRules[kind][action];
   if (rule === undefined) return 'denied';
   if (rule === 'own' || rule === 'cluster') return 'allowed';
   if (asked === undefined) return 'denied';
   const permission = rule === 'asked' ? asked.permission : rule;
-  return covers(grants, { ...asked, kind, permission }) ? 'allowed' : 'denied';
+  const byName = needsName(action, { ...asked, permission });
+  return covers(grants, { ...asked, kind, permission, byName }) ? 'allowed' : 'denied';
 }
 
 /** A change of one membership; null stands for no membership. */

@@ -13,6 +13,7 @@ export interface EnvironmentRecord {
   /** The number of the newest revision; 0 before the first change. */
   readonly revision: number;
   readonly revisionId: string;
+  readonly isProtected: boolean;
 }
 
 /** One that is deleted. */
@@ -29,7 +30,7 @@ export interface NewEnvironment {
 }
 
 const columns = `e.id, e.slug, e.display_name AS "displayName", e.created_at AS "createdAt",
-    e.revision_number AS revision, e.revision_id AS "revisionId"`;
+    e.revision_number AS revision, e.revision_id AS "revisionId", e.protected AS "isProtected"`;
 
 const byId: Statement = {
   name: 'environment-by-id',
@@ -58,24 +59,30 @@ export async function insertEnvironment(
   { id, projectId, slug, displayName, revisionId }: NewEnvironment,
 ): Promise<EnvironmentRecord | undefined> {
   const environment = await tx.row<EnvironmentRecord>`
-    INSERT INTO environment (id, project_id, slug, display_name, revision_id)
+    INSERT INTO environment AS e (id, project_id, slug, display_name, revision_id)
     VALUES (${id}::uuid, ${projectId}::uuid, ${slug}, ${displayName}, ${revisionId}::uuid)
     ON CONFLICT (project_id, slug) DO NOTHING
-    RETURNING id, slug, display_name AS "displayName", created_at AS "createdAt",
-      revision_number AS revision, revision_id AS "revisionId"`;
+    RETURNING ${Prisma.raw(columns)}`;
   return environment;
 }
 
-/** Changes the name that is shown; undefined for an environment that was deleted. */
-export async function renameEnvironment(
+/** What of an environment can be changed. What is undefined stays. */
+export interface EnvironmentChange {
+  readonly displayName?: string | undefined;
+  readonly isProtected?: boolean | undefined;
+}
+
+/** Changes the name that is shown, or the protection; undefined for an environment that was deleted. */
+export async function updateEnvironment(
   tx: Transaction,
   id: string,
-  displayName: string,
+  { displayName, isProtected }: EnvironmentChange,
 ): Promise<EnvironmentRecord | undefined> {
   const environment = await tx.row<EnvironmentRecord>`
-    UPDATE environment SET display_name = ${displayName} WHERE id = ${id}::uuid AND deleted_at IS NULL
-    RETURNING id, slug, display_name AS "displayName", created_at AS "createdAt",
-      revision_number AS revision, revision_id AS "revisionId"`;
+    UPDATE environment e SET display_name = coalesce(${displayName ?? null}, display_name),
+      protected = coalesce(${isProtected ?? null}::boolean, protected)
+    WHERE id = ${id}::uuid AND deleted_at IS NULL
+    RETURNING ${Prisma.raw(columns)}`;
   return environment;
 }
 

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { TokenPermission } from '../domain/grants.ts';
 import type { Actor, ActorType, TokenScope } from '../domain/principal.ts';
+import { serviceTokenFault, serviceTokenTables } from './credentials.ts';
 import { queryRows, type Statement } from './database.ts';
 import { Prisma } from './generated/client.ts';
 import type { Transaction } from './transaction.ts';
@@ -267,4 +268,26 @@ export async function findServiceToken(
 export async function findScopeNames(pool: pg.Pool, serviceTokenId: string): Promise<ScopeNames | undefined> {
   const [names] = await queryRows<ScopeNames>(pool, scopeNamesStatement, [serviceTokenId]);
   return names;
+}
+
+/** A live token that can write all environments of its scope. */
+export interface WritingToken {
+  readonly id: string;
+  readonly name: string;
+  readonly scope: 'organization' | 'project';
+}
+
+/** The live tokens that write an environment because they write everything above it, by name. */
+export async function listWideWriters(
+  tx: Transaction,
+  { organizationId, projectId }: { readonly organizationId: string; readonly projectId: string },
+): Promise<WritingToken[]> {
+  return tx.rowsUnprepared<WritingToken>(
+    `SELECT DISTINCT t.id, t.name, t.scope, t.name COLLATE "C" AS sorted FROM ${serviceTokenTables}
+     WHERE t.organization_id = $1::uuid AND t.permission = 'read_write'
+       AND (t.scope = 'organization' OR (t.scope = 'project' AND t.project_id = $2::uuid)) AND ${serviceTokenFault} IS NULL
+     ORDER BY sorted, t.id`,
+    organizationId,
+    projectId,
+  );
 }

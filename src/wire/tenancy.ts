@@ -9,6 +9,19 @@ export const createTenantBody = z.strictObject({ slug, displayName: name.exactOp
 /** The body that changes an organization, project or environment. */
 export const updateTenantBody = z.strictObject({ displayName: name });
 
+/** The body that changes an environment. */
+export const updateEnvironmentBody = z
+  .strictObject({
+    displayName: name.exactOptional(),
+    /** Whether only admins, and machines with access to this environment itself, may change its secrets. */
+    protected: z.boolean().exactOptional(),
+    /** Returns what would be, and changes nothing. */
+    dryRun: z.boolean().exactOptional(),
+  })
+  .refine((body) => body.displayName !== undefined || body.protected !== undefined, {
+    error: 'must have displayName or protected',
+  });
+
 /** The body that forbids or allows impersonation. */
 export const setImpersonationBody = z.strictObject({ forbidden: z.boolean() });
 
@@ -52,6 +65,15 @@ export const environmentView = z.strictObject({
   /** Number of the newest revision of its secrets; 0 before the first change. */
   revision: z.int(),
   revisionId: z.guid(),
+  /** Whether it is protected. An older server does not return it. */
+  protected: z.boolean().exactOptional(),
+});
+/** An environment after a change. */
+export const updatedEnvironmentView = environmentView.extend({
+  /** The service tokens that lose write access, by name, if the environment becomes protected. */
+  tokensWithoutAccess: z
+    .array(z.strictObject({ id: z.guid(), name: z.string(), scope: z.enum(['organization', 'project']) }))
+    .exactOptional(),
 });
 /** When it was deleted; only in the list of what is deleted. */
 const deletedAt = z.iso.datetime().exactOptional();
@@ -73,3 +95,4 @@ export type OrganizationView = z.infer<typeof organizationView>;
 export type OrganizationListView = z.infer<typeof organizationListView>;
 export type ProjectView = z.infer<typeof projectView>;
 export type EnvironmentView = z.infer<typeof environmentView>;
+export type UpdatedEnvironmentView = z.infer<typeof updatedEnvironmentView>;

@@ -6,7 +6,8 @@ import {
   environmentPath,
   environmentView,
   tenantListQuery,
-  updateTenantBody,
+  updatedEnvironmentView,
+  updateEnvironmentBody,
 } from '../../wire/tenancy.ts';
 import { type Route, environmentRoute, instanceRoute, projectRoute } from '../route.ts';
 
@@ -64,11 +65,15 @@ export const environmentRoutes: readonly Route[] = [
     path: '/environments/{org}/{project}/{env}',
     action: 'environment.update',
     operation: 'updateEnvironment',
-    summary: 'Change the display name of an environment',
-    input: { body: updateTenantBody },
-    responses: { 200: environmentView },
-    async handle({ environments }, access, { body }) {
-      return { status: 200, body: viewOf(await environments.update(access, body)) };
+    summary: 'Change the display name or the protection of an environment',
+    input: { body: updateEnvironmentBody },
+    responses: { 200: updatedEnvironmentView },
+    async handle({ environments }, access, { body: { protected: isProtected, ...body } }) {
+      const change = isProtected === undefined ? body : { ...body, isProtected };
+      const { environment, tokensWithoutAccess } = await environments.update(access, change);
+      const lost = tokensWithoutAccess.map(({ id, name, scope }) => ({ id, name, scope }));
+      const updated = { ...viewOf(environment), ...(isProtected === true ? { tokensWithoutAccess: lost } : {}) };
+      return { status: 200, body: updated };
     },
   }),
   environmentRoute({
@@ -112,6 +117,6 @@ export const environmentRoutes: readonly Route[] = [
 ];
 
 function viewOf(record: EnvironmentRecord): EnvironmentView {
-  const { id, slug, displayName, createdAt, revision, revisionId } = record;
-  return { id, slug, displayName, createdAt: createdAt.toISOString(), revision, revisionId };
+  const { id, slug, displayName, createdAt, revision, revisionId, isProtected } = record;
+  return { id, slug, displayName, createdAt: createdAt.toISOString(), revision, revisionId, protected: isProtected };
 }

@@ -118,18 +118,19 @@ interface GrantHolder extends Pick<ResourcePrincipal, 'name' | 'namespace' | 'gr
  */
 export function grantRefusal(
   { kind, name, namespace, grants, ownGrant }: GrantHolder,
-  asked: GrantPlace & { readonly permission: TokenPermission },
+  asked: Omit<GrantNeed, 'kind'>,
 ): DomainError {
   const { organization, project, environment, permission } = asked;
   const place = grantPlaceText({ organization, project, environment });
   if (namespace === null)
     return new DomainError('forbidden', `${name} is in no namespace, so no AccessGrant is for it`);
-  const need = { ...asked, kind };
+  const need = { organization, project, environment, permission, kind };
+  const byName = asked.byName === true ? ' by name, as a protected environment requires' : '';
   const kinds = kindsNeeded(kind);
   const granted = kinds.map((each) => `${each}: ${grantedText(grants, each)}`).join('; ');
   return new DomainError(
     'forbidden',
-    `${name} needs ${grantedPermission(permission)} on ${place}, and no AccessGrant allows that to namespace ${namespace} ` +
+    `${name} needs ${grantedPermission(permission)} on ${place}, and no AccessGrant allows that to namespace ${namespace}${byName} ` +
       `for ${kinds.join(' and ')}. The namespace is granted, for ${granted}. Correct the slugs if they are mistyped; ` +
       `else ask an admin of the cluster to ${remedy(need, namespace, ownGrant)}`,
   );

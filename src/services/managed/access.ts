@@ -1,6 +1,12 @@
 import { DomainError } from '../../domain/errors/domain-error.ts';
 import { type GrantPlace, reveals, type TokenPermission } from '../../domain/grants.ts';
-import { decideResource, type ResourceAction, resourceRules } from '../../domain/policy.ts';
+import {
+  type AskedAtPlace,
+  decideResource,
+  needsName,
+  type ResourceAction,
+  resourceRules,
+} from '../../domain/policy.ts';
 import type { AnyCaller, ResourceCaller, ResourcePrincipal } from '../../domain/principal.ts';
 import { findSnapshotTarget, holdTarget, type TargetIds } from '../../store/access.ts';
 import type { Database } from '../../store/database.ts';
@@ -86,9 +92,9 @@ class PlaceHandle<A extends ResourceAction> extends OwnHandle<A> {
       ...(projectId === null ? {} : { projectId }),
       ...(environmentId === null ? {} : { environmentId }),
     });
-    if (decideResource(this.caller.principal, this.action, this.asked) !== 'allowed') {
-      throw grantRefusal(this.caller.principal, this.asked);
-    }
+    const { principal } = this.caller;
+    const asked = { ...this.asked, isProtected: held?.isProtected ?? false };
+    if (decideResource(principal, this.action, asked) !== 'allowed') throw refusalOf(principal, this.action, asked);
     if (held === undefined) throw absentPlace(this.asked);
   }
 }
@@ -206,12 +212,12 @@ export class ResourceAccess {
     const resource = await this.#resource(caller, action);
     const { principal } = resource;
     const found = await findSnapshotTarget(this.#pool, null, snapshotId);
-    const asked = found === undefined ? undefined : { ...found.slugs, permission };
+    const asked = found === undefined ? undefined : { ...found.slugs, permission, isProtected: found.isProtected };
     if (found !== undefined && asked !== undefined && decideResource(principal, action, asked) === 'allowed') {
       return new EnvironmentPlaceHandle(resource, action, { ...found, asked });
     }
     const hasSnapshot = asked !== undefined && isKnown(principal, asked);
-    const error = hasSnapshot ? grantRefusal(principal, asked) : snapshotRefusal(principal, snapshotId);
+    const error = hasSnapshot ? refusalOf(principal, action, asked) : snapshotRefusal(principal, snapshotId);
     await this.#audit.recordDenial(caller, action, { snapshot: snapshotId }, error);
     throw error;
   }
@@ -241,7 +247,7 @@ export class ResourceAccess {
     const resource = await this.#resource(caller, action);
     if (decideResource(resource.principal, action, asked) === 'allowed') return resource;
     const { principal } = resource;
-    const error = asked === undefined ? resourceRefusal(principal, action) : grantRefusal(principal, asked);
+    const error = asked === undefined ? resourceRefusal(principal, action) : refusalOf(principal, action, asked);
     await this.#audit.recordDenial(caller, action, asked === undefined ? {} : placeTarget(asked), error);
     throw error;
   }
@@ -260,10 +266,23 @@ export class ResourceAccess {
   }
 
   async #find(caller: ResourceCaller, action: ResourceAction, asked: AskedPlace): Promise<FoundPlace> {
-    const ids = await findPlace(this.#pool, asked);
-    if (ids !== undefined) return { ...ids, asked };
-    const error = absentPlace(asked);
-    await this.#audit.recordFailure(caller, action, placeTarget(asked), error);
+    const found = await findPlace(this.#pool, asked);
+    if (found === undefined) {
+      const error = absentPlace(asked);
+      await this.#audit.recordFailure(caller, action, placeTarget(asked), error);
+      throw error;
+    }
+    // Once more, by what is known of the place now.
+    const known = { ...asked, isProtected: found.isProtected ?? false };
+    if (decideResource(caller.principal, action, known) === 'allowed') return { ...found, asked };
+    const error = refusalOf(caller.principal, action, known);
+    await this.#audit.recordDenial(caller, action, placeTarget(asked), error);
     throw error;
   }
+}
+
+function refusalOf(principal: ResourcePrincipal, action: ResourceAction, asked: AskedAtPlace): DomainError {
+  const { organization, project, environment, permission } = asked;
+  const byName = needsName(action, asked);
+  return grantRefusal(principal, { organization, project, environment, permission, byName });
 }

@@ -4,7 +4,7 @@ import { holdTarget } from '../../store/access.ts';
 import { appendAudit } from '../../store/audit.ts';
 import type { Database } from '../../store/database.ts';
 import { lockForDeletion, markDeleted, notifyDeletion, type TenantSlugs } from '../../store/deletion.ts';
-import { insertEnvironment, renameEnvironment } from '../../store/environments.ts';
+import { insertEnvironment, updateEnvironment } from '../../store/environments.ts';
 import { notifyAppearance } from '../../store/notify.ts';
 import { insertOrganization } from '../../store/organizations.ts';
 import { insertProject } from '../../store/projects.ts';
@@ -158,7 +158,7 @@ class Ensuring {
     const path = await this.#look();
     if (!isWhole(path)) throw new Error('the environment that was just ensured does not exist');
     const { environmentId } = path;
-    if (needsName(path, displayName)) await renameEnvironment(tx, environmentId, displayName);
+    if (needsName(path, displayName)) await updateEnvironment(tx, environmentId, { displayName });
     // From here to the commit nothing of it is deleted.
     const held = await holdTarget(tx, null, { organizationId, projectId, environmentId });
     if (held === undefined) throw deletedMeanwhile('environment');

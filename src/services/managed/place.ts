@@ -12,7 +12,7 @@ import type { AuditTarget } from '../audit/audit-log.ts';
 export async function findPlace(
   pool: Database['pool'],
   { organization, project, environment }: GrantPlace,
-): Promise<TargetIds | undefined> {
+): Promise<(TargetIds & { readonly isProtected?: boolean }) | undefined> {
   if (project === null) return findOrganizationTarget(pool, null, organization);
   if (environment === null) return findProjectTarget(pool, null, [organization, project]);
   const [found] = await findEnvironmentTargets(pool, [{ userId: null, organization, project, environment }]);

@@ -7,20 +7,34 @@ import {
   listDeletedEnvironments,
   listEnvironments,
   readEnvironment,
-  renameEnvironment,
+  updateEnvironment,
 } from '../../store/environments.ts';
 import { notifyAppearance } from '../../store/notify.ts';
+import { listWideWriters, type WritingToken } from '../../store/service-tokens.ts';
 import type { EnvironmentAccess, InstanceAccess, ProjectAccess } from '../access/access.ts';
 import { auditedFailure, auditedTokenRead, successRecord } from '../audit/audited.ts';
 import { checkName, checkSlug } from '../kernel/checks.ts';
 import { makeChange } from '../kernel/change.ts';
-import { type CreateInput, deletedMeanwhile, slugTaken, type UpdateInput } from './organizations.ts';
+import { type CreateInput, deletedMeanwhile, slugTaken } from './organizations.ts';
 import type { TenancyDeps } from './tenancy-deps.ts';
 import type { EnvironmentSlugs } from '../kernel/slugs.ts';
 import { deleteTenant, purgeTenant } from './tenant-deletion.ts';
 import { undeleteTenant } from './tenant-undeletion.ts';
 
 export type { DeletedEnvironmentRecord, EnvironmentRecord } from '../../store/environments.ts';
+
+/** What of an environment can be changed. What is left out stays. */
+export interface UpdateEnvironmentInput {
+  readonly displayName?: string;
+  readonly isProtected?: boolean;
+  readonly dryRun?: boolean;
+}
+
+export interface UpdatedEnvironment {
+  readonly environment: EnvironmentRecord;
+  /** By name. */
+  readonly tokensWithoutAccess: readonly WritingToken[];
+}
 
 export class Environments {
   readonly #deps: TenancyDeps;
@@ -70,17 +84,35 @@ export class Environments {
     });
   }
 
-  /** Changes the display name. The slug is immutable. */
+  /**
+   * Changes the display name or the protection. The slug is immutable. With `dryRun` nothing is changed. Returns also
+   * which service tokens lose write access because the environment becomes protected.
+   */
   async update(
     access: EnvironmentAccess<'environment.update'>,
-    { displayName }: UpdateInput,
-  ): Promise<EnvironmentRecord> {
+    { displayName, isProtected, dryRun = false }: UpdateEnvironmentInput,
+  ): Promise<UpdatedEnvironment> {
+    const { environmentId } = access;
     return auditedFailure(this.#deps.audit, access, async () => {
-      checkName('displayName', displayName);
+      if (displayName !== undefined) checkName('displayName', displayName);
       return makeChange(this.#deps, access, async (tx) => {
-        const result = await renameEnvironment(tx, access.environmentId, displayName);
-        if (result === undefined) throw deletedMeanwhile('environment');
-        return { result, audit: successRecord(access, { displayName }) };
+        const before = await readEnvironment(tx, environmentId);
+        if (before === undefined) throw deletedMeanwhile('environment');
+        const becomesProtected = isProtected === true && !before.isProtected;
+        const tokensWithoutAccess = becomesProtected ? await listWideWriters(tx, access) : [];
+        if (dryRun) {
+          const planned = { ...before, displayName: displayName ?? before.displayName };
+          const environment = { ...planned, isProtected: isProtected ?? before.isProtected };
+          return { result: { environment, tokensWithoutAccess }, audit: null };
+        }
+        const environment = await updateEnvironment(tx, environmentId, { displayName, isProtected });
+        if (environment === undefined) throw deletedMeanwhile('environment');
+        const audit = successRecord(access, {
+          ...(displayName === undefined ? {} : { displayName }),
+          ...(isProtected === undefined ? {} : { protected: isProtected }),
+          ...(becomesProtected ? { tokensWithoutAccess: tokensWithoutAccess.map(({ id }) => id) } : {}),
+        });
+        return { result: { environment, tokensWithoutAccess }, audit };
       });
     });
   }

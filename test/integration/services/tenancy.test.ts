@@ -183,6 +183,7 @@ describe('asking who one is', () => {
       expiresAt: null,
       serverVersion: ownRelease(),
       organizations: [{ id: world.organization.id, slug: world.slugs.organization, role: 'developer' }],
+      rolesByPlace: [],
     });
     expect(await services.me.get(world.owner.caller)).toMatchObject({ instanceAdmin: true });
   });
