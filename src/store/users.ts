@@ -158,13 +158,21 @@ export async function lockOwnedOrganizations(tx: Transaction, userId: string): P
     ORDER BY o.id FOR NO KEY UPDATE OF o`;
 }
 
-/** The slugs of the organizations that no enabled user but this one owns. */
-export async function organizationsOwnedAlone(tx: Transaction, userId: string): Promise<string[]> {
-  const rows = await tx.rows<{ slug: string }>`
-    SELECT o.slug FROM membership m JOIN organization o ON o.id = m.organization_id AND o.deleted_at IS NULL
-    WHERE m.user_id = ${userId}::uuid AND m.role = 'owner' AND NOT EXISTS (
+export interface OwnedOrganization {
+  readonly id: string;
+  readonly slug: string;
+}
+
+/** The organizations that no other user who is not disabled owns, by slug; none of a user who is disabled. */
+export async function organizationsOwnedAlone(
+  tx: Transaction,
+  { id, disabledAt }: Pick<UserRecord, 'id' | 'disabledAt'>,
+): Promise<OwnedOrganization[]> {
+  if (disabledAt !== null) return [];
+  return tx.rows<OwnedOrganization>`
+    SELECT o.id, o.slug FROM membership m JOIN organization o ON o.id = m.organization_id AND o.deleted_at IS NULL
+    WHERE m.user_id = ${id}::uuid AND m.role = 'owner' AND NOT EXISTS (
       SELECT FROM membership other JOIN app_user u ON u.id = other.user_id AND u.disabled_at IS NULL
       WHERE other.organization_id = o.id AND other.role = 'owner' AND other.user_id <> m.user_id)
     ORDER BY o.slug COLLATE "C"`;
-  return rows.map(({ slug }) => slug);
 }

@@ -16,6 +16,8 @@ export const updateUserBody = z.strictObject({
   displayName: name.nullable().exactOptional(),
   instanceAdmin: z.boolean().exactOptional(),
   disabled: z.boolean().exactOptional(),
+  /** Disables the only owner of organizations too. */
+  force: z.boolean().exactOptional(),
 });
 
 const userFields = {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { DomainError, invalidField } from '../../domain/errors/domain-error.ts';
 import { validateEmail } from '../../domain/names.ts';
 import type { UserPrincipal } from '../../domain/principal.ts';
+import { appendAudits } from '../../store/audit.ts';
 import type { Database } from '../../store/database.ts';
 import { notifyUser } from '../../store/notify.ts';
 import { revokePersonalTokens } from '../../store/personal-tokens.ts';
@@ -31,6 +32,11 @@ export interface CreateUserInput {
   readonly displayName?: string;
   /** Default false. */
   readonly instanceAdmin?: boolean;
+}
+
+export interface UpdateUserInput extends store.UserChanges {
+  /** Disables the only owner of organizations too. */
+  readonly force?: boolean;
 }
 
 export interface CreatedUser {
@@ -112,13 +118,14 @@ export class Users {
 
   /**
    * Changes a user. None of the tokens of a disabled user work from the next request on, until the user is
-   * enabled again. Throws DomainError not_found, and conflict if the instance would lose its last admin or an
-   * organization its last owner who is not disabled.
+   * enabled again. Throws DomainError not_found, and conflict if the instance would lose its last admin, or without
+   * `force` an organization its last owner who is not disabled. The audit of each organization that loses its last owner
+   * has the change too; instance admins appoint another (`Members.appointOwner`).
    */
   async update(
     access: InstanceAccess<'user.update'>,
     id: string,
-    changes: store.UserChanges,
+    { force = false, ...changes }: UpdateUserInput,
   ): Promise<store.UserRecord> {
     const { displayName = null } = changes;
     if (displayName !== null) checkName('displayName', displayName);
@@ -128,10 +135,12 @@ export class Users {
       },
       change: async (tx, before) => {
         if (changes.disabled === true || changes.instanceAdmin === false) await keepInstanceAdmin(tx, before);
-        if (changes.disabled === true) await keepOwners(tx, before);
+        const ownerless = changes.disabled === true ? await store.organizationsOwnedAlone(tx, before) : [];
+        if (ownerless.length > 0 && !force) throw onlyOwner(before, ownerless);
         const result = await store.updateUser(tx, id, changes);
         await notifyUser(tx, id);
-        return { result, target: { ...changes } };
+        const target = { ...changes, ...(ownerless.length > 0 ? { force } : {}) };
+        return { result, target, concernedOrganizations: ownerless.map((organization) => organization.id) };
       },
     });
   }
@@ -191,9 +200,18 @@ export class Users {
         },
         async change(tx): Promise<Changed<T>> {
           if (before === undefined) throw absentUser(id);
-          const { result, target, concernsOrganizations = false } = await change(tx, before);
+          const {
+            result,
+            target,
+            concernsOrganizations = false,
+            concernedOrganizations = [],
+          } = await change(tx, before);
           const audit = successRecord(call, { userId: id, email: before.email, ...target });
           if (concernsOrganizations) await auditInOrganizations(tx, audit, id);
+          await appendAudits(
+            tx,
+            concernedOrganizations.map((organizationId) => ({ ...audit, organizationId })),
+          );
           return { result, audit };
         },
       });
@@ -212,6 +230,8 @@ interface UserChanged<T> {
   readonly target: AuditTarget;
   /** Whether the audit of each organization of the user gets the entry as well; false by default. */
   readonly concernsOrganizations?: boolean;
+  /** The ids of some organizations whose audit gets the entry as well. */
+  readonly concernedOrganizations?: readonly string[];
 }
 
 /** The person who acts: no service token is an instance admin. */
@@ -229,16 +249,15 @@ async function keepInstanceAdmin(tx: Transaction, user: store.UserRecord): Promi
   );
 }
 
-/** Throws DomainError conflict if an organization would be left without an owner who is not disabled. */
-async function keepOwners(tx: Transaction, user: store.UserRecord): Promise<void> {
-  const slugs = user.disabledAt === null ? await store.organizationsOwnedAlone(tx, user.id) : [];
-  if (slugs.length === 0) return;
-  const named = slugs.slice(0, namedOrganizations).join(', ');
-  const more = slugs.length > namedOrganizations ? ` and ${slugs.length - namedOrganizations} more` : '';
-  throw new DomainError(
+/** DomainError conflict for a user without whom organizations have no owner who is not disabled. */
+function onlyOwner({ email, id }: store.UserRecord, owned: readonly store.OwnedOrganization[]): DomainError {
+  const slugs = owned.slice(0, namedOrganizations).map(({ slug }) => slug);
+  const more = owned.length > namedOrganizations ? ` and ${owned.length - namedOrganizations} more` : '';
+  return new DomainError(
     'conflict',
-    `${user.email} is the only owner who is not disabled of ${named}${more}; make another member an owner there, or ` +
-      `end the user's tokens with DELETE /api/v1/users/${user.id}/personal-tokens`,
+    `${email} is the only owner who is not disabled of ${slugs.join(', ')}${more}; make another member an owner there, ` +
+      `disable the user with force and appoint an owner then, or end the user's tokens with ` +
+      `DELETE /api/v1/users/${id}/personal-tokens`,
   );
 }
 

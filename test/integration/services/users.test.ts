@@ -222,6 +222,20 @@ describe('changing a user', () => {
     await expect(calls.update(world.admin.id, { disabled: true })).rejects.toMatchObject({ code: 'conflict' });
   });
 
+  test('to disabled with force leaves an organization without an owner, which its audit shows; another is appointed', async () => {
+    const world = await createWorld(services);
+    const { owner, admin: next, organization, slugs } = world;
+    await calls.update(owner.id, { disabled: true, force: true });
+    const where = { action: 'user.update', organizationId: organization.id };
+    const [entry, ...others] = await services.database.prisma.auditEntry.findMany({ where });
+    expect(others).toEqual([]);
+    expect(entry?.target).toMatchObject({ userId: owner.id, email: owner.email, disabled: true, force: true });
+    const access = await services.access.instance(admin.caller, 'organization.appoint_owner');
+    const { member } = await services.members.appointOwner(access, slugs, { id: next.id });
+    expect(member).toMatchObject({ userId: next.id, role: 'owner' });
+    expect((await calls.update(owner.id, { disabled: false })).disabledAt).toBeNull();
+  });
+
   test('to disabled does not mind an organization that is deleted', async () => {
     const world = await createWorld(services);
     const { owner } = world;

@@ -1,13 +1,13 @@
 import type { Caller } from '../../../src/domain/principal.ts';
 import type { CreatedPersonalToken, PersonalTokenInput } from '../../../src/services/tokens/personal-tokens.ts';
-import type { CreatedUser, CreateUserInput, UserChanges, UserRecord } from '../../../src/services/people/users.ts';
+import type { CreatedUser, CreateUserInput, UpdateUserInput, UserRecord } from '../../../src/services/people/users.ts';
 import type { TestServices } from './services.ts';
 
 /** Calls on the users of an instance, each authorised for itself as by an edge. */
 export interface UserCalls {
   create(input: CreateUserInput): Promise<CreatedUser>;
   get(id: string): Promise<UserRecord>;
-  update(id: string, changes: UserChanges): Promise<UserRecord>;
+  update(id: string, changes: UpdateUserInput): Promise<UserRecord>;
   createToken(id: string, input: PersonalTokenInput): Promise<CreatedPersonalToken>;
   endTokens(id: string): Promise<void>;
 }

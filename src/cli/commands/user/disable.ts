@@ -1,7 +1,7 @@
 import type { UserView } from '../../../wire/users.ts';
 import { apiPath } from '../../../client/api-client.ts';
 import { defineCommand } from '../../command.ts';
-import { argument } from '../../options.ts';
+import { argument, flag } from '../../options.ts';
 import { findUser, userFields } from './user-view.ts';
 
 /** `user disable <user>`, for administrators of the server. */
@@ -10,12 +10,21 @@ export const userDisableCommand = defineCommand({
   description:
     'All tokens of the user are refused from the next request, until user enable. Service tokens are not affected.',
   arguments: { user: argument('<user>', 'E-mail address or id of the user') },
-  examples: [{ line: 'user disable ann@example.com', note: 'Asks for confirmation' }],
-  async run(context, { args }) {
+  options: {
+    force: flag('--force', 'Also if an organization is left without an owner who is not disabled'),
+  },
+  examples: [
+    { line: 'user disable ann@example.com', note: 'Asks for confirmation' },
+    { line: 'user disable ann@example.com --force', note: 'Then run `member appoint-owner`' },
+  ],
+  async run(context, { args, options }) {
     const api = context.api();
     const { id, email } = await findUser(api, args.user);
     await context.confirm(`Disable ${email}?`);
-    const user = await api.patch<UserView>(apiPath`/users/${id}`, { disabled: true });
+    const user = await api.patch<UserView>(apiPath`/users/${id}`, {
+      disabled: true,
+      ...(options.force ? { force: true } : {}),
+    });
     await context.printer.object({ value: user, fields: userFields(user), name: user.email });
   },
 });
