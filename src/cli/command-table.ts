@@ -158,7 +158,18 @@ export const commandTable: readonly CommandSection[] = [
         ],
       },
       { name: 'project', summary: 'Manage the projects of an organization', commands: tenantCommands('project') },
-      { name: 'env', summary: 'Manage the environments of a project', commands: tenantCommands('env') },
+      {
+        name: 'env',
+        summary: 'Manage the environments of a project',
+        commands: [
+          ...tenantCommands('env'),
+          { name: 'protect', load: async () => (await import('./commands/environment/protect.ts')).envProtectCommand },
+          {
+            name: 'unprotect',
+            load: async () => (await import('./commands/environment/unprotect.ts')).envUnprotectCommand,
+          },
+        ],
+      },
       { name: 'completion', load: async () => (await import('./commands/program/completion.ts')).completionCommand },
       { name: 'version', load: async () => (await import('./commands/program/version.ts')).versionCommand },
       { name: 'help', load: async () => (await import('./commands/program/help.ts')).helpCommand },

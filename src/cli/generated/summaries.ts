@@ -78,6 +78,8 @@ export const summaries: Readonly<Record<string, string>> = {
   'env delete': 'Delete an environment and everything in it',
   'env undelete': 'Take the deletion of an environment back',
   'env purge': 'Remove a deleted environment permanently',
+  'env protect': 'Let only admins change the secrets of an environment',
+  'env unprotect': 'End the protection of an environment',
   completion: 'Print the completion script for a shell',
   version: 'Print the version of this command',
   help: 'Show the help of a command',

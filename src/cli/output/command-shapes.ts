@@ -78,6 +78,8 @@ export const commandShapes: Readonly<Record<string, readonly ShapeName[]>> = {
   'env delete': ['deletion'],
   'env undelete': ['environment'],
   'env purge': ['deletion'],
+  'env protect': ['protected-environment'],
+  'env unprotect': ['protected-environment'],
   completion: [],
   version: ['version'],
   help: [],

@@ -20,6 +20,7 @@ import {
 import {
   environmentListView,
   environmentView,
+  updatedEnvironmentView,
   organizationListView,
   organizationView,
   projectListView,
@@ -183,6 +184,7 @@ export const shapes = {
   'placed-snapshot': placedSnapshotView,
   problem: problemOutput,
   project: projectView,
+  'protected-environment': updatedEnvironmentView,
   'project-list': projectListView,
   prune: pruneView,
   push,

@@ -26,7 +26,7 @@ const neverAsks = [
     ['org', 'project', 'env'].flatMap((kind) =>
       ['list', 'create', 'show', 'rename', 'undelete'].map((verb) => `${kind} ${verb}`),
     ),
-    ['org forbid-impersonation', 'org allow-impersonation'],
+    ['org forbid-impersonation', 'org allow-impersonation', 'env protect', 'env unprotect'],
   );
 
 let api: TestApi;

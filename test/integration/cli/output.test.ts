@@ -211,6 +211,9 @@ describe('--output json', () => {
     }
     await prints('org forbid-impersonation', [world.slugs.organization]);
     await prints('org allow-impersonation', [world.slugs.organization]);
+    await prints('env protect', ['other', '-o', 'other', '-p', 'other', '--plan']);
+    expect(await prints('env protect', ['other', '-o', 'other', '-p', 'other'])).toMatchObject({ protected: true });
+    expect(await prints('env unprotect', ['other', '-o', 'other', '-p', 'other'])).toMatchObject({ protected: false });
     const deleted = { action: 'deleted', name: 'other' };
     const gone = { action: 'purged', name: 'other', id: null };
     for (const [name, kind, place] of [

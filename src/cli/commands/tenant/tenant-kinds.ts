@@ -13,7 +13,7 @@ export type TenantKind = 'org' | 'project' | 'env';
 /** One of the three. Only an environment has a revision, and only an organization a rule on impersonation. */
 export type Tenant = Omit<OrganizationView, 'impersonationForbidden'> &
   Partial<Pick<OrganizationView, 'impersonationForbidden'>> &
-  Partial<Pick<EnvironmentView, 'revision' | 'revisionId'>>;
+  Partial<Pick<EnvironmentView, 'revision' | 'revisionId' | 'protected'>>;
 
 /** One in a list: `deletedAt` is in the list of those that are deleted, `owners` in the lists of all organizations. */
 export type ListedTenant = Tenant & Pick<OrganizationListView['organizations'][number], 'deletedAt' | 'owners'>;
@@ -99,6 +99,7 @@ export async function printTenant({ printer }: CommandContext, tenant: Tenant): 
     ['Id', tenant.id],
     ['Created', time(tenant.createdAt)],
     ...(tenant.revision === undefined ? [] : [['Revision', tenant.revision] as const]),
+    ...(tenant.protected === true ? [['Protected', 'yes'] as const] : []),
     ...(tenant.impersonationForbidden === true ? [['Impersonation', 'forbidden'] as const] : []),
   ];
   await printer.object({ value: tenant, fields, name: tenant.slug });
