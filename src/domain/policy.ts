@@ -76,7 +76,9 @@ export const actionLevels = {
 export type Action = keyof typeof actionLevels;
 type ActionsOf<Level> = { [A in Action]: (typeof actionLevels)[A] extends Level ? A : never }[Action];
 export type OrganizationAction = ActionsOf<'organization'>;
-export type ProjectAction = ActionsOf<'project'>;
+export type ServiceTokenAction = Extract<OrganizationAction, `service_token.${string}`>;
+/** Admins of a project manage the service tokens for it and its environments. */
+export type ProjectAction = ActionsOf<'project'> | ServiceTokenAction;
 export type EnvironmentAction = ActionsOf<'environment'>;
 
 export type Decision = 'allowed' | 'denied' | 'hidden';

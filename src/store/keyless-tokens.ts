@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { EnvironmentTarget } from './access.ts';
 import { queryRows, type Statement } from './database.ts';
+import { isIn, type TokenHome } from './service-tokens.ts';
 import { standingOfNoMember } from './standing.ts';
 import type { TokenHolder } from './service-tokens.ts';
 import type { Transaction } from './transaction.ts';
@@ -144,12 +145,12 @@ export type Reinstated =
  */
 export async function reinstateKeylessToken(
   tx: Transaction,
-  organizationId: string,
+  home: TokenHome,
   id: string,
 ): Promise<Reinstated | undefined> {
   const held = await tx.row<{ isRevoked: boolean; cluster: string | null; namespace: string | null }>`
-    SELECT revoked_at IS NOT NULL AS "isRevoked", cluster, namespace FROM service_token
-    WHERE id = ${id}::uuid AND organization_id = ${organizationId}::uuid FOR NO KEY UPDATE`;
+    SELECT revoked_at IS NOT NULL AS "isRevoked", cluster, namespace FROM service_token t
+    WHERE id = ${id}::uuid AND ${isIn(home)} FOR NO KEY UPDATE`;
   if (held === undefined) return undefined;
   const { isRevoked, cluster, namespace } = held;
   if (cluster === null || namespace === null) return { outcome: 'not_keyless' };

@@ -61,6 +61,12 @@ export interface NewServiceToken {
   };
 }
 
+/** Where tokens are looked for: in an organization, or only among those for one of its projects and its environments. */
+export interface TokenHome {
+  readonly organizationId: string;
+  readonly projectId: string | null;
+}
+
 /** What exists of a scope that a token is asked for, and the database's time. */
 export interface ScopeFacts {
   readonly now: Date;
@@ -101,12 +107,14 @@ const listStatement: Statement = {
   name: 'service-tokens-list',
   text: `SELECT ${columns} FROM ${tables}
     WHERE t.organization_id = $1 AND ($2::timestamptz IS NULL OR (t.created_at, t.id) < ($2, $3::uuid))
+      AND ($5::uuid IS NULL OR t.project_id = $5)
     ORDER BY t.created_at DESC, t.id DESC LIMIT $4`,
 };
 
 const findStatement: Statement = {
   name: 'service-token-find',
-  text: `SELECT ${columns} FROM ${tables} WHERE t.organization_id = $1 AND t.id = $2`,
+  text: `SELECT ${columns} FROM ${tables} WHERE t.organization_id = $1 AND t.id = $2
+    AND ($3::uuid IS NULL OR t.project_id = $3)`,
 };
 
 const scopeNamesStatement: Statement = {
@@ -162,15 +170,14 @@ export async function insertServiceToken(tx: Transaction, token: NewServiceToken
  */
 export async function revokeServiceToken(
   tx: Transaction,
-  organizationId: string,
+  home: TokenHome,
   id: string,
 ): Promise<{ readonly wasLive: boolean } | undefined> {
   const revoked = await tx.run`
-    UPDATE service_token SET revoked_at = clock_timestamp()
-    WHERE id = ${id}::uuid AND organization_id = ${organizationId}::uuid AND revoked_at IS NULL`;
+    UPDATE service_token t SET revoked_at = clock_timestamp()
+    WHERE id = ${id}::uuid AND ${isIn(home)} AND revoked_at IS NULL`;
   if (revoked > 0) return { wasLive: true };
-  const known = await tx.rows<object>`
-    SELECT FROM service_token WHERE id = ${id}::uuid AND organization_id = ${organizationId}::uuid`;
+  const known = await tx.rows<object>`SELECT FROM service_token t WHERE id = ${id}::uuid AND ${isIn(home)}`;
   return known.length === 0 ? undefined : { wasLive: false };
 }
 
@@ -202,23 +209,23 @@ interface NewestCredential {
  */
 export async function rotateServiceToken(
   tx: Transaction,
-  { organizationId, id }: { readonly organizationId: string; readonly id: string },
+  home: TokenHome,
+  id: string,
   credential: NewCredential,
 ): Promise<Rotated | undefined> {
   await tx.run`
     SELECT FROM service_token_credential c JOIN service_token t ON t.id = c.service_token_id
-    WHERE t.id = ${id}::uuid AND t.organization_id = ${organizationId}::uuid
+    WHERE t.id = ${id}::uuid AND ${isIn(home)}
     ORDER BY c.serial FOR NO KEY UPDATE OF c`;
-  await tx.run`
-    SELECT FROM service_token WHERE id = ${id}::uuid AND organization_id = ${organizationId}::uuid FOR NO KEY UPDATE`;
+  await tx.run`SELECT FROM service_token t WHERE id = ${id}::uuid AND ${isIn(home)} FOR NO KEY UPDATE`;
   // Under the locks, by a separate statement: what a rotation before this one has committed is seen now.
   const newest = await tx.row<NewestCredential>`
     SELECT t.revoked_at AS "revokedAt", coalesce(c.expires_at <= clock_timestamp(), false) AS "isExpired", c.serial,
       c.expires_at AS "expiresAt"
     FROM service_token t JOIN service_token_credential c ON c.service_token_id = t.id
-    WHERE t.id = ${id}::uuid AND t.organization_id = ${organizationId}::uuid
+    WHERE t.id = ${id}::uuid AND ${isIn(home)}
     ORDER BY c.serial DESC LIMIT 1`;
-  if (newest === undefined) return (await isKeyless(tx, organizationId, id)) ? { outcome: 'keyless' } : undefined;
+  if (newest === undefined) return (await isKeyless(tx, home, id)) ? { outcome: 'keyless' } : undefined;
   if (newest.revokedAt !== null) return { outcome: 'revoked' };
   if (newest.isExpired) return { outcome: 'expired' };
   const serial = newest.serial + 1;
@@ -238,29 +245,34 @@ export async function rotateServiceToken(
   return { outcome: 'rotated', record, serial };
 }
 
-async function isKeyless(tx: Transaction, organizationId: string, id: string): Promise<boolean> {
+async function isKeyless(tx: Transaction, home: TokenHome, id: string): Promise<boolean> {
   const found = await tx.rows<object>`
-    SELECT FROM service_token
-    WHERE id = ${id}::uuid AND organization_id = ${organizationId}::uuid AND cluster IS NOT NULL`;
+    SELECT FROM service_token t WHERE id = ${id}::uuid AND ${isIn(home)} AND cluster IS NOT NULL`;
   return found.length > 0;
 }
 
-/** The service tokens of an organization, revoked ones too, newest first. */
+/** SQL: whether the service token t is in its home. */
+export function isIn({ organizationId, projectId }: TokenHome): Prisma.Sql {
+  const inProject = projectId === null ? Prisma.empty : Prisma.sql`AND t.project_id = ${projectId}::uuid`;
+  return Prisma.sql`t.organization_id = ${organizationId}::uuid ${inProject}`;
+}
+
+/** The service tokens of a home, revoked ones too, newest first. */
 export async function listServiceTokens(
   pool: pg.Pool,
-  organizationId: string,
+  { organizationId, projectId }: TokenHome,
   { after, limit }: ServiceTokenPage,
 ): Promise<ServiceTokenRecord[]> {
-  const values = [organizationId, after?.createdAt ?? null, after?.id ?? null, limit];
+  const values = [organizationId, after?.createdAt ?? null, after?.id ?? null, limit, projectId];
   return queryRows<ServiceTokenRecord>(pool, listStatement, values);
 }
 
 export async function findServiceToken(
   pool: pg.Pool,
-  organizationId: string,
+  { organizationId, projectId }: TokenHome,
   id: string,
 ): Promise<ServiceTokenRecord | undefined> {
-  const [token] = await queryRows<ServiceTokenRecord>(pool, findStatement, [organizationId, id]);
+  const [token] = await queryRows<ServiceTokenRecord>(pool, findStatement, [organizationId, id, projectId]);
   return token;
 }
 

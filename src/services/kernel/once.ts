@@ -1,7 +1,7 @@
 import { DomainError } from '../../domain/errors/domain-error.ts';
 import { claimIdempotencyKey, type IdempotencyClaim, keepIdempotencyResult } from '../../store/idempotency.ts';
 import type { Transaction } from '../../store/transaction.ts';
-import type { EnvironmentAccess, OrganizationAccess } from '../access/access.ts';
+import type { EnvironmentAccess, OrganizationAccess, ProjectAccess } from '../access/access.ts';
 import type { AuditTarget } from '../audit/audit-log.ts';
 import { successRecord } from '../audit/audited.ts';
 import type { Changed } from './changed.ts';
@@ -34,7 +34,7 @@ export type OnceOutcome<T, Replay> =
   { readonly replayed: false; readonly result: T } | { readonly replayed: true; readonly result: Replay };
 
 /** An access whose target an Idempotency-Key belongs to. */
-export type OnceAccess = OrganizationAccess | EnvironmentAccess;
+export type OnceAccess = OrganizationAccess | ProjectAccess | EnvironmentAccess;
 
 /**
  * Runs `work` under its Idempotency-Key, which it claims first, in the same transaction: of two requests at once the

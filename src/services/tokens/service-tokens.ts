@@ -17,9 +17,11 @@ import {
   rotateServiceToken,
   type ScopeFacts,
   type ServiceTokenRecord,
+  type TokenHome,
 } from '../../store/service-tokens.ts';
 import type { Transaction } from '../../store/transaction.ts';
-import type { OrganizationAccess } from '../access/access.ts';
+import type { ServiceTokenAction } from '../../domain/policy.ts';
+import type { OrganizationAccess, ProjectAccess } from '../access/access.ts';
 import type { AuditLog, AuditTarget } from '../audit/audit-log.ts';
 import { auditedFailure, auditedRead, successRecord } from '../audit/audited.ts';
 import { checkName, checkUuid, checkWhole } from '../kernel/checks.ts';
@@ -70,6 +72,9 @@ export interface ServiceTokensDeps {
   readonly audit: Pick<AuditLog, 'record' | 'recordFailure'>;
 }
 
+/** Access to the tokens of an organization, or to those for one of its projects and its environments. */
+export type TokenAccess<A extends ServiceTokenAction = ServiceTokenAction> = OrganizationAccess<A> | ProjectAccess<A>;
+
 const scopes: readonly TokenScope[] = ['organization', 'project', 'environment'];
 const permissions: readonly TokenPermission[] = ['read', 'read_write'];
 
@@ -86,7 +91,7 @@ export class ServiceTokens {
    * field if scope, ids or expiry do not fit together.
    */
   async create(
-    access: OrganizationAccess<'service_token.create'>,
+    access: TokenAccess<'service_token.create'>,
     input: CreateServiceTokenInput,
   ): Promise<CreatedServiceToken> {
     const created = await this.createOnce(access, input, undefined);
@@ -99,7 +104,7 @@ export class ServiceTokens {
    * again.
    */
   async createOnce(
-    access: OrganizationAccess<'service_token.create'>,
+    access: TokenAccess<'service_token.create'>,
     input: CreateServiceTokenInput,
     request: IdempotencyRequest | undefined,
   ): Promise<CreatedServiceToken | ReplayedServiceToken> {
@@ -122,20 +127,20 @@ export class ServiceTokens {
     });
   }
 
-  async #recall({ organizationId }: OrganizationAccess, id: string): Promise<ServiceTokenRecord> {
-    const record = await findServiceToken(this.#deps.database.pool, organizationId, id);
+  async #recall(access: TokenAccess, id: string): Promise<ServiceTokenRecord> {
+    const record = await findServiceToken(this.#deps.database.pool, homeOf(access), id);
     if (record === undefined) throw goneReplay('service token');
     return record;
   }
 
   /** The organization's tokens. Throws DomainError invalid_input for a bad limit or cursor. */
-  async list(access: OrganizationAccess<'service_token.list'>, page: PageRequest = {}): Promise<ServiceTokenList> {
+  async list(access: TokenAccess<'service_token.list'>, page: PageRequest = {}): Promise<ServiceTokenList> {
     return auditedRead(this.#deps.audit, access, async (note) => {
       const limit = checkLimit(page);
       const after = page.cursor === undefined ? null : decodeTimeCursor('service-tokens', page.cursor);
       // One more than asked for shows whether there is a next page.
       const wanted = { after, limit: limit === null ? null : limit + 1 };
-      const found = await listServiceTokens(this.#deps.database.pool, access.organizationId, wanted);
+      const found = await listServiceTokens(this.#deps.database.pool, homeOf(access), wanted);
       const serviceTokens = limit === null ? found : found.slice(0, limit);
       note({ serviceTokens: serviceTokens.length });
       const last = serviceTokens.at(-1);
@@ -145,11 +150,11 @@ export class ServiceTokens {
   }
 
   /** One token of the organization. Throws DomainError not_found. */
-  async get(access: OrganizationAccess<'service_token.list'>, id: string): Promise<ServiceTokenRecord> {
+  async get(access: TokenAccess<'service_token.list'>, id: string): Promise<ServiceTokenRecord> {
     return auditedRead(this.#deps.audit, access, async (note) => {
       checkUuid('id', id);
       note({ serviceTokenId: id });
-      const token = await findServiceToken(this.#deps.database.pool, access.organizationId, id);
+      const token = await findServiceToken(this.#deps.database.pool, homeOf(access), id);
       if (token === undefined) throw absentToken(id);
       return token;
     });
@@ -161,7 +166,7 @@ export class ServiceTokens {
    * not_found, and conflict for a token that is revoked, has expired or is keyless.
    */
   async rotate(
-    access: OrganizationAccess<'service_token.rotate'>,
+    access: TokenAccess<'service_token.rotate'>,
     id: string,
     { overlapSeconds = 0 }: RotateServiceTokenInput = {},
   ): Promise<CreatedServiceToken> {
@@ -171,10 +176,9 @@ export class ServiceTokens {
       checkWhole('overlapSeconds', overlapSeconds, { min: 0, max: limits.tokenOverlapSeconds });
       const credentialId = randomUUID();
       const { token, hash: tokenHash } = generateToken('service_token', credentialId);
-      const { organizationId } = access;
       const record = await makeChange(this.#deps, access, async (tx) => {
         const credential = { id: credentialId, tokenHash, overlapSeconds };
-        const rotated = await rotateServiceToken(tx, { organizationId, id }, credential);
+        const rotated = await rotateServiceToken(tx, homeOf(access), id, credential);
         if (rotated === undefined) throw absentToken(id);
         if (rotated.outcome !== 'rotated') throw endedToken(id, rotated.outcome);
         await notifyServiceToken(tx, id);
@@ -193,12 +197,12 @@ export class ServiceTokens {
    * record stays listed, and that of a keyless token keeps another from being made. Revoking again changes nothing.
    * Throws DomainError not_found.
    */
-  async revoke(access: OrganizationAccess<'service_token.revoke'>, id: string): Promise<void> {
+  async revoke(access: TokenAccess<'service_token.revoke'>, id: string): Promise<void> {
     await auditedFailure(this.#deps.audit, access, async (note) => {
       checkUuid('id', id);
       note({ serviceTokenId: id });
       await makeChange(this.#deps, access, async (tx) => {
-        const revoked = await revokeServiceToken(tx, access.organizationId, id);
+        const revoked = await revokeServiceToken(tx, homeOf(access), id);
         if (revoked === undefined) throw absentToken(id);
         if (revoked.wasLive) await notifyServiceToken(tx, id);
         const more = revoked.wasLive ? {} : { alreadyRevoked: true };
@@ -212,13 +216,12 @@ export class ServiceTokens {
    * one that is not revoked changes nothing. Throws DomainError not_found, and conflict for a token that has a value,
    * because a value that became invalid stays invalid.
    */
-  async reinstate(access: OrganizationAccess<'service_token.reinstate'>, id: string): Promise<ServiceTokenRecord> {
-    const { organizationId } = access;
+  async reinstate(access: TokenAccess<'service_token.reinstate'>, id: string): Promise<ServiceTokenRecord> {
     await auditedFailure(this.#deps.audit, access, async (note) => {
       checkUuid('id', id);
       note({ serviceTokenId: id });
       await makeChange(this.#deps, access, async (tx) => {
-        const reinstated = await reinstateKeylessToken(tx, organizationId, id);
+        const reinstated = await reinstateKeylessToken(tx, homeOf(access), id);
         if (reinstated === undefined) throw absentToken(id);
         if (reinstated.outcome === 'not_keyless') throw tokenWithValue(id);
         const isChanged = reinstated.outcome === 'reinstated';
@@ -230,7 +233,7 @@ export class ServiceTokens {
         };
       });
     });
-    const record = await findServiceToken(this.#deps.database.pool, organizationId, id);
+    const record = await findServiceToken(this.#deps.database.pool, homeOf(access), id);
     if (record === undefined) throw absentToken(id);
     return record;
   }
@@ -242,18 +245,17 @@ type PlannedToken = Pick<
   'id' | 'name' | 'scope' | 'projectId' | 'environmentId' | 'permission' | 'expiresAt'
 >;
 
-async function plan(
-  tx: Transaction,
-  { organizationId, caller }: OrganizationAccess,
-  input: CreateServiceTokenInput,
-): Promise<PlannedToken> {
+async function plan(tx: Transaction, access: TokenAccess, input: CreateServiceTokenInput): Promise<PlannedToken> {
+  const { organizationId, caller } = access;
   const { name, scope, permission, projectId = null, environmentId = null } = input;
   const facts = await findScopeFacts(tx, organizationId, { projectId, environmentId });
+  const ids = scopeIds(input, facts);
+  checkHome(access, ids.projectId, scope);
   return {
     id: randomUUID(),
     name,
     scope,
-    ...scopeIds(input, facts),
+    ...ids,
     permission,
     expiresAt: expiryOf(input, { now: facts.now, notAfter: caller.principal.expiresAt }),
   };
@@ -261,7 +263,7 @@ async function plan(
 
 async function insert(
   tx: Transaction,
-  { organizationId, caller }: OrganizationAccess,
+  { organizationId, caller }: TokenAccess,
   { fields, credential }: { readonly fields: PlannedToken; readonly credential: { id: string; tokenHash: Uint8Array } },
 ): Promise<ServiceTokenRecord> {
   const { type, id, name } = caller.principal;
@@ -274,6 +276,18 @@ async function insert(
   });
   const created = { createdBy: id, createdByType: type, createdByName: name, createdAt };
   return { ...fields, ...created, cluster: null, holder: null, revokedAt: null, suspendedAt: null, lastUsedAt: null };
+}
+
+function homeOf(access: TokenAccess): TokenHome {
+  return { organizationId: access.organizationId, projectId: 'projectId' in access ? access.projectId : null };
+}
+
+/** Throws DomainError invalid_input for a scope that is not within the project of the access. */
+function checkHome(access: TokenAccess, projectId: string | null, scope: TokenScope): void {
+  const home = homeOf(access);
+  if (home.projectId === null || home.projectId === projectId) return;
+  if (scope === 'organization') throw invalidField('scope', 'must be project or environment, for a token of a project');
+  throw invalidField(scope === 'project' ? 'projectId' : 'environmentId', 'is not in the project of the request');
 }
 
 function checkInput(input: CreateServiceTokenInput): void {
@@ -324,7 +338,7 @@ function auditedFields({ id, name, expiresAt, ...scoped }: PlannedToken): AuditT
 }
 
 function absentToken(id: string): DomainError {
-  return new DomainError('not_found', `service token ${id} does not exist in this organization`);
+  return new DomainError('not_found', `service token ${id} does not exist here`);
 }
 
 function endedToken(id: string, outcome: 'revoked' | 'expired' | 'keyless'): DomainError {
