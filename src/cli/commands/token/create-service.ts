@@ -1,12 +1,14 @@
 import type { CreatedServiceTokenView } from '../../../wire/service-tokens.ts';
 import type { EnvironmentView, ProjectView } from '../../../wire/tenancy.ts';
 import { apiPath } from '../../../client/api-client.ts';
+import { ClientError } from '../../../client/client-error.ts';
 import { usageError } from '../../cli-error.ts';
 import { type CommandContext, defineCommand } from '../../command.ts';
 import { completing, choice, type Option, organizationOption, requiredText, text } from '../../options.ts';
 import { findScope, isWhole } from '../../settings/scope.ts';
 import { expiryOf, lifetimeOption } from './lifetime.ts';
 import { printNewServiceToken } from './service-token-view.ts';
+import { type TokenHome, tokensPath } from './token-home.ts';
 
 const permissions = ['read', 'read_write'] as const;
 
@@ -67,14 +69,18 @@ export const tokenCreateServiceCommand = defineCommand({
     // The folder file is not needed if flags name everything, so an untrusted one must not fail the command.
     const hasIds = options.projectId !== undefined || options.environmentId !== undefined;
     const folder = hasIds || isWhole(options, scope) ? undefined : context.configuration.folder;
-    const ids = await scopeIds(context, {
-      ...options,
-      ...findScope(options, folder),
-      organization,
-    });
+    const place = { ...options, ...findScope(options, folder), organization };
+    const ids = await scopeIds(context, place);
     const api = context.api();
     const body = { name, scope, permission: options.permission, ...ids, ...(await expiryOf(api, lifetime)) };
-    const created = await api.post<CreatedServiceTokenView>(apiPath`/service-tokens/${organization}`, body);
+    const create = (home: TokenHome): Promise<CreatedServiceTokenView> => api.post(tokensPath(home), body);
+    const created = await create({ organization, project: undefined }).catch(async (error: unknown) => {
+      // Admins of the project alone may create it there. An older server knows only the organization's tokens.
+      const { project } = place;
+      const isForbidden = error instanceof ClientError && error.problem?.code === 'forbidden';
+      if (!isForbidden || scope === 'organization' || project === undefined) throw error;
+      return create({ organization, project });
+    });
     await printNewServiceToken(context, organization, created);
   },
 });

@@ -4,6 +4,7 @@ import type { ServiceTokenListView, ServiceTokenView } from '../../../wire/servi
 import type { CommandContext } from '../../command.ts';
 import { argument, completing, requiredText } from '../../options.ts';
 import { isId, thingOf } from '../named-thing.ts';
+import { shownHome, type TokenHome, tokensPath } from './token-home.ts';
 
 /** A token in a sentence. */
 export interface FoundToken {
@@ -35,11 +36,11 @@ interface GivenToken {
 /** The service token with an id or name. An id is looked up only if the user is asked, who then sees the name. */
 export async function findServiceToken(
   context: CommandContext,
-  organization: string,
-  token: GivenToken,
+  home: TokenHome,
+  { given, isRevoked }: GivenToken,
 ): Promise<FoundToken> {
-  const { given, isRevoked } = token;
-  const path = apiPath`/service-tokens/${organization}`;
+  const path = tokensPath(home);
+  const flags = home.project === undefined ? '' : ` --project ${home.project}`;
   if (isId(given)) {
     return context.isConfirmed ? { id: given } : await context.api().get<ServiceTokenView>(path + apiPath`/${given}`);
   }
@@ -48,8 +49,8 @@ export async function findServiceToken(
   return thingOf(given, {
     things: isRevoked ? revoked : others,
     word: isRevoked ? 'revoked service token' : 'service token',
-    place: `of ${organization}`,
-    listedBy: `keyframe token list-service -o ${organization}`,
+    place: `of ${shownHome(home)}`,
+    listedBy: `keyframe token list-service -o ${home.organization}${flags}`,
     ...(isRevoked ? {} : { excluded: { things: revoked, because: 'is revoked already' } }),
   });
 }

@@ -1,22 +1,24 @@
 import type { ServiceTokenListView, ServiceTokenView } from '../../../wire/service-tokens.ts';
-import { apiPath } from '../../../client/api-client.ts';
 import { defineCommand } from '../../command.ts';
-import { organizationOption } from '../../options.ts';
 import { time } from '../../terminal/time.ts';
 import { tokenState } from './token-state.ts';
 import { placesOf, scopeText } from './service-token-view.ts';
+import { tokenHomeOf, tokenHomeOptions, tokensPath } from './token-home.ts';
 
 /** `token list-service`: docs/interface.md 4.8 and 4.9. */
 export const tokenListServiceCommand = defineCommand({
   summary: 'List the service tokens of an organization',
   description:
     'Newest first, including revoked and expired tokens. CLUSTER is the cluster of the ServiceToken resource that manages the token. A token with a NAMESPACE is keyless: it has no value, and the controller uses it to read for the SecretSyncs of that namespace.',
-  options: organizationOption,
-  examples: [{ line: 'token list-service -o acme', note: 'The service tokens of an organization' }],
+  options: tokenHomeOptions,
+  examples: [
+    { line: 'token list-service -o acme', note: 'The service tokens of an organization' },
+    { line: 'token list-service -o acme --project shop', note: 'Those for one project and its environments' },
+  ],
   async run(context, { options }) {
-    const organization = context.organization(options);
-    const list = await context.api().get<ServiceTokenListView>(apiPath`/service-tokens/${organization}`);
-    const places = await placesOf(context, organization, list.serviceTokens);
+    const home = tokenHomeOf(context, options);
+    const list = await context.api().get<ServiceTokenListView>(tokensPath(home));
+    const places = await placesOf(context, home.organization, list.serviceTokens);
     const now = new Date();
     await context.printer.list<ServiceTokenView>({
       value: list,

@@ -1,8 +1,8 @@
 import type { ServiceTokenView } from '../../../wire/service-tokens.ts';
 import { apiPath } from '../../../client/api-client.ts';
 import { defineCommand } from '../../command.ts';
-import { organizationOption } from '../../options.ts';
 import { findServiceToken, revokedTokenIdOption, tokenTitle } from './find-token.ts';
+import { tokenHomeOf, tokenHomeOptions, tokensPath } from './token-home.ts';
 
 /** `token reinstate`: docs/interface.md 2.4. */
 export const tokenReinstateCommand = defineCommand({
@@ -10,7 +10,7 @@ export const tokenReinstateCommand = defineCommand({
   description:
     'Only for keyless tokens, with which the SecretSyncs of a namespace read. They read again immediately if an AccessGrant still allows it.',
   options: {
-    ...organizationOption,
+    ...tokenHomeOptions,
     ...revokedTokenIdOption,
   },
   examples: [
@@ -20,9 +20,9 @@ export const tokenReinstateCommand = defineCommand({
     },
   ],
   async run(context, { options }) {
-    const organization = context.organization(options);
-    const { id } = await findServiceToken(context, organization, { given: options.id, isRevoked: true });
-    const path = apiPath`/service-tokens/${organization}/${id}/reinstate`;
+    const home = tokenHomeOf(context, options);
+    const { id } = await findServiceToken(context, home, { given: options.id, isRevoked: true });
+    const path = tokensPath(home) + apiPath`/${id}/reinstate`;
     const token = await context.api().post<ServiceTokenView>(path);
     const sentence = `Service token ${tokenTitle(token)} is reinstated.`;
     await context.printer.done({ value: token, sentence, name: token.id });

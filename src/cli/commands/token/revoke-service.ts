@@ -1,8 +1,8 @@
 import { apiPath } from '../../../client/api-client.ts';
 import { defineCommand } from '../../command.ts';
-import { organizationOption } from '../../options.ts';
 import type { DeletionOutput } from '../../output/shapes.ts';
 import { findServiceToken, serviceTokenIdOption, tokenTitle } from './find-token.ts';
+import { shownHome, tokenHomeOf, tokenHomeOptions, tokensPath } from './token-home.ts';
 
 /** `token revoke-service`: docs/interface.md 4.8 and 4.9. */
 export const tokenRevokeServiceCommand = defineCommand({
@@ -10,7 +10,7 @@ export const tokenRevokeServiceCommand = defineCommand({
   description:
     'The next request with the token is refused. Only the revocation of a keyless token can be undone (token reinstate).',
   options: {
-    ...organizationOption,
+    ...tokenHomeOptions,
     ...serviceTokenIdOption,
   },
   examples: [
@@ -18,11 +18,11 @@ export const tokenRevokeServiceCommand = defineCommand({
     { line: 'token revoke-service -o acme --id 5c0f6a5e-6f0b-4a0e-9d0e-0b8f7a1c2d3e --yes', note: 'In a script' },
   ],
   async run(context, { options }) {
-    const organization = context.organization(options);
-    const token = await findServiceToken(context, organization, { given: options.id, isRevoked: false });
+    const home = tokenHomeOf(context, options);
+    const token = await findServiceToken(context, home, { given: options.id, isRevoked: false });
     const { id, name = null } = token;
-    await context.confirm(`Revoke service token "${name ?? id}" of ${organization}?`);
-    await context.api().delete(apiPath`/service-tokens/${organization}/${id}`);
+    await context.confirm(`Revoke service token "${name ?? id}" of ${shownHome(home)}?`);
+    await context.api().delete(tokensPath(home) + apiPath`/${id}`);
     const value = { kind: 'service_token', action: 'revoked', id, name } satisfies DeletionOutput;
     await context.printer.done({ value, sentence: `Service token ${tokenTitle(token)} is revoked.`, name: id });
   },

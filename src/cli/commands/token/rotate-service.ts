@@ -3,9 +3,10 @@ import { apiPath } from '../../../client/api-client.ts';
 import { usageError } from '../../cli-error.ts';
 import { defineCommand } from '../../command.ts';
 import { durationMs } from '../../duration-option.ts';
-import { type Option, organizationOption } from '../../options.ts';
+import type { Option } from '../../options.ts';
 import { findServiceToken, serviceTokenIdOption } from './find-token.ts';
 import { printNewServiceToken } from './service-token-view.ts';
+import { shownHome, tokenHomeOf, tokenHomeOptions, tokensPath } from './token-home.ts';
 
 const overlap: Option<number> = {
   flags: '--overlap <duration>',
@@ -26,7 +27,7 @@ export const tokenRotateServiceCommand = defineCommand({
     'The token keeps its id, scope and permission. The new value is shown only once. The old value ends after the overlap; this cannot be undone.',
   createsToken: true,
   options: {
-    ...organizationOption,
+    ...tokenHomeOptions,
     ...serviceTokenIdOption,
     overlap,
   },
@@ -37,14 +38,18 @@ export const tokenRotateServiceCommand = defineCommand({
     },
   ],
   async run(context, { options }) {
-    const organization = context.organization(options);
-    const token = await findServiceToken(context, organization, { given: options.id, isRevoked: false });
+    const home = tokenHomeOf(context, options);
+    const token = await findServiceToken(context, home, { given: options.id, isRevoked: false });
     const end = options.overlap === 0 ? 'immediately' : `after ${options.overlap} seconds`;
     await context.confirm(
-      `Give service token "${token.name ?? token.id}" of ${organization} a new value? The old one ends ${end}.`,
+      `Give service token "${token.name ?? token.id}" of ${shownHome(home)} a new value? The old one ends ${end}.`,
     );
-    const path = apiPath`/service-tokens/${organization}/${token.id}/rotate`;
+    const path = tokensPath(home) + apiPath`/${token.id}/rotate`;
     const body = { overlapSeconds: options.overlap };
-    await printNewServiceToken(context, organization, await context.api().post<CreatedServiceTokenView>(path, body));
+    await printNewServiceToken(
+      context,
+      home.organization,
+      await context.api().post<CreatedServiceTokenView>(path, body),
+    );
   },
 });
