@@ -31,7 +31,7 @@ export interface Variable {
   readonly details?: string;
 }
 
-const databaseRoles = [...serverRoles, 'migrate', 'recovered'] as const;
+const databaseRoles = [...serverRoles, 'migrate', 'recovered', 'admin-token'] as const;
 const clusterRoles = ['all', 'controller', 'init', 'pre-delete', 'smoke-test'] as const;
 const everyRole = [...databaseRoles, 'init', 'pre-delete', 'smoke-test'] as const;
 

@@ -1,3 +1,4 @@
+import { adminToken } from './admin-token.ts';
 import { init } from './init.ts';
 import { migrate } from './migrate.ts';
 import { preDelete } from './pre-delete.ts';
@@ -16,4 +17,5 @@ export const roles: readonly Role[] = [
   preDelete,
   smokeTest,
   recovered,
+  adminToken,
 ];
