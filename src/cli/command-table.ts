@@ -116,6 +116,15 @@ export const commandTable: readonly CommandSection[] = [
         ],
       },
       {
+        name: 'role',
+        summary: 'Manage roles of users and groups in projects and environments',
+        commands: [
+          { name: 'list', load: async () => (await import('./commands/role/list.ts')).roleListCommand },
+          { name: 'set', load: async () => (await import('./commands/role/set.ts')).roleSetCommand },
+          { name: 'remove', load: async () => (await import('./commands/role/remove.ts')).roleRemoveCommand },
+        ],
+      },
+      {
         name: 'user',
         summary: 'Manage the users of the server (for administrators)',
         commands: [

@@ -80,6 +80,14 @@ function membersAndUsers(organization: string): readonly string[] {
   ];
 }
 
+// A missing user may not be created yet, and a role may be at another place.
+function rolesAndUsers(slugs: readonly string[]): readonly string[] {
+  return [
+    `See the roles: keyframe role list${flagsOf(slugs.slice(0, 1))}`,
+    'See all users, or create one, as an administrator of the server: keyframe user list, keyframe user create <email>',
+  ];
+}
+
 /** Throws if a read fails for another reason than that something is missing. */
 async function explanationOf(error: ClientError, requested: Requested, api: () => ApiClient): Promise<Explanation> {
   const { kind, slugs, rest } = requested;
@@ -94,6 +102,7 @@ async function explanationOf(error: ClientError, requested: Requested, api: () =
   if (missing === 'server') return wrongAddress(error.url);
   if (missing !== undefined) return missing;
   const [organization = ''] = slugs;
+  if (rest[0] === 'roles') return { next: rolesAndUsers(slugs) };
   return list === undefined ? await inEnvironment(client, error, requested) : { next: list(organization) };
 }
 

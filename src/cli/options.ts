@@ -21,6 +21,7 @@ export type CompletionKind =
   | 'snapshot'
   | 'serviceToken'
   | 'revokedKeylessToken'
+  | 'member'
   | 'personalToken';
 
 /** One option; T is what `run` gets. */

@@ -45,3 +45,4 @@ export const roleBindingListView = z.strictObject({
 });
 
 export type RoleBindingView = z.infer<typeof roleBindingView>;
+export type RoleBindingListView = z.infer<typeof roleBindingListView>;

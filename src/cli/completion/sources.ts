@@ -1,4 +1,5 @@
 import { type ApiClient, apiPath } from '../../client/api-client.ts';
+import type { MemberView } from '../../wire/members.ts';
 import type { SecretKeyListView } from '../../wire/secrets.ts';
 import type { PersonalTokenView } from '../../wire/personal-tokens.ts';
 import { limits, validateSecretKeyPrefix } from '../../wire/secret-rules.ts';
@@ -70,6 +71,14 @@ export function apiSources({ api, scope }: SourceDeps): Sources {
       }));
     },
     ...tokenSources(get, scope),
+    member: async (given) => {
+      const path = apiPath`/members/${scope(given, 'organization').organization}`;
+      const { members } = await get<{ members: MemberView[] }>(given, path);
+      return members.map(({ email, displayName, role }) => ({
+        word: email,
+        description: `${displayName ?? ''} ${role}`.trim(),
+      }));
+    },
   };
 }
 

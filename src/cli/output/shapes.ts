@@ -7,6 +7,7 @@ import { meView } from '../../wire/me.ts';
 import { memberListView, memberView } from '../../wire/members.ts';
 import { createdPersonalTokenView, personalTokenListView } from '../../wire/personal-tokens.ts';
 import { problem } from '../../wire/problem.ts';
+import { roleBindingListView, roleBindingView } from '../../wire/role-bindings.ts';
 import { deletedSecretListView, secretPatchView, secretView } from '../../wire/secrets.ts';
 import { createdServiceTokenView, serviceTokenListView, serviceTokenView } from '../../wire/service-tokens.ts';
 import {
@@ -63,7 +64,16 @@ const push = z.strictObject({
 const { unchanged: unchangedCount, ...snapshotDifferenceFields } = snapshotDiffView.shape;
 
 const deletion = z.strictObject({
-  kind: z.enum(['organization', 'project', 'environment', 'snapshot', 'member', 'service_token', 'personal_token']),
+  kind: z.enum([
+    'organization',
+    'project',
+    'environment',
+    'snapshot',
+    'member',
+    'role',
+    'service_token',
+    'personal_token',
+  ]),
   action: z.enum(['deleted', 'purged', 'removed', 'revoked']),
   id: z.guid().nullable(),
   name: z.string().nullable().meta({ description: 'Slug, name or e-mail address, as far as it is known' }),
@@ -193,6 +203,8 @@ export const shapes = {
   revert: revertView,
   'revision-list': changeListView,
   rollback: z.strictObject({ key: z.string(), ...rollbackView.shape }),
+  role: roleBindingView,
+  'role-list': roleBindingListView,
   secret,
   'secret-list': z.strictObject({ secrets: z.array(secret), ...revisionFields }),
   'service-token': serviceTokenView,

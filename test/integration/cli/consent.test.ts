@@ -22,7 +22,7 @@ const neverAsks = [
   .concat(
     ['create', 'list', 'show', 'diff'].map((verb) => `snapshot ${verb}`),
     ['set', 'create-service', 'list-service', 'create', 'list', 'reinstate'].map((verb) => `token ${verb}`),
-    ['member list', 'user list', 'user create', 'user enable', 'user token'],
+    ['member list', 'role list', 'user list', 'user create', 'user enable', 'user token'],
     ['org', 'project', 'env'].flatMap((kind) =>
       ['list', 'create', 'show', 'rename', 'undelete'].map((verb) => `${kind} ${verb}`),
     ),
@@ -86,6 +86,9 @@ const asks: Readonly<Record<string, () => string[]>> = {
   'member set': () => ['member', 'set', ids.email, '--role', 'owner', ...organization()],
   'member remove': () => ['member', 'remove', ids.email, ...organization()],
   'member appoint-owner': () => ['member', 'appoint-owner', ids.email, ...organization()],
+  // The own role.
+  'role set': () => ['role', 'set', world.owner.email, '--role', 'viewer', ...scope],
+  'role remove': () => ['role', 'remove', ids.email, ...scope],
   'user disable': () => ['user', 'disable', ids.email],
   'user grant-admin': () => ['user', 'grant-admin', ids.email],
   'user revoke-admin': () => ['user', 'revoke-admin', ids.email],
@@ -104,7 +107,7 @@ const commands = commandTable.flatMap(({ entries }) =>
 );
 
 const tables =
-  'organization project environment secret secret_version snapshot membership app_user service_token personal_token';
+  'organization project environment secret secret_version snapshot membership role_binding app_user service_token personal_token';
 
 /** All that the commands could change. */
 async function state(): Promise<unknown> {
@@ -143,6 +146,7 @@ describe('consent', () => {
       'a role that can be taken back',
       (): string[] => ['member', 'set', ids.email, '--role', 'viewer', ...organization()],
     ],
+    ['a role by place of another user', (): string[] => ['role', 'set', ids.email, '--role', 'viewer', ...scope]],
   ])('there is none for %s', async (_case, line) => {
     expect((await cli.run(line())).code).toBe(0);
   });

@@ -192,6 +192,11 @@ describe('--output json', () => {
     await prints('user token', [email, '-n', 'recovery']);
     await prints('member set', [email, '--role', 'viewer']);
     await prints('member list');
+    const place = ['-e', world.slugs.environment];
+    expect(await prints('role set', [email, '--role', 'viewer', ...place])).toMatchObject({ role: 'viewer' });
+    await prints('role set', ['group:platform', '--role', 'admin', '-o', world.slugs.organization]);
+    expect(await prints('role list')).toMatchObject({ roles: [{ group: 'platform' }, { user: { email } }] });
+    expect(await prints('role remove', [email, '--yes', ...place])).toMatchObject({ kind: 'role', action: 'removed' });
     expect(await prints('member remove', [email, '--yes'])).toMatchObject({ kind: 'member', action: 'removed' });
     const { id } = await prints<Token>('org create', ['ownerless']);
     await api.services.database.prisma.membership.deleteMany({ where: { organizationId: id } });

@@ -1,19 +1,26 @@
 import { apiPath } from '../../../client/api-client.ts';
 import { defineCommand } from '../../command.ts';
-import { argument, organizationOption } from '../../options.ts';
+import { argument, completing, organizationOption } from '../../options.ts';
 import type { DeletionOutput } from '../../output/shapes.ts';
 
 /** `member remove <user>`. */
 export const memberRemoveCommand = defineCommand({
   summary: 'Remove a member',
-  arguments: { user: argument('<user>', 'E-mail address or id of the user') },
+  description:
+    'Ends the membership and withdraws all roles of the user in projects and environments of the organization. The roles that groups give the user stay: see `keyframe role list`. A user without a membership has only such roles; withdraw them with `keyframe role remove`.',
+  arguments: { user: completing('member', argument('<user>', 'E-mail address or id of the user')) },
   options: organizationOption,
   examples: [{ line: 'member remove ann@example.com -o acme', note: 'Asks for confirmation' }],
   async run(context, { args: { user }, options }) {
     const organization = context.organization(options);
-    await context.confirm(`Remove ${user} from ${organization}?`);
+    await context.confirm(
+      `Remove ${user} from ${organization}, with all roles of this user in its projects and environments?`,
+    );
     await context.api().delete(apiPath`/members/${organization}/${user}`);
     const value = { kind: 'member', action: 'removed', id: null, name: user } satisfies DeletionOutput;
-    await context.printer.done({ value, sentence: `${user} is no longer a member of ${organization}.`, name: user });
+    const sentence =
+      `${user} is no longer a member of ${organization}, and has no role of their own in its projects and environments. ` +
+      'The roles that groups give stay.';
+    await context.printer.done({ value, sentence, name: user });
   },
 });

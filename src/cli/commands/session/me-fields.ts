@@ -12,6 +12,7 @@ export function meFields(me: MeView): ObjectView['fields'] {
       ['Id', me.id],
       ...(me.instanceAdmin ? [['Administrator', 'of the whole server'] as const] : []),
       ['Organizations', roles === '' ? 'none' : roles],
+      ...rolesByPlaceField(me.rolesByPlace ?? []),
       expiry,
     ];
   }
@@ -24,3 +25,15 @@ export function meFields(me: MeView): ObjectView['fields'] {
     expiry,
   ];
 }
+
+/** An older server sends no roles by place. */
+function rolesByPlaceField(roles: RolesByPlace): ObjectView['fields'] {
+  if (roles.length === 0) return [];
+  const shown = roles.map(({ organization, project, environment, group, role }) => {
+    const place = [organization, project, environment].filter((slug) => slug !== null).join('/');
+    return `${place} (${role}${group === null ? '' : `, through group ${group}`})`;
+  });
+  return [['Roles by place', shown.join(', ')]];
+}
+
+type RolesByPlace = NonNullable<Extract<MeView, { readonly type: 'user' }>['rolesByPlace']>;

@@ -7,7 +7,8 @@ import { userFields } from './user-view.ts';
 /** `user create <email>`, for administrators of the server. */
 export const userCreateCommand = defineCommand({
   summary: 'Create a user; their first token is shown once',
-  description: 'The user is not a member of any organization yet: add them with keyframe member set.',
+  description:
+    'The user is not a member of any organization yet: add them with keyframe member set, or give them roles with keyframe role set.',
   createsToken: true,
   arguments: { email: argument('<email>', 'E-mail address') },
   options: {

@@ -1,0 +1,16 @@
+import type { MeView } from '../../../wire/me.ts';
+import type { CommandContext } from '../../command.ts';
+import { groupOf, type RolePlace } from './role-place.ts';
+
+/** Whether a subject is the caller, or a group that gives the caller a role at this place now. Throws ClientError. */
+export async function isOwnRole(context: CommandContext, { slugs }: RolePlace, subject: string): Promise<boolean> {
+  const me = await context.api().get<MeView>('/me');
+  if (me.type !== 'user') return false;
+  const group = groupOf(subject);
+  if (group === undefined) return subject.toLowerCase() === me.id || subject.toLowerCase() === me.name.toLowerCase();
+  const place = slugs.join('/');
+  return (me.rolesByPlace ?? []).some(
+    ({ organization, project, environment, ...held }) =>
+      held.group === group && [organization, project, environment].filter((slug) => slug !== null).join('/') === place,
+  );
+}

@@ -1,0 +1,114 @@
+import { type ApiClient, apiPath } from '../../../client/api-client.ts';
+import type { RoleBindingListView, RoleBindingView } from '../../../wire/role-bindings.ts';
+import { usageError } from '../../cli-error.ts';
+import type { CommandContext } from '../../command.ts';
+import { argument, completing, scopeOptions } from '../../options.ts';
+import type { ScopeFlags } from '../../settings/scope.ts';
+
+/** Where a role counts: there, and at everything within. */
+export interface RolePlace {
+  /** `project acme/web` */
+  readonly title: string;
+  /** The path of its roles below /api/v1. */
+  readonly path: string;
+  /** The organization, then the project, then the environment. */
+  readonly slugs: readonly string[];
+}
+
+/**
+ * The flags that name the place of a role. The deepest of them decides what the place is: .keyframe.json only says in
+ * which organization and project it lies. So no role is given in the environment of a directory that the user did not
+ * think of.
+ */
+export const rolePlaceOptions = {
+  organization: {
+    ...scopeOptions.organization,
+    description: 'Organization; with -p or -e, that of .keyframe.json by default',
+  },
+  project: { ...scopeOptions.project, description: 'Project; with -e, that of .keyframe.json by default' },
+  environment: { ...scopeOptions.environment, description: 'Environment; without it, the whole project' },
+};
+
+/** Who has the role: for `rolePath`. */
+export const subjectArgument = completing(
+  'member',
+  argument('<subject>', 'E-mail address or id of a user, or group:NAME'),
+);
+
+/**
+ * The place that the flags name; undefined without any flag.
+ *
+ * @throws CliError usage, naming what is missing above the place.
+ */
+export function namedPlace(context: CommandContext, flags: ScopeFlags): RolePlace | undefined {
+  if (flags.environment !== undefined) {
+    const { organization, project, environment } = context.scope(flags);
+    return {
+      title: `environment ${organization}/${project}/${environment}`,
+      path: apiPath`/environments/${organization}/${project}/${environment}/roles`,
+      slugs: [organization, project, environment],
+    };
+  }
+  if (flags.project !== undefined) {
+    const { organization, project } = context.project(flags);
+    return {
+      title: `project ${organization}/${project}`,
+      path: apiPath`/projects/${organization}/${project}/roles`,
+      slugs: [organization, project],
+    };
+  }
+  return flags.organization === undefined ? undefined : wholeOrganization(flags.organization);
+}
+
+/** As `namedPlace`, for a change: throws CliError usage without any flag. */
+export function requiredPlace(context: CommandContext, flags: ScopeFlags): RolePlace {
+  const place = namedPlace(context, flags);
+  if (place !== undefined) return place;
+  throw usageError(
+    'the place is missing: a role counts in an environment, a project or an organization',
+    'Add -e <environment>, -p <project> or -o <organization>; the ones above are those of .keyframe.json by default',
+  );
+}
+
+export function wholeOrganization(organization: string): RolePlace {
+  return {
+    title: `organization ${organization}`,
+    path: apiPath`/organizations/${organization}/roles`,
+    slugs: [organization],
+  };
+}
+
+/** The path of the role of a subject at a place. */
+export function rolePath(place: RolePlace, subject: string): string {
+  return place.path + apiPath`/${subject}`;
+}
+
+/** All roles at a place and within it. Throws ClientError. */
+export async function allRoles(api: ApiClient, place: RolePlace): Promise<RoleBindingView[]> {
+  const roles: RoleBindingView[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await api.get<RoleBindingListView>(place.path, { query: { cursor } });
+    roles.push(...page.roles);
+    cursor = page.nextCursor ?? undefined;
+  } while (cursor !== undefined);
+  return roles;
+}
+
+/** Who has a role, as commands take it. */
+export function subjectOf({ user, group }: Pick<RoleBindingView, 'user' | 'group'>): string {
+  return user?.email ?? `${groupPrefix}${group}`;
+}
+
+/** Who has a role, in a sentence: `group platform`, or a user as given. */
+export function subjectTitle(subject: string): string {
+  const group = groupOf(subject);
+  return group === undefined ? subject : `group ${group}`;
+}
+
+/** The name of the group; undefined for a user. */
+export function groupOf(subject: string): string | undefined {
+  return subject.startsWith(groupPrefix) ? subject.slice(groupPrefix.length) : undefined;
+}
+
+const groupPrefix = 'group:';
