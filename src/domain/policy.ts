@@ -352,7 +352,7 @@ export function decideResource(
 
 /** A change of one membership; null stands for no membership. */
 export interface MemberChange {
-  /** The role of the caller, and whether the membership is the caller's. */
+  /** The highest role of the caller in the organization, and whether the membership is the caller's. */
   readonly byRole: Role;
   readonly isSelf: boolean;
   readonly from: Role | null;
@@ -363,7 +363,8 @@ export interface MemberChange {
 
 /**
  * Why a change of a membership is refused, or undefined. Every member may leave. Admins and owners may change others. Only
- * owners may appoint or remove owners. The last owner cannot leave.
+ * owners may appoint or remove owners. A caller, whose role may come from a group, does not raise their own membership.
+ * The last owner cannot leave.
  */
 export function memberChangeError({
   byRole,
@@ -375,11 +376,17 @@ export function memberChangeError({
   const leaves = isSelf && to === null;
   if (!leaves && !admins.includes(byRole)) return 'not_admin';
   if (byRole !== 'owner' && (from === 'owner' || to === 'owner')) return 'owner_only';
+  if (isSelf && isRaise(from, to)) return 'own_role';
   if (from === 'owner' && to !== 'owner' && otherOwners === 0) return 'last_owner';
   return undefined;
 }
 
-export type MemberChangeError = 'not_admin' | 'owner_only' | 'last_owner';
+export type MemberChangeError = 'not_admin' | 'owner_only' | 'own_role' | 'last_owner';
+
+/** Whether a role, or null for none, becomes a higher one. */
+function isRaise(from: Role | null, to: Role | null): boolean {
+  return to !== null && (from === null || everyRole.indexOf(to) < everyRole.indexOf(from));
+}
 
 /** A change of one role by place; null stands for no role. */
 export interface RoleBindingChange {
@@ -401,8 +408,7 @@ export interface RoleBindingChange {
 export function roleBindingChangeError(change: RoleBindingChange): 'not_admin' | 'own_role' | undefined {
   const { byAdmin, isSelf, isOwn, from, to } = change;
   if (!byAdmin && !(isSelf && to === null)) return 'not_admin';
-  const raises = to !== null && (from === null || everyRole.indexOf(to) < everyRole.indexOf(from));
-  return isOwn && raises ? 'own_role' : undefined;
+  return isOwn && isRaise(from, to) ? 'own_role' : undefined;
 }
 
 /** Whether a target is in the scope of a token, or an ancestor of that scope. */

@@ -1,6 +1,8 @@
 import { z } from 'zod';
+import { limits } from '../domain/limits.ts';
 import { validateName } from '../domain/names.ts';
 import { userRef } from './fields.ts';
+import { pageQuery } from './page.ts';
 
 /** docs/interface.md 4.16: roles of users in projects and environments, and of groups at any place. */
 
@@ -25,6 +27,10 @@ const subject = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
+/** A list of roles is never complete: without a limit, a page has the most entries. */
+export const roleBindingListQuery = pageQuery.extend({
+  limit: pageQuery.shape.limit.meta({ description: `Maximum entries of a page; default ${limits.pageSize}.` }),
+});
 export const roleBindingParams = z.strictObject({ subject });
 export const roleBindingBody = z.strictObject({ role: boundRole });
 

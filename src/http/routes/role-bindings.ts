@@ -1,7 +1,7 @@
 import type { RoleBindingRecord } from '../../services/people/role-bindings.ts';
-import { pageQuery } from '../../wire/page.ts';
 import {
   roleBindingBody,
+  roleBindingListQuery,
   roleBindingListView,
   roleBindingParams,
   type RoleBindingView,
@@ -17,7 +17,7 @@ export const roleBindingRoutes: readonly Route[] = [
     action: 'organization.list_roles',
     operation: 'listOrganizationRoles',
     summary: 'List the roles by place of an organization',
-    input: { query: pageQuery },
+    input: { query: roleBindingListQuery },
     responses: { 200: roleBindingListView },
     handle: async ({ roleBindings }, access, { query }) => ({
       status: 200,
@@ -54,7 +54,7 @@ export const roleBindingRoutes: readonly Route[] = [
     action: 'project.list_roles',
     operation: 'listProjectRoles',
     summary: 'List the roles in a project and its environments',
-    input: { query: pageQuery },
+    input: { query: roleBindingListQuery },
     responses: { 200: roleBindingListView },
     handle: async ({ roleBindings }, access, { query }) => ({
       status: 200,
@@ -91,7 +91,7 @@ export const roleBindingRoutes: readonly Route[] = [
     action: 'environment.list_roles',
     operation: 'listEnvironmentRoles',
     summary: 'List the roles in an environment',
-    input: { query: pageQuery },
+    input: { query: roleBindingListQuery },
     responses: { 200: roleBindingListView },
     handle: async ({ roleBindings }, access, { query }) => ({
       status: 200,

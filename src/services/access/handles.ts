@@ -14,7 +14,7 @@ import {
   type PolicyTarget,
   type ProjectAction,
 } from '../../domain/policy.ts';
-import type { BearerPrincipal, Caller, TenantPrincipal, UserPrincipal } from '../../domain/principal.ts';
+import type { BearerPrincipal, Caller, Role, TenantPrincipal, UserPrincipal } from '../../domain/principal.ts';
 import { type EnvironmentTarget, type HeldTarget, holdInstanceAdmin, holdTarget } from '../../store/access.ts';
 import type { Transaction } from '../../store/transaction.ts';
 import type { AuditTarget } from '../audit/audit-log.ts';
@@ -82,6 +82,14 @@ export class OrganizationHandle<
   /** The user whose roles beneath the target decide what the caller sees of it; null if the caller sees all of it. */
   get visibleTo(): string | null {
     return heldRole(this.#found) === 'beneath' ? roleHolder(this.caller) : null;
+  }
+
+  /**
+   * The highest role of the caller at the target, as the last `confirm` found it. Null for a service token, and for a user
+   * who has roles only beneath the target.
+   */
+  get role(): Role | null {
+    return this.#found.role;
   }
 
   /** Whether the caller may also do another action on the target. Nothing is refused or audited. */

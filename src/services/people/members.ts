@@ -180,18 +180,17 @@ export class Members {
     access: ChangeAccess,
     { candidate, to }: { readonly candidate: Candidate | undefined; readonly to: Role | null },
   ): Promise<Role> {
-    const { organizationId, caller } = access;
-    const by = await findCandidate(tx, organizationId, caller.principal.id);
-    if (by === undefined || by.role === null) throw new Error('a caller who may change members is a member');
+    const { organizationId, caller, role: byRole } = access;
+    if (byRole === null) throw new Error('a caller who may change members has a role in the organization');
     const reason = memberChangeError({
-      byRole: by.role,
-      isSelf: candidate?.id === by.id,
+      byRole,
+      isSelf: candidate?.id === caller.principal.id,
       from: candidate?.role ?? null,
       to,
       otherOwners: await countOwners(tx, organizationId, candidate?.id ?? null),
     });
-    if (reason !== undefined) throw refusalOf(reason, access, by.role);
-    return by.role;
+    if (reason !== undefined) throw refusalOf(reason, access, byRole);
+    return byRole;
   }
 }
 
@@ -269,6 +268,7 @@ function refusalOf(reason: MemberChangeError, { action, organization }: ChangeAc
       `the role ${role} allows ${action} on ${place} for oneself alone; ask an owner or admin of the organization`,
     ],
     owner_only: ['forbidden', `only an owner of ${place} makes or unmakes an owner; ask one`],
+    own_role: ['forbidden', `${action} on ${place} cannot give oneself a higher role; ask another owner or admin`],
     last_owner: [
       'conflict',
       `this is the last owner of ${place} who is not disabled; make another member an owner first`,

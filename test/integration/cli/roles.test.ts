@@ -261,6 +261,22 @@ describe('roles by place', () => {
     expect((await cli.run(['get', 'A', ...flags.env], as(ann))).code).toBe(5);
   });
 
+  test('of a group in the organization count for its members as well', async () => {
+    await join(ann, 'admins');
+    await set('group:admins', 'admin', ...flags.org);
+    const other = await createUser(api.services);
+    const line = ['member', 'set', other.email, '--role', 'viewer', ...flags.org];
+    expect(await cli.run(line, as(ann))).toMatchObject({ code: 0 });
+    const owner = await cli.run(['member', 'set', other.email, '--role', 'owner', ...flags.org, '--yes'], as(ann));
+    expect(owner).toMatchObject({ code: 4, stderr: expect.stringContaining('only an owner') });
+    expect(await cli.run(['member', 'remove', other.email, ...flags.org, '--yes'], as(ann))).toMatchObject({ code: 0 });
+    const raised = await cli.run(['member', 'set', ann.email, '--role', 'viewer', ...flags.org, '--yes'], as(ann));
+    expect(raised).toMatchObject({ code: 4, stderr: expect.stringContaining('cannot give oneself a higher role') });
+    const own = await cli.run(['member', 'remove', ann.email, ...flags.org, '--yes'], as(ann));
+    expect(own).toMatchObject({ code: 5, stderr: expect.stringContaining('is no member') });
+    await removed('group:admins', ...flags.org);
+  });
+
   test('complete the addresses of members', async () => {
     await cli.output(['member', 'set', ann.email, '--role', 'viewer', ...flags.org]);
     const { stdout } = await cli.run(['__complete', '--', 'role', 'set', ann.email.slice(0, -3)]);

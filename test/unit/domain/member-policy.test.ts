@@ -19,6 +19,10 @@ const memberTable = `
   admin     other 1            owner     none      owner_only
   admin     self  1            admin     owner     owner_only
   admin     self  1            admin     none      none
+  admin     self  1            admin     viewer    none
+  admin     self  1            none      viewer    own_role
+  admin     self  1            viewer    admin     own_role
+  admin     self  1            viewer    viewer    none
   developer self  1            developer none      none
   developer self  1            developer admin     not_admin
   developer other 1            viewer    none      not_admin
