@@ -5,6 +5,7 @@ import {
   decide,
   decideInstance,
   decidePerson,
+  type HeldRole,
   instanceActions,
   personActions,
   type PolicyTarget,
@@ -13,64 +14,72 @@ import {
 import type { TokenPermission } from '../../../src/domain/grants.ts';
 import type {
   KeylessPrincipal,
-  Role,
   ServiceTokenPrincipal,
   TokenScope,
   UserPrincipal,
 } from '../../../src/domain/principal.ts';
 
 /**
- * What people may do, cell by cell. Written out so that a change of the policy shows as a change of this table; an
+ * What people may do, cell by cell; `beneath` is a user who has roles only at places within the target. Written out so that a change of the policy shows as a change of this table; an
  * action, role, scope or permission without its cells fails the tests below.
  */
 const peopleTable = `
-  action                owner   admin   developer viewer  stranger
-  organization.read     allowed allowed allowed   allowed hidden
-  project.list          allowed allowed allowed   allowed hidden
-  project.list_deleted  allowed allowed denied    denied  hidden
-  project.create        allowed allowed denied    denied  hidden
-  service_token.list    allowed allowed denied    denied  hidden
-  service_token.create  allowed allowed denied    denied  hidden
-  service_token.revoke  allowed allowed denied    denied  hidden
-  project.read          allowed allowed allowed   allowed hidden
-  environment.list      allowed allowed allowed   allowed hidden
-  environment.list_deleted allowed allowed denied denied  hidden
-  environment.create    allowed allowed denied    denied  hidden
-  environment.read      allowed allowed allowed   allowed hidden
-  secret.list           allowed allowed allowed   allowed hidden
-  secret.read           allowed allowed allowed   allowed hidden
-  secret.write          allowed allowed allowed   denied  hidden
-  secret.delete         allowed allowed allowed   denied  hidden
-  version.list          allowed allowed allowed   allowed hidden
-  version.read          allowed allowed allowed   allowed hidden
-  version.rollback      allowed allowed allowed   denied  hidden
-  version.destroy       allowed allowed denied    denied  hidden
-  organization.update   allowed allowed denied    denied  hidden
-  organization.delete   allowed denied  denied    denied  hidden
-  organization.set_impersonation allowed denied denied denied hidden
-  member.list           allowed allowed allowed   allowed hidden
-  member.set            allowed allowed denied    denied  hidden
-  member.remove         allowed allowed allowed   allowed hidden
-  audit.list            allowed allowed denied    denied  hidden
-  service_token.rotate  allowed allowed denied    denied  hidden
-  service_token.reinstate allowed allowed denied  denied  hidden
-  project.update        allowed allowed denied    denied  hidden
-  project.delete        allowed allowed denied    denied  hidden
-  project.undelete      allowed allowed denied    denied  hidden
-  environment.update    allowed allowed denied    denied  hidden
-  environment.delete    allowed allowed denied    denied  hidden
-  environment.copy      allowed allowed allowed   denied  hidden
-  environment.undelete  allowed allowed denied    denied  hidden
-  snapshot.list         allowed allowed allowed   allowed hidden
-  snapshot.read         allowed allowed allowed   allowed hidden
-  snapshot.create       allowed allowed allowed   denied  hidden
-  snapshot.restore      allowed allowed allowed   denied  hidden
-  snapshot.delete       allowed allowed denied    denied  hidden
-  change.list           allowed allowed allowed   allowed hidden
-  change.revert         allowed allowed allowed   denied  hidden
-  consumer.list         allowed allowed allowed   allowed hidden
-  consumer.locate       allowed allowed allowed   denied  hidden
-  fleet.list            allowed allowed allowed   allowed hidden
+  action                         owner   admin   developer viewer  beneath stranger
+  organization.read              allowed allowed allowed   allowed allowed hidden
+  project.list                   allowed allowed allowed   allowed allowed hidden
+  project.list_deleted           allowed allowed denied    denied  denied  hidden
+  project.create                 allowed allowed denied    denied  denied  hidden
+  service_token.list             allowed allowed denied    denied  denied  hidden
+  service_token.create           allowed allowed denied    denied  denied  hidden
+  service_token.revoke           allowed allowed denied    denied  denied  hidden
+  project.read                   allowed allowed allowed   allowed allowed hidden
+  environment.list               allowed allowed allowed   allowed allowed hidden
+  environment.list_deleted       allowed allowed denied    denied  denied  hidden
+  environment.create             allowed allowed denied    denied  denied  hidden
+  environment.read               allowed allowed allowed   allowed denied  hidden
+  secret.list                    allowed allowed allowed   allowed denied  hidden
+  secret.read                    allowed allowed allowed   allowed denied  hidden
+  secret.write                   allowed allowed allowed   denied  denied  hidden
+  secret.delete                  allowed allowed allowed   denied  denied  hidden
+  version.list                   allowed allowed allowed   allowed denied  hidden
+  version.read                   allowed allowed allowed   allowed denied  hidden
+  version.rollback               allowed allowed allowed   denied  denied  hidden
+  version.destroy                allowed allowed denied    denied  denied  hidden
+  organization.update            allowed allowed denied    denied  denied  hidden
+  organization.delete            allowed denied  denied    denied  denied  hidden
+  organization.set_impersonation allowed denied  denied    denied  denied  hidden
+  member.list                    allowed allowed allowed   allowed denied  hidden
+  member.set                     allowed allowed denied    denied  denied  hidden
+  member.remove                  allowed allowed allowed   allowed denied  hidden
+  audit.list                     allowed allowed denied    denied  denied  hidden
+  service_token.rotate           allowed allowed denied    denied  denied  hidden
+  service_token.reinstate        allowed allowed denied    denied  denied  hidden
+  project.update                 allowed allowed denied    denied  denied  hidden
+  project.delete                 allowed allowed denied    denied  denied  hidden
+  project.undelete               allowed allowed denied    denied  denied  hidden
+  environment.update             allowed allowed denied    denied  denied  hidden
+  environment.delete             allowed allowed denied    denied  denied  hidden
+  environment.copy               allowed allowed allowed   denied  denied  hidden
+  environment.undelete           allowed allowed denied    denied  denied  hidden
+  snapshot.list                  allowed allowed allowed   allowed denied  hidden
+  snapshot.read                  allowed allowed allowed   allowed denied  hidden
+  snapshot.create                allowed allowed allowed   denied  denied  hidden
+  snapshot.restore               allowed allowed allowed   denied  denied  hidden
+  snapshot.delete                allowed allowed denied    denied  denied  hidden
+  change.list                    allowed allowed allowed   allowed denied  hidden
+  change.revert                  allowed allowed allowed   denied  denied  hidden
+  consumer.list                  allowed allowed allowed   allowed denied  hidden
+  consumer.locate                allowed allowed allowed   denied  denied  hidden
+  fleet.list                     allowed allowed allowed   allowed allowed hidden
+  organization.list_roles        allowed allowed allowed   allowed denied  hidden
+  organization.set_role          allowed allowed denied    denied  denied  hidden
+  organization.remove_role       allowed allowed allowed   allowed denied  hidden
+  project.list_roles             allowed allowed allowed   allowed denied  hidden
+  project.set_role               allowed allowed denied    denied  denied  hidden
+  project.remove_role            allowed allowed allowed   allowed denied  hidden
+  environment.list_roles         allowed allowed allowed   allowed denied  hidden
+  environment.set_role           allowed allowed denied    denied  denied  hidden
+  environment.remove_role        allowed allowed allowed   allowed denied  hidden
 `;
 
 /**
@@ -223,6 +232,33 @@ const tokenTable = `
   change.list          sibling-environment  allowed allowed allowed allowed hidden  hidden
   change.list          sibling-project      allowed allowed hidden  hidden  hidden  hidden
   change.list          foreign-organization hidden  hidden  hidden  hidden  hidden  hidden
+  organization.list_roles    own                  denied  denied  denied  denied  denied  denied
+  organization.list_roles    foreign-organization hidden  hidden  hidden  hidden  hidden  hidden
+  organization.set_role      own                  denied  denied  denied  denied  denied  denied
+  organization.set_role      foreign-organization hidden  hidden  hidden  hidden  hidden  hidden
+  organization.remove_role   own                  denied  denied  denied  denied  denied  denied
+  organization.remove_role   foreign-organization hidden  hidden  hidden  hidden  hidden  hidden
+  project.list_roles         own                  denied  denied  denied  denied  denied  denied
+  project.list_roles         sibling-project      denied  denied  hidden  hidden  hidden  hidden
+  project.list_roles         foreign-organization hidden  hidden  hidden  hidden  hidden  hidden
+  project.set_role           own                  denied  denied  denied  denied  denied  denied
+  project.set_role           sibling-project      denied  denied  hidden  hidden  hidden  hidden
+  project.set_role           foreign-organization hidden  hidden  hidden  hidden  hidden  hidden
+  project.remove_role        own                  denied  denied  denied  denied  denied  denied
+  project.remove_role        sibling-project      denied  denied  hidden  hidden  hidden  hidden
+  project.remove_role        foreign-organization hidden  hidden  hidden  hidden  hidden  hidden
+  environment.list_roles     own                  denied  denied  denied  denied  denied  denied
+  environment.list_roles     sibling-environment  denied  denied  denied  denied  hidden  hidden
+  environment.list_roles     sibling-project      denied  denied  hidden  hidden  hidden  hidden
+  environment.list_roles     foreign-organization hidden  hidden  hidden  hidden  hidden  hidden
+  environment.set_role       own                  denied  denied  denied  denied  denied  denied
+  environment.set_role       sibling-environment  denied  denied  denied  denied  hidden  hidden
+  environment.set_role       sibling-project      denied  denied  hidden  hidden  hidden  hidden
+  environment.set_role       foreign-organization hidden  hidden  hidden  hidden  hidden  hidden
+  environment.remove_role    own                  denied  denied  denied  denied  denied  denied
+  environment.remove_role    sibling-environment  denied  denied  denied  denied  hidden  hidden
+  environment.remove_role    sibling-project      denied  denied  hidden  hidden  hidden  hidden
+  environment.remove_role    foreign-organization hidden  hidden  hidden  hidden  hidden  hidden
 `;
 
 const organizationId = 'organization-1';
@@ -294,17 +330,20 @@ function rowsOf(table: string, headLines: number): string[][] {
 
 describe('policy for people', () => {
   const rows = rowsOf(peopleTable, 1);
-  const roles: readonly (Role | null)[] = ['owner', 'admin', 'developer', 'viewer', null];
+  const roles: readonly HeldRole[] = ['owner', 'admin', 'developer', 'viewer', 'beneath', null];
 
   test('the table has exactly one row for every action of the policy', () => {
     expect(rows.map(([action = '']) => action).sort()).toEqual([...actions].sort());
     expect(Object.keys(rules).sort()).toEqual([...actions].sort());
   });
 
-  test.each(rows)('%s: owner %s, admin %s, developer %s, viewer %s, stranger %s', (action, ...decisions) => {
-    const target = targetAt(action as Action, 'own');
-    expect(roles.map((role) => decide(user(false), role, action as Action, target))).toEqual(decisions);
-  });
+  test.each(rows)(
+    '%s: owner %s, admin %s, developer %s, viewer %s, beneath %s, stranger %s',
+    (action, ...decisions) => {
+      const target = targetAt(action as Action, 'own');
+      expect(roles.map((role) => decide(user(false), role, action as Action, target))).toEqual(decisions);
+    },
+  );
 
   test.each(rows)('%s: an instance admin has no more than their role gives', (action, ...decisions) => {
     const target = targetAt(action as Action, 'own');

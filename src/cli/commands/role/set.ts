@@ -8,7 +8,7 @@ import { requiredPlace, rolePath, rolePlaceOptions, subjectArgument, subjectOf, 
 export const roleSetCommand = defineCommand({
   summary: 'Give a user or a group a role in an environment, a project or an organization',
   description:
-    'The place is the deepest of -o, -p and -e, one of which is required: with -e an environment, with -p alone a project, with -o alone the organization, for groups only (for a user: `keyframe member set`). The role counts at the place and at everything within it, beside the other roles of the user: the highest counts. A viewer reads secrets, a developer writes them, and an admin also manages what is at the place. Requires the role admin or owner at the place. Nobody gives a role to themselves or to a group that they are in. Asks before it changes a role that is yours, because you may be unable to undo that.',
+    'The place is the deepest of -o, -p and -e, one of which is required: with -e an environment, with -p alone a project, with -o alone the organization, for groups only (for a user: `keyframe member set`). The role counts at the place and at everything within it, beside the other roles of the user: the highest counts. A viewer reads secrets, a developer writes them, and an admin also manages what is at the place. Requires the role admin or owner at the place. Users cannot give a role to themselves or to a group that they are in. Asks before it changes a role that is yours, because you may be unable to undo that.',
   arguments: { subject: subjectArgument },
   options: {
     ...rolePlaceOptions,
