@@ -78,8 +78,6 @@ interface Found {
   /** Undefined for a group. */
   readonly user: Candidate | undefined;
   readonly present: PresentBinding | undefined;
-  /** Throws the policy's refusal of a change to another role, or to none. */
-  readonly judge: (to: BoundRole | null) => void;
 }
 
 /**
@@ -109,8 +107,7 @@ export class RoleBindings {
    * and quota_exceeded.
    */
   async set(access: SetRoleAccess, ref: SubjectRef, role: BoundRole): Promise<SetRoleBinding> {
-    return this.#change(access, ref, async (tx, { subject, user, present, judge }) => {
-      judge(role);
+    return this.#change(access, { ref, to: role }, async (tx, { subject, user, present }) => {
       const from = present?.role ?? null;
       const id = present?.id ?? randomUUID();
       if (present === undefined) await checkCount(tx, access.organizationId);
@@ -130,8 +127,7 @@ export class RoleBindings {
    * for a caller who is no admin.
    */
   async remove(access: RemoveRoleAccess, ref: SubjectRef): Promise<void> {
-    await this.#change(access, ref, async (tx, { subject, user, present, judge }) => {
-      judge(null);
+    await this.#change(access, { ref, to: null }, async (tx, { subject, user, present }) => {
       if (present === undefined) throw noBinding(access, ref);
       await deleteRoleBinding(tx, present.id);
       await notifySubject(tx, subject);
@@ -140,10 +136,13 @@ export class RoleBindings {
     });
   }
 
-  /** Runs a change under the lock of the place, with what there is for the subject. */
+  /**
+   * Runs a change under the lock of the place, with what there is for the subject. The policy judges before a missing
+   * user is reported, so that only admins learn whether an address belongs to a user.
+   */
   async #change<T>(
     access: ChangeAccess,
-    ref: SubjectRef,
+    { ref, to }: { readonly ref: SubjectRef; readonly to: BoundRole | null },
     change: (tx: Transaction, found: Found) => Promise<Changed<T>>,
   ): Promise<T> {
     return auditedFailure(this.#deps.audit, access, async (note) => {
@@ -157,19 +156,15 @@ export class RoleBindings {
           await lockPlace(tx, idsOf(access));
         },
         async change(tx) {
-          if (!('group' in ref) && userId === undefined) throw noSuchUser(ref);
           const user = userId === undefined ? undefined : await findCandidate(tx, access.organizationId, userId);
-          const subject = subjectOf(ref, user);
-          const present = await findRoleBinding(tx, idsOf(access), subject);
+          const isAbsent = !('group' in ref) && user === undefined;
+          const present = isAbsent ? undefined : await findRoleBinding(tx, idsOf(access), subjectOf(ref, user));
           const isSelf = user?.id === callerId;
-          const isOwn = 'group' in subject ? await isInGroup(tx, callerId, subject.group) : isSelf;
+          const isOwn = 'group' in ref ? await isInGroup(tx, callerId, ref.group) : isSelf;
           const byAdmin = access.allows(setActionOf(access));
-          const from = present?.role ?? null;
-          const judge = (to: BoundRole | null): void => {
-            const reason = roleBindingChangeError({ byAdmin, isSelf, isOwn, from, to });
-            if (reason !== undefined) throw refusalOf(reason, access);
-          };
-          return change(tx, { subject, user, present, judge });
+          const reason = roleBindingChangeError({ byAdmin, isSelf, isOwn, from: present?.role ?? null, to });
+          if (reason !== undefined) throw refusalOf(reason, access);
+          return change(tx, { subject: subjectOf(ref, user), user, present });
         },
       });
     });
@@ -227,6 +222,7 @@ function checkSubject(access: ChangeAccess, ref: SubjectRef, note: Note): void {
   );
 }
 
+/** Throws DomainError not_found for a user that does not exist. */
 function subjectOf(ref: SubjectRef, user: Candidate | undefined): Subject {
   if ('group' in ref) return { group: ref.group };
   if (user === undefined) throw noSuchUser(ref);

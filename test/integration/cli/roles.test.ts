@@ -222,6 +222,18 @@ describe('role remove', () => {
     expect((await removed('absent@example.test', ...flags.env)).stderr).toContain('keyframe user create <email>');
   });
 
+  test('does not say to readers whether an address belongs to a user', async () => {
+    await set(ann.email, 'viewer', ...flags.env);
+    const other = await createUser(api.services);
+    const said = async (user: string): Promise<unknown> => {
+      const { code, stderr } = await cli.run(['role', 'remove', user, ...flags.env, '--yes'], as(ann));
+      return { code, stderr };
+    };
+    const refused = await said(other.email);
+    expect(refused).toMatchObject({ code: 4 });
+    expect(await said('absent@example.test')).toEqual(refused);
+  });
+
   test('lets users give up their own role', async () => {
     await set(ann.email, 'viewer', ...flags.env);
     expect((await cli.run(['role', 'remove', ann.email, ...flags.env, '--yes'], as(ann))).code).toBe(0);
