@@ -62,8 +62,10 @@ function parsePath(path: string): Requested {
   return { kind, slugs: segments.slice(0, count), rest: segments.slice(count), revision };
 }
 
+type List = (organization: string) => readonly string[];
+
 /** Where users see what there is, for what is not in an environment. */
-const lists: Readonly<Record<string, (organization: string) => readonly string[]>> = {
+const lists: Readonly<Record<string, List>> = {
   users: () => ['See all users: keyframe user list'],
   'personal-tokens': () => ['See your tokens: keyframe token list'],
   'service-tokens': (organization) => [`See the tokens: keyframe token list-service -o ${organization}`],
@@ -94,16 +96,17 @@ async function explanationOf(error: ClientError, requested: Requested, api: () =
   // These paths exist on every server.
   if (kind === 'me' || slugs.length + rest.length === 0) return wrongAddress(error.url);
   const list = lists[kind];
-  if (slugs.length === 0) {
-    return { next: list?.('') ?? ['See the snapshots: keyframe snapshot list'] };
-  }
+  if (slugs.length === 0) return { next: withoutPlace(list) };
   const client = api();
   const missing = await missingLevel(client, slugs);
   if (missing === 'server') return wrongAddress(error.url);
   if (missing !== undefined) return missing;
-  const [organization = ''] = slugs;
   if (rest[0] === 'roles') return { next: rolesAndUsers(slugs) };
-  return list === undefined ? await inEnvironment(client, error, requested) : { next: list(organization) };
+  return list === undefined ? await inEnvironment(client, error, requested) : { next: list(slugs[0] ?? '') };
+}
+
+function withoutPlace(list: List | undefined): readonly string[] {
+  return list?.('') ?? ['See the snapshots: keyframe snapshot list'];
 }
 
 function wrongAddress(url: string): Explanation {

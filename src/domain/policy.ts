@@ -96,9 +96,9 @@ export interface PolicyTarget {
 export type HeldRole = Role | 'beneath' | null;
 
 /** Highest first. */
-const everyRole: readonly Role[] = ['owner', 'admin', 'developer', 'viewer'];
+export const everyRole: readonly Role[] = ['owner', 'admin', 'developer', 'viewer'];
 const writers: readonly Role[] = ['owner', 'admin', 'developer'];
-const admins: readonly Role[] = ['owner', 'admin'];
+export const admins: readonly Role[] = ['owner', 'admin'];
 const owners: readonly Role[] = ['owner'];
 
 interface Rule {
@@ -114,11 +114,11 @@ export const rules: Readonly<Record<Action, Rule>> = {
   'organization.set_impersonation': { roles: owners, serviceToken: 'never' },
   'member.list': { roles: everyRole, serviceToken: 'never' },
   'member.set': { roles: admins, serviceToken: 'never' },
-  // Every member may leave; `memberChangeError` decides whom else a role may remove.
+  // Every member may leave; `memberChangeError` (role-changes.ts) decides whom else a role may remove.
   'member.remove': { roles: everyRole, serviceToken: 'never' },
   'organization.list_roles': { roles: everyRole, serviceToken: 'never' },
   'organization.set_role': { roles: admins, serviceToken: 'never' },
-  // Users may give up a role; `roleBindingChangeError` decides who withdraws others.
+  // Users may give up a role; `roleBindingChangeError` (role-changes.ts) decides who withdraws others.
   'organization.remove_role': { roles: everyRole, serviceToken: 'never' },
   'audit.list': { roles: admins, serviceToken: 'never' },
   // A service token sees what reads the environments of its scope.
@@ -348,67 +348,6 @@ export function decideResource(
   const permission = rule === 'asked' ? asked.permission : rule;
   const byName = needsName(action, { ...asked, permission });
   return covers(grants, { ...asked, kind, permission, byName }) ? 'allowed' : 'denied';
-}
-
-/** A change of one membership; null stands for no membership. */
-export interface MemberChange {
-  /** The highest role of the caller in the organization, and whether the membership is the caller's. */
-  readonly byRole: Role;
-  readonly isSelf: boolean;
-  readonly from: Role | null;
-  readonly to: Role | null;
-  /** Number of other owners of the organization that are not disabled. */
-  readonly otherOwners: number;
-}
-
-/**
- * Why a change of a membership is refused, or undefined. Every member may leave. Admins and owners may change others. Only
- * owners may appoint or remove owners. A caller, whose role may come from a group, does not raise their own membership.
- * The last owner cannot leave.
- */
-export function memberChangeError({
-  byRole,
-  isSelf,
-  from,
-  to,
-  otherOwners,
-}: MemberChange): MemberChangeError | undefined {
-  const leaves = isSelf && to === null;
-  if (!leaves && !admins.includes(byRole)) return 'not_admin';
-  if (byRole !== 'owner' && (from === 'owner' || to === 'owner')) return 'owner_only';
-  if (isSelf && isRaise(from, to)) return 'own_role';
-  if (from === 'owner' && to !== 'owner' && otherOwners === 0) return 'last_owner';
-  return undefined;
-}
-
-export type MemberChangeError = 'not_admin' | 'owner_only' | 'own_role' | 'last_owner';
-
-/** Whether a role, or null for none, becomes a higher one. */
-function isRaise(from: Role | null, to: Role | null): boolean {
-  return to !== null && (from === null || everyRole.indexOf(to) < everyRole.indexOf(from));
-}
-
-/** A change of one role by place; null stands for no role. */
-export interface RoleBindingChange {
-  /** Whether the caller is an admin at the place. */
-  readonly byAdmin: boolean;
-  /** Whether the subject is the caller. */
-  readonly isSelf: boolean;
-  /** Whether the subject is the caller, or a group that the caller is in. */
-  readonly isOwn: boolean;
-  readonly from: Role | null;
-  readonly to: Role | null;
-}
-
-/**
- * Why a change of a role by place is refused, or undefined. Users may give up a role. Only admins may make other changes;
- * no role by place is above admin, so none is above the role of the caller. Callers do not give or raise a role that
- * would be theirs.
- */
-export function roleBindingChangeError(change: RoleBindingChange): 'not_admin' | 'own_role' | undefined {
-  const { byAdmin, isSelf, isOwn, from, to } = change;
-  if (!byAdmin && !(isSelf && to === null)) return 'not_admin';
-  return isOwn && isRaise(from, to) ? 'own_role' : undefined;
 }
 
 /** Whether a target is in the scope of a token, or an ancestor of that scope. */

@@ -72,7 +72,8 @@ export async function listRoleBindings(
   { organizationId, projectId, environmentId }: TargetIds,
   { after, limit }: BindingPage,
 ): Promise<RoleBindingRecord[]> {
-  const position = [after?.project ?? null, after?.environment ?? null, after?.subject ?? null, after?.id ?? null];
+  const position =
+    after === null ? [null, null, null, null] : [after.project, after.environment, after.subject, after.id];
   const place = [organizationId, projectId ?? null, environmentId ?? null];
   return queryRows<RoleBindingRecord>(pool, listStatement, [...place, ...position, limit]);
 }

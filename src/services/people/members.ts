@@ -1,6 +1,6 @@
 import { DomainError, invalidField } from '../../domain/errors/domain-error.ts';
 import { isOwnToken } from '../../domain/impersonation.ts';
-import { memberChangeError, type MemberChangeError } from '../../domain/policy.ts';
+import { memberChangeError, type MemberChangeError } from '../../domain/role-changes.ts';
 import type { Role } from '../../domain/principal.ts';
 import { holdUsers } from '../../store/access.ts';
 import type { Database } from '../../store/database.ts';
@@ -100,9 +100,9 @@ export class Members {
       }
       const { id: userId, email, role: from } = candidate;
       await deleteMember(tx, organizationId, userId);
-      const roles = await deleteBindingsOfUser(tx, organizationId, userId);
+      const rolesByPlace = await deleteBindingsOfUser(tx, organizationId, userId);
       await notifyUser(tx, userId);
-      const removed = roles > 0 ? { rolesByPlace: roles } : {};
+      const removed = rolesByPlace > 0 ? { rolesByPlace } : {};
       return { result: undefined, audit: successRecord(access, { userId, email, from, ...removed }) };
     });
   }

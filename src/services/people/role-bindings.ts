@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { DomainError, invalidField } from '../../domain/errors/domain-error.ts';
 import { limits } from '../../domain/limits.ts';
-import { type Action, roleBindingChangeError } from '../../domain/policy.ts';
+import type { Action } from '../../domain/policy.ts';
+import { roleBindingChangeError } from '../../domain/role-changes.ts';
 import { holdUsers, type TargetIds } from '../../store/access.ts';
 import type { Database } from '../../store/database.ts';
 import { type Candidate, findCandidate, findUserId, type UserRef } from '../../store/members.ts';

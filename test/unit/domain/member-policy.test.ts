@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { memberChangeError } from '../../../src/domain/policy.ts';
+import { memberChangeError } from '../../../src/domain/role-changes.ts';
 import type { Role } from '../../../src/domain/principal.ts';
 
 /** Who changes whose membership from what to what, with how many other owners, and why not. */

@@ -12,16 +12,13 @@ import {
   rules,
 } from '../../../src/domain/policy.ts';
 import type { TokenPermission } from '../../../src/domain/grants.ts';
-import type {
-  KeylessPrincipal,
-  ServiceTokenPrincipal,
-  TokenScope,
-  UserPrincipal,
-} from '../../../src/domain/principal.ts';
+import type { TokenScope } from '../../../src/domain/principal.ts';
+import { keylessToken, organizationId, serviceToken, user } from './policy-principals.ts';
 
 /**
- * What people may do, cell by cell; `beneath` is a user who has roles only at places within the target. Written out so that a change of the policy shows as a change of this table; an
- * action, role, scope or permission without its cells fails the tests below.
+ * What people may do, cell by cell; `beneath` is a user who has roles only at places within the target. Written out so
+ * that a change of the policy shows as a change of this table; an action, role, scope or permission without its cells
+ * fails the tests below.
  */
 const peopleTable = `
   action                         owner   admin   developer viewer  beneath stranger
@@ -261,7 +258,6 @@ const tokenTable = `
   environment.remove_role    foreign-organization hidden  hidden  hidden  hidden  hidden  hidden
 `;
 
-const organizationId = 'organization-1';
 const targets: Record<string, PolicyTarget> = {
   own: { organizationId, projectId: 'project-1', environmentId: 'environment-1' },
   'sibling-environment': { organizationId, projectId: 'project-1', environmentId: 'environment-2' },
@@ -288,39 +284,6 @@ function targetAt(action: Action, relation: string): PolicyTarget {
   if (level === 'project') return { organizationId: target.organizationId, projectId };
   return { organizationId: target.organizationId, projectId, environmentId };
 }
-
-function user(instanceAdmin: boolean): UserPrincipal {
-  const actor = { type: 'user', id: 'user-1', name: 'Ada' } as const;
-  return { ...actor, instanceAdmin, credentialId: 'credential-1', tokenCreator: null, expiresAt: null };
-}
-
-function serviceToken(scope: TokenScope, permission: TokenPermission): ServiceTokenPrincipal {
-  return {
-    type: 'service_token',
-    id: 'token-1',
-    name: 'ci',
-    organizationId,
-    scope,
-    projectId: scope === 'organization' ? null : 'project-1',
-    environmentId: scope === 'environment' ? 'environment-1' : null,
-    permission,
-    credentialId: 'credential-1',
-    expiresAt: null,
-  };
-}
-
-const keylessToken: KeylessPrincipal = {
-  type: 'service_token',
-  id: 'token-1',
-  name: 'SecretSyncs of team-a (cluster prod)',
-  isKeyless: true,
-  organizationId,
-  scope: 'environment',
-  projectId: 'project-1',
-  environmentId: 'environment-1',
-  permission: 'read',
-  claim: { cluster: 'prod', namespace: 'team-a' },
-};
 
 /** The lines of a table as cells, without the head. */
 function rowsOf(table: string, headLines: number): string[][] {

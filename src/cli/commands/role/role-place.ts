@@ -26,7 +26,10 @@ export const rolePlaceOptions = {
     description: 'Organization; with -p or -e, that of .keyframe.json by default',
   },
   project: { ...scopeOptions.project, description: 'Project; with -e, that of .keyframe.json by default' },
-  environment: { ...scopeOptions.environment, description: 'Environment; without it, the whole project' },
+  environment: {
+    ...scopeOptions.environment,
+    description: 'Environment; without it, the whole project or organization',
+  },
 };
 
 /** Who has the role: for `rolePath`. */
