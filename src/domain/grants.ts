@@ -120,15 +120,18 @@ export function kindsNeeded(kind: GrantedKindName): readonly GrantedKindName[] {
 }
 
 function coversAlone(rule: GrantRule, need: GrantNeed): boolean {
-  const { kind, organization, project, environment, permission, byName = false } = need;
-  const allEnvironments = rule.environments.includes('*') && !byName;
   return (
-    isFor(rule, kind) &&
-    rule.organization === organization &&
-    ((rule.project === '*' && !byName) || (project !== null && rule.project === project)) &&
-    (allEnvironments || (environment !== null && rule.environments.includes(environment))) &&
-    (permission === 'read' || rule.permission === 'read_write')
+    isFor(rule, need.kind) &&
+    rule.organization === need.organization &&
+    names([rule.project], need.project, need) &&
+    names(rule.environments, need.environment, need) &&
+    (need.permission === 'read' || rule.permission === 'read_write')
   );
+}
+
+/** Whether slugs of a rule name that of a need, which is null for all. */
+function names(slugs: readonly string[], slug: string | null, { byName = false }: GrantNeed): boolean {
+  return (slugs.includes('*') && !byName) || (slug !== null && slugs.includes(slug));
 }
 
 function isFor({ kinds }: GrantRule, kind: GrantedKindName): boolean {

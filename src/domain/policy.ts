@@ -213,18 +213,20 @@ const keylessActions: readonly Action[] = ['secret.list'];
  * changed only by admins of it, and by tokens whose scope is this environment.
  */
 export function decide(principal: TenantPrincipal, role: HeldRole, action: Action, target: PolicyTarget): Decision {
-  const rule = rules[action];
-  if (principal.type === 'user') {
-    if (role === null) return 'hidden';
-    if (role === 'beneath') return namingActions.has(action) ? 'allowed' : 'denied';
-    const roles = isRestricted(action, target) ? rule.roles.filter((each) => admins.includes(each)) : rule.roles;
-    return roles.includes(role) ? 'allowed' : 'denied';
-  }
+  if (principal.type === 'user') return decideByRole(role, action, target);
   if (!isVisible(principal, target)) return 'hidden';
   if ('isKeyless' in principal) return keylessActions.includes(action) ? 'allowed' : 'denied';
-  if (rule.serviceToken === 'never') return 'denied';
+  const { serviceToken } = rules[action];
+  if (serviceToken === 'never') return 'denied';
   if (isRestricted(action, target) && principal.scope !== 'environment') return 'denied';
-  return rule.serviceToken === 'read' || principal.permission === 'read_write' ? 'allowed' : 'denied';
+  return serviceToken === 'read' || principal.permission === 'read_write' ? 'allowed' : 'denied';
+}
+
+function decideByRole(role: HeldRole, action: Action, target: PolicyTarget): Decision {
+  if (role === null) return 'hidden';
+  if (role === 'beneath') return namingActions.has(action) ? 'allowed' : 'denied';
+  if (isRestricted(action, target) && !admins.includes(role)) return 'denied';
+  return rules[action].roles.includes(role) ? 'allowed' : 'denied';
 }
 
 /** Actions on resources that a user owns. Service tokens own none. */

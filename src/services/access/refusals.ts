@@ -8,7 +8,6 @@ import {
   grantedPermission,
   grantedText,
   kindsNeeded,
-  type TokenPermission,
 } from '../../domain/grants.ts';
 import {
   type Action,

@@ -213,7 +213,11 @@ export class ResourceTokens {
       const held = known ?? (await holdResourceToken(tx, owner));
       await claimOnce(tx, caller.principal, { operation: 'token_end', ...once });
       if (held === undefined) return undefined;
-      const revoked = await revokeServiceToken(tx, { organizationId: held.organizationId, projectId: null }, held.tokenId);
+      const revoked = await revokeServiceToken(
+        tx,
+        { organizationId: held.organizationId, projectId: null },
+        held.tokenId,
+      );
       return revoked?.wasLive === true ? held : undefined;
     });
   }

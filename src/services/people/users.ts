@@ -24,7 +24,7 @@ import { changeJudgedFirst } from '../kernel/change.ts';
 import type { Changed } from '../kernel/changed.ts';
 import { badCursor, checkLimit, decodeCursor, encodeCursor, type PageRequest } from '../kernel/page.ts';
 
-export type { UserChanges, UserRecord } from '../../store/users.ts';
+export type { UserRecord } from '../../store/users.ts';
 
 export interface CreateUserInput {
   /** Stored and compared in lower case. */

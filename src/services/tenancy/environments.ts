@@ -90,9 +90,10 @@ export class Environments {
    */
   async update(
     access: EnvironmentAccess<'environment.update'>,
-    { displayName, isProtected, dryRun = false }: UpdateEnvironmentInput,
+    input: UpdateEnvironmentInput,
   ): Promise<UpdatedEnvironment> {
     const { environmentId } = access;
+    const { displayName, isProtected, dryRun = false } = input;
     return auditedFailure(this.#deps.audit, access, async () => {
       if (displayName !== undefined) checkName('displayName', displayName);
       return makeChange(this.#deps, access, async (tx) => {
@@ -100,11 +101,7 @@ export class Environments {
         if (before === undefined) throw deletedMeanwhile('environment');
         const becomesProtected = isProtected === true && !before.isProtected;
         const tokensWithoutAccess = becomesProtected ? await listWideWriters(tx, access) : [];
-        if (dryRun) {
-          const planned = { ...before, displayName: displayName ?? before.displayName };
-          const environment = { ...planned, isProtected: isProtected ?? before.isProtected };
-          return { result: { environment, tokensWithoutAccess }, audit: null };
-        }
+        if (dryRun) return { result: { environment: changed(before, input), tokensWithoutAccess }, audit: null };
         const environment = await updateEnvironment(tx, environmentId, { displayName, isProtected });
         if (environment === undefined) throw deletedMeanwhile('environment');
         const audit = successRecord(access, {
@@ -145,4 +142,9 @@ export class Environments {
   ): Promise<void> {
     await purgeTenant(this.#deps, access, { organization, project, environment });
   }
+}
+
+function changed(before: EnvironmentRecord, { displayName, isProtected }: UpdateEnvironmentInput): EnvironmentRecord {
+  const { displayName: name, isProtected: was } = before;
+  return { ...before, displayName: displayName ?? name, isProtected: isProtected ?? was };
 }

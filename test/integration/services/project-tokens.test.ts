@@ -6,6 +6,7 @@ import { LockSession } from '../../support/database/locks.ts';
 import type { TestDatabase } from '../../support/database/postgres.ts';
 import { type BoundUser, RoleCalls } from '../../support/api/role-calls.ts';
 import type { TestServices, World } from '../../support/api/services.ts';
+import { outcomeOf } from '../../support/api/outcome.ts';
 import { withWorlds } from '../../support/api/with-services.ts';
 
 let database: TestDatabase;
@@ -18,13 +19,6 @@ withWorlds((given) => ({ database, services, world } = given));
 beforeEach(async () => {
   admin = await new RoleCalls(services, world).user('project', 'admin');
 });
-
-async function outcomeOf(work: Promise<unknown>): Promise<string> {
-  return work.then(
-    () => 'done',
-    (error: { code?: string }) => error.code ?? String(error),
-  );
-}
 
 async function create(caller: Caller, input: Partial<CreateServiceTokenInput> = {}): Promise<{ readonly id: string }> {
   const access = await world.onProject(caller, 'service_token.create');

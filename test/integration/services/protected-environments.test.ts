@@ -11,6 +11,7 @@ import { type SecretCalls, secretCalls } from '../../support/api/secret-calls.ts
 import type { TestServices, World } from '../../support/api/services.ts';
 import { type SnapshotCalls, snapshotCalls } from '../../support/api/snapshot-calls.ts';
 import { ruleFor, TokenResource } from '../../support/api/token-resource.ts';
+import { outcomeOf } from '../../support/api/outcome.ts';
 import { withWorlds } from '../../support/api/with-services.ts';
 
 let database: TestDatabase;
@@ -29,13 +30,6 @@ beforeEach(async () => {
 async function protect(caller: Caller = world.owner.caller, more: object = {}): Promise<UpdatedEnvironment> {
   const access = await world.onEnvironment(caller, 'environment.update');
   return services.environments.update(access, { isProtected: true, ...more });
-}
-
-async function outcomeOf(work: Promise<unknown>): Promise<string> {
-  return work.then(
-    () => 'done',
-    (error: { code?: string }) => error.code ?? String(error),
-  );
 }
 
 const restricted: readonly Action[] = [

@@ -5,6 +5,7 @@ import type { TestDatabase } from '../../support/database/postgres.ts';
 import { type BoundUser, RoleCalls } from '../../support/api/role-calls.ts';
 import { secretCalls } from '../../support/api/secret-calls.ts';
 import { createUser, type TestServices, type World } from '../../support/api/services.ts';
+import { outcomeOf } from '../../support/api/outcome.ts';
 import { withWorlds } from '../../support/api/with-services.ts';
 
 let database: TestDatabase;
@@ -17,14 +18,6 @@ withWorlds((given) => ({ database, services, world } = given), { poolSize: 20 })
 beforeEach(() => {
   roles = new RoleCalls(services, world);
 });
-
-/** What a call came to: `done`, or the code of its refusal. */
-async function outcomeOf(work: Promise<unknown>): Promise<string> {
-  return work.then(
-    () => 'done',
-    (error: { code?: string }) => error.code ?? String(error),
-  );
-}
 
 const write = (caller: Caller): Promise<unknown> => secretCalls(services, world, caller).put('KEY', 'value');
 
@@ -233,7 +226,7 @@ describe('the list of roles by place', () => {
     expect(seen).toMatchObject([
       { project: null, environment: null, userId: null, group: 'platform', role: 'admin' },
       { project: world.slugs.project, environment: null, email: inProject.email, group: null, role: 'viewer' },
-      { ...{ project: world.slugs.project, environment: world.slugs.environment }, userId: inEnvironment.id },
+      { project: world.slugs.project, environment: world.slugs.environment, userId: inEnvironment.id },
     ]);
     const there = await services.roleBindings.list(
       await world.onEnvironment(inEnvironment.caller, 'environment.list_roles'),

@@ -4,6 +4,7 @@ import { type SecretCalls, secretCalls } from '../../support/api/secret-calls.ts
 import { createUser, type TestServices, type World } from '../../support/api/services.ts';
 import { type Level, levels, TenantCalls } from '../../support/api/tenant-calls.ts';
 import { TokenResource } from '../../support/api/token-resource.ts';
+import { outcomeOf } from '../../support/api/outcome.ts';
 import { withWorlds } from '../../support/api/with-services.ts';
 
 let services: TestServices;
@@ -18,17 +19,6 @@ beforeEach(() => {
 });
 
 const rounds = process.env['KEYFRAME_TEST_SCALE'] === 'full' ? 200 : 40;
-
-/** What a call came to: `done`, or the code of its refusal. Anything else that is thrown fails the test. */
-async function outcomeOf(work: Promise<unknown>): Promise<string> {
-  return work.then(
-    () => 'done',
-    (error: unknown) => {
-      if (error instanceof Error && 'code' in error && typeof error.code === 'string') return error.code;
-      throw error;
-    },
-  );
-}
 
 async function deadlocks(): Promise<number> {
   const { rows } = await services.database.pool.query<{ count: number }>(

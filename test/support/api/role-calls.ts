@@ -23,22 +23,22 @@ export class RoleCalls {
 
   async set(level: Level, caller: Caller, ref: SubjectRef, role: BoundRole): Promise<SetRoleBinding> {
     const { roleBindings } = this.#services;
-    const { onOrganization, onProject, onEnvironment } = this.#world;
+    const world = this.#world;
     if (level === 'organization') {
-      return roleBindings.set(await onOrganization(caller, 'organization.set_role'), ref, role);
+      return roleBindings.set(await world.onOrganization(caller, 'organization.set_role'), ref, role);
     }
-    if (level === 'project') return roleBindings.set(await onProject(caller, 'project.set_role'), ref, role);
-    return roleBindings.set(await onEnvironment(caller, 'environment.set_role'), ref, role);
+    if (level === 'project') return roleBindings.set(await world.onProject(caller, 'project.set_role'), ref, role);
+    return roleBindings.set(await world.onEnvironment(caller, 'environment.set_role'), ref, role);
   }
 
   async remove(level: Level, caller: Caller, ref: SubjectRef): Promise<void> {
     const { roleBindings } = this.#services;
-    const { onOrganization, onProject, onEnvironment } = this.#world;
+    const world = this.#world;
     if (level === 'organization') {
-      return roleBindings.remove(await onOrganization(caller, 'organization.remove_role'), ref);
+      return roleBindings.remove(await world.onOrganization(caller, 'organization.remove_role'), ref);
     }
-    if (level === 'project') return roleBindings.remove(await onProject(caller, 'project.remove_role'), ref);
-    return roleBindings.remove(await onEnvironment(caller, 'environment.remove_role'), ref);
+    if (level === 'project') return roleBindings.remove(await world.onProject(caller, 'project.remove_role'), ref);
+    return roleBindings.remove(await world.onEnvironment(caller, 'environment.remove_role'), ref);
   }
 
   /** A user whom the owner gave a role. */
