@@ -118,8 +118,7 @@ export const rules: Readonly<Record<Action, Rule>> = {
   'member.remove': { roles: everyRole, serviceToken: 'never' },
   'organization.list_roles': { roles: everyRole, serviceToken: 'never' },
   'organization.set_role': { roles: admins, serviceToken: 'never' },
-  // Users may give up a role; `roleBindingChangeError` (role-changes.ts) decides who withdraws others.
-  'organization.remove_role': { roles: everyRole, serviceToken: 'never' },
+  'organization.remove_role': { roles: admins, serviceToken: 'never' },
   'audit.list': { roles: admins, serviceToken: 'never' },
   // A service token sees what reads the environments of its scope.
   'fleet.list': { roles: everyRole, serviceToken: 'read' },
@@ -132,6 +131,7 @@ export const rules: Readonly<Record<Action, Rule>> = {
   'project.undelete': { roles: admins, serviceToken: 'never' },
   'project.list_roles': { roles: everyRole, serviceToken: 'never' },
   'project.set_role': { roles: admins, serviceToken: 'never' },
+  // Users may give up a role of their own; `roleBindingChangeError` (role-changes.ts) decides who withdraws others.
   'project.remove_role': { roles: everyRole, serviceToken: 'never' },
   'environment.list': { roles: everyRole, serviceToken: 'read' },
   'environment.list_deleted': { roles: admins, serviceToken: 'never' },

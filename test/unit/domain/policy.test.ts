@@ -70,7 +70,7 @@ const peopleTable = `
   fleet.list                     allowed allowed allowed   allowed allowed hidden
   organization.list_roles        allowed allowed allowed   allowed denied  hidden
   organization.set_role          allowed allowed denied    denied  denied  hidden
-  organization.remove_role       allowed allowed allowed   allowed denied  hidden
+  organization.remove_role       allowed allowed denied    denied  denied  hidden
   project.list_roles             allowed allowed allowed   allowed denied  hidden
   project.set_role               allowed allowed denied    denied  denied  hidden
   project.remove_role            allowed allowed allowed   allowed denied  hidden
