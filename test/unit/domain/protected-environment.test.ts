@@ -1,6 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { type Action, actionLevels, decide, type HeldRole } from '../../../src/domain/policy.ts';
-import { actions, permissions, relationsOfLevel, scopes, serviceToken, targetAt, user } from './policy-cases.ts';
+import type { TokenPermission } from '../../../src/domain/grants.ts';
+import type { TokenScope } from '../../../src/domain/principal.ts';
+import { organizationId, serviceToken, user } from './policy-principals.ts';
 
 /**
  * Who may change the secrets of a protected environment, cell by cell. Service tokens have the permission read_write,
@@ -23,40 +25,40 @@ const rows = changes
   .split('\n')
   .slice(2)
   .map((line) => line.trim().split(/\s+/));
-const roles: readonly HeldRole[] = ['owner', 'admin', 'developer', 'viewer', 'beneath'];
 const restricted = new Set(rows.map(([action]) => action));
+
+const roles: readonly HeldRole[] = ['owner', 'admin', 'developer', 'viewer', 'beneath'];
+const scopes: readonly TokenScope[] = ['organization', 'project', 'environment'];
+const permissions: readonly TokenPermission[] = ['read', 'read_write'];
+const actions = (Object.keys(actionLevels) as Action[]).filter((action) => actionLevels[action] === 'environment');
+const environment = { organizationId, projectId: 'project-1', environmentId: 'environment-1' };
+const protectedOne = { ...environment, isProtected: true };
 
 describe('a protected environment', () => {
   test.each(rows)('%s: by role %s %s %s %s %s, by scope %s %s %s', (action, ...decisions) => {
-    const target = { ...targetAt(action as Action, 'own'), isProtected: true };
-    const people = roles.map((role) => decide(user(false), role, action as Action, target));
-    const tokens = scopes.map((scope) => decide(serviceToken(scope, 'read_write'), null, action as Action, target));
+    const people = roles.map((role) => decide(user(false), role, action as Action, protectedOne));
+    const tokens = scopes.map((scope) =>
+      decide(serviceToken(scope, 'read_write'), null, action as Action, protectedOne),
+    );
     expect([...people, ...tokens]).toEqual(decisions);
   });
 
   test.each(actions.filter((action) => !restricted.has(action)))('does not restrict %s', (action) => {
-    const target = targetAt(action, 'own');
-    const isProtected = { ...target, isProtected: true };
     for (const role of [...roles, null]) {
-      expect(decide(user(false), role, action, isProtected)).toBe(decide(user(false), role, action, target));
+      expect(decide(user(false), role, action, protectedOne)).toBe(decide(user(false), role, action, environment));
     }
-    for (const scope of scopes) {
-      for (const permission of permissions) {
-        const token = serviceToken(scope, permission);
-        expect(decide(token, null, action, isProtected)).toBe(decide(token, null, action, target));
-      }
+    for (const token of scopes.flatMap((scope) => permissions.map((one) => serviceToken(scope, one)))) {
+      expect(decide(token, null, action, protectedOne)).toBe(decide(token, null, action, environment));
     }
   });
 
-  test('is as hidden as another one, and a token that reads it does not write to it', () => {
-    for (const action of actions.filter((each) => actionLevels[each] === 'environment')) {
-      expect(decide(user(true), null, action, { ...targetAt(action, 'own'), isProtected: true })).toBe('hidden');
-      for (const relation of relationsOfLevel.environment.filter((each) => each !== 'own')) {
-        const target = { ...targetAt(action, relation), isProtected: true };
-        expect(decide(serviceToken('environment', 'read_write'), null, action, target)).toBe('hidden');
-      }
-    }
-    const target = { ...targetAt('secret.write', 'own'), isProtected: true };
-    expect(decide(serviceToken('environment', 'read'), null, 'secret.write', target)).toBe('denied');
+  test.each(actions)('%s: it is as hidden as another one', (action) => {
+    expect(decide(user(true), null, action, protectedOne)).toBe('hidden');
+    const sibling = { ...protectedOne, environmentId: 'environment-2' };
+    expect(decide(serviceToken('environment', 'read_write'), null, action, sibling)).toBe('hidden');
+  });
+
+  test.each(rows)('%s: a token that only reads the environment may not', (action) => {
+    expect(decide(serviceToken('environment', 'read'), null, action as Action, protectedOne)).toBe('denied');
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { roleBindingChangeError } from '../../../src/domain/policy.ts';
+import { roleBindingChangeError } from '../../../src/domain/role-changes.ts';
 import type { Role } from '../../../src/domain/principal.ts';
 
 /**
