@@ -1,7 +1,8 @@
 import { expect, test } from '@jest/globals';
 import type { TestApi } from '../../../support/api/http.ts';
 import type { Reply } from '../../../support/api/keep-alive-client.ts';
-import { type ActorName, type Row, rows } from './expectations.ts';
+import type { ActorName } from './actors.ts';
+import { type Row, rows } from './expectations.ts';
 import { seedKey } from './places.ts';
 import { type Ready, type Site } from './site.ts';
 import { withSite } from './with-site.ts';

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { generateToken } from '../../../../src/crypto/token.ts';
 import type { TestApi } from '../../../support/api/http.ts';
 import { type TestUser, createUser } from '../../../support/api/services.ts';
-import { type ActorName, type DeadCredential, deadCredentials } from './expectations.ts';
+import type { ActorName } from './actors.ts';
+import { type DeadCredential, deadCredentials } from './expectations.ts';
 import { type Founder, type Place, type Places, roles } from './places.ts';
 
 /** A caller with a live credential. */
@@ -22,6 +23,7 @@ export async function makeActors(api: TestApi, founder: Founder, own: Place): Pr
     ...roles.map((role): [ActorName, TestUser] => [role, founder.members[role]]),
     ['stranger', await createUser(api.services)],
     ['instance-admin', await createUser(api.services, { instanceAdmin: true })],
+    ...founder.roleHolders.users,
   ];
   const machines: [ActorName, ServiceToken][] = [];
   for (const [scope, ids] of Object.entries(scopesOf(own))) {

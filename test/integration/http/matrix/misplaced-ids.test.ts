@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type TestApi, startTestApi } from '../../../support/api/http.ts';
-import { type ActorName, type Row, rows } from './expectations.ts';
+import type { ActorName } from './actors.ts';
+import { type Row, rows } from './expectations.ts';
 import type { Place } from './places.ts';
-import type { Prepared } from './requests.ts';
+import type { Prepared } from './prepare.ts';
 import { Site, comparable } from './site.ts';
 
 let api: TestApi;
@@ -77,8 +78,48 @@ const cases: Case[] = [
         ask: (snapshotId) => ({ body: { snapshotId } }),
       },
       { row: 'GET /snapshots/{id}', actor: 'environment-rw', status: 404, id, ask: inPath },
+      // Their role at the environment, or at a deleted one, opens no snapshot of others.
+      ...(['environment-admin', 'environment-group'] as const).map((actor): Case => ({
+        row: 'GET /snapshots/{id}',
+        actor,
+        status: 404,
+        id,
+        ask: inPath,
+      })),
+      {
+        row: `DELETE ${snapshots}/{id}`,
+        actor: 'environment-admin',
+        status: 404,
+        id,
+        ask: inPath,
+      },
+      {
+        row: `POST ${snapshots}/restore`,
+        actor: 'environment-developer',
+        status: 404,
+        id,
+        ask: (snapshotId) => ({ body: { snapshotId } }),
+      },
     ];
   }),
+  ...(['foreign', 'gone'] as const).map((where): Case => ({
+    row: 'GET /snapshots/{id}',
+    actor: 'project-admin',
+    status: 404,
+    id: (elsewhere) => seed(elsewhere[where]),
+    ask: inPath,
+  })),
+  // The environment that is copied from is seen by those who may read it alone.
+  ...(['sibling', 'gone'] as const).map((where): Case => ({
+    row: 'POST /environments/{org}/{project}/{env}/copy',
+    actor: 'environment-admin',
+    status: 404,
+    id: (elsewhere) => (where === 'gone' ? 'gone' : elsewhere.sibling.environment),
+    ask: (environment) => ({
+      params: { environment },
+      body: { from: { project: 'web', environment }, mode: 'changed' },
+    }),
+  })),
   { row: 'GET /snapshots/{id}', actor: 'owner', status: 404, id: ({ foreign }) => seed(foreign), ask: inPath },
   { row: 'GET /snapshots/{id}', actor: 'owner', status: 404, id: ({ gone }) => seed(gone), ask: inPath },
   {

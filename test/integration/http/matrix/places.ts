@@ -1,10 +1,12 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { generateToken } from '../../../../src/crypto/token.ts';
 import type { Role } from '../../../../src/domain/principal.ts';
+import type { BoundRole } from '../../../../src/store/role-bindings.ts';
 import type { TestApi } from '../../../support/api/http.ts';
 import type { KeepAliveClient } from '../../../support/api/keep-alive-client.ts';
 import { type TestUser, createUser } from '../../../support/api/services.ts';
-import type { ForeignTarget } from './expectations.ts';
+import type { ForeignTarget } from './foreign-targets.ts';
+import { type Level, RoleHolders, idsOf } from './role-holders.ts';
 
 /** Slugs and ids from an organization down to an environment. */
 export interface Place {
@@ -26,6 +28,9 @@ export type Members = Readonly<Record<Role, TestUser>>;
 /** Every environment's key from the start, with two versions. */
 export const seedKey = 'SEED';
 
+/** Of a user or of a group. */
+export type Binding = { readonly role: BoundRole } & ({ readonly userId: string } | { readonly groupName: string });
+
 interface FounderDeps {
   readonly api: TestApi;
   readonly client: KeepAliveClient;
@@ -39,16 +44,19 @@ export class Founder {
   readonly members: Members;
   /** A person without any role, whom others may see but no request changes. */
   readonly bystander: TestUser;
+  readonly roleHolders: RoleHolders;
 
   private constructor(
     { api, client }: FounderDeps,
     people: { readonly self: TestUser; readonly members: Members; readonly bystander: TestUser },
+    roleHolders: RoleHolders,
   ) {
     this.#api = api;
     this.#client = client;
     this.#self = people.self;
     this.members = people.members;
     this.bystander = people.bystander;
+    this.roleHolders = roleHolders;
   }
 
   static async make(deps: FounderDeps): Promise<Founder> {
@@ -57,7 +65,8 @@ export class Founder {
       await Promise.all(roles.map(async (role) => [role, await createUser(services)] as const)),
     ) as unknown as Members;
     const self = await createUser(services, { instanceAdmin: true });
-    return new Founder(deps, { self, members, bystander: await createUser(services) });
+    const people = { self, members, bystander: await createUser(services) };
+    return new Founder(deps, people, await RoleHolders.make(deps.api));
   }
 
   /** A request that has to succeed; answers its body. */
@@ -88,6 +97,26 @@ export class Founder {
     await this.#api.services.database.prisma.membership.create({ data: { organizationId, userId, role } });
   }
 
+  /** Gives a person a role in a place of this level, past the routes that are tested. */
+  async bind(place: Place, level: Level, { role, ...subject }: Binding): Promise<void> {
+    const data = { id: randomUUID(), ...idsOf(place, level), ...subject, role };
+    await this.#api.services.database.prisma.roleBinding.create({ data });
+  }
+
+  /** The name of a new group, which the person is in. */
+  async group(userId: string): Promise<string> {
+    const name = freshSlug('group');
+    await this.roleHolders.join(name, userId);
+    return name;
+  }
+
+  /** A project or an environment beside that of a place, in which everyone has the same role as there. */
+  async similar(like: Place, level: 'project' | 'environment'): Promise<Place> {
+    const place = await (level === 'project' ? this.project(like) : this.environment(like));
+    await this.roleHolders.bindAlike(like, place, level);
+    return place;
+  }
+
   /** An organization of which each member has their role, or in which the founder alone has one. */
   async organization(options: { readonly members: boolean }): Promise<Place> {
     const slug = freshSlug('acme');
@@ -95,6 +124,7 @@ export class Founder {
     const data = roles.map((role) => ({ organizationId: id, userId: this.members[role].id, role }));
     if (options.members) await this.#api.services.database.prisma.membership.createMany({ data });
     const place = { ...nowhere, organization: slug, organizationId: id };
+    if (options.members) await this.roleHolders.bind(place, 'organization');
     return { ...place, serviceTokenId: (await this.serviceToken(place, { scope: 'organization' })).id };
   }
 
@@ -207,6 +237,10 @@ export async function makePlaces(founder: Founder): Promise<Places> {
     ['deleted project', await founder.place(acme, { project: 'gone', environment: 'prod' })],
     ['deleted organization', await founder.place(await founder.organization({ members: true }), slugs)],
   ]);
+  for (const place of [own, foreign.get('deleted project'), foreign.get('deleted organization')]) {
+    for (const level of ['project', 'environment'] as const) await founder.roleHolders.bind(place ?? nowhere, level);
+  }
+  await founder.roleHolders.bind(foreign.get('deleted environment') ?? nowhere, 'environment');
   return { own, foreign };
 }
 

@@ -1,29 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { Actor } from './callers.ts';
-import { type Founder, type Place, freshKey, freshSlug, seedKey } from './places.ts';
-
-/** Who will ask about which place, and what is to come of it. */
-export interface Wanted {
-  readonly founder: Founder;
-  readonly place: Place;
-  readonly actor: Actor;
-  /** Whether the request will succeed. If so, it changes a separate resource, else it uses an existing one. */
-  readonly succeeds: boolean;
-}
-
-/** What a request holds beside its method and template. */
-export interface Prepared {
-  /** Another place than the wanted one, with the same relation to the actor. */
-  readonly place?: Place;
-  /** The names in the path below the place's. */
-  readonly params?: Readonly<Record<string, string>>;
-  /** With its question mark. */
-  readonly query?: string;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: unknown;
-}
-
-type Prepare = (wanted: Wanted) => Prepared | Promise<Prepared>;
+import { type Place, freshKey, freshSlug, seedKey } from './places.ts';
+import type { Prepare, Prepared, Wanted } from './prepare.ts';
+import { rolePreparations } from './role-requests.ts';
 
 const asItIs: Prepare = () => ({});
 const displayName: Prepare = () => ({ body: { displayName: 'Renamed' } });
@@ -79,20 +57,22 @@ const deletedOrganization: Prepare = async ({ founder, succeeds }) => {
 
 const deletedProject: Prepare = async ({ founder, place: within, succeeds }) => {
   if (!succeeds) return {};
-  const place = await founder.project(within);
+  const place = await founder.similar(within, 'project');
   await founder.send('DELETE', `/projects/${place.organization}/${place.project}`);
   return { place };
 };
 
 const deletedEnvironment: Prepare = async ({ founder, place: within, succeeds }) => {
   if (!succeeds) return {};
-  const place = await founder.environment(within);
+  const place = await founder.similar(within, 'environment');
   await founder.send('DELETE', `/environments/${place.organization}/${place.project}/${place.environment}`);
   return { place };
 };
 
 /** The request of each line of the table: valid, and about something that is there. */
 export const preparations: Readonly<Record<string, Prepare>> = {
+  ...rolePreparations,
+
   'GET /me': asItIs,
 
   'GET /organizations': asItIs,
@@ -120,7 +100,7 @@ export const preparations: Readonly<Record<string, Prepare>> = {
   'GET /projects/{org}/{project}': asItIs,
   'PATCH /projects/{org}/{project}': displayName,
   'DELETE /projects/{org}/{project}': async ({ founder, place, succeeds }) =>
-    succeeds ? { place: await founder.project(place) } : {},
+    succeeds ? { place: await founder.similar(place, 'project') } : {},
   'GET /projects/{org} [deleted]': deleted,
   'POST /projects/{org}/{project}/undelete': deletedProject,
   'POST /projects/{org}/{project}/undelete [live]': asItIs,
@@ -131,7 +111,7 @@ export const preparations: Readonly<Record<string, Prepare>> = {
   'GET /environments/{org}/{project}/{env}': asItIs,
   'PATCH /environments/{org}/{project}/{env}': displayName,
   'DELETE /environments/{org}/{project}/{env}': async ({ founder, place, succeeds }) =>
-    succeeds ? { place: await founder.environment(place) } : {},
+    succeeds ? { place: await founder.similar(place, 'environment') } : {},
   'GET /environments/{org}/{project} [deleted]': deleted,
   'POST /environments/{org}/{project}/{env}/undelete': deletedEnvironment,
   'POST /environments/{org}/{project}/{env}/undelete [live]': asItIs,
@@ -175,6 +155,11 @@ export const preparations: Readonly<Record<string, Prepare>> = {
     params: { user: actor.id },
     body: { role: 'owner' },
   }),
+  'PUT /members/{org}/{user} [oneself_to_admin]': async ({ founder, actor, succeeds }) => ({
+    ...(succeeds ? { place: await founder.organization({ members: true }) } : {}),
+    params: { user: actor.id },
+    body: { role: 'admin' },
+  }),
   'DELETE /members/{org}/{user} [oneself]': async ({ founder, actor, succeeds }) => ({
     ...(succeeds ? { place: await founder.organization({ members: true }) } : {}),
     params: { user: actor.id },
@@ -182,8 +167,9 @@ export const preparations: Readonly<Record<string, Prepare>> = {
   'DELETE /members/{org}/{user} [another]': async (wanted) => ({ params: await member(wanted, 'developer') }),
   'DELETE /members/{org}/{user} [an_owner]': async (wanted) => ({ params: await member(wanted, 'owner') }),
   'DELETE /members/{org}/{user} [the_last_owner]': async ({ founder, actor, place: own }) => {
-    const place = actor.isUser ? await founder.organization({ members: true }) : own;
-    if (actor.isUser) await founder.leave(place.organizationId);
+    // For others than an owner, there being another owner makes no difference.
+    const place = actor.name === 'owner' ? await founder.organization({ members: true }) : own;
+    if (actor.name === 'owner') await founder.leave(place.organizationId);
     return { place, params: { user: founder.members.owner.id } };
   },
 
@@ -279,6 +265,7 @@ export function withMissingItem(prepared: Prepared): Prepared {
     revision: randomUUID(),
     id: randomUUID(),
     user: randomUUID(),
+    subject: prepared.params?.['subject']?.startsWith('group:') === true ? 'group:absent' : randomUUID(),
   };
   const names = Object.keys(prepared.params ?? {});
   const last = names.at(-1) ?? '';

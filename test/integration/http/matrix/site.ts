@@ -2,9 +2,11 @@ import type { TestApi } from '../../../support/api/http.ts';
 import { KeepAliveClient, type Reply } from '../../../support/api/keep-alive-client.ts';
 import { tableDigests } from '../../../support/database/table-digest.ts';
 import { type Actor, type DeadCredentials, makeActors, makeDeadCredentials } from './callers.ts';
-import type { ActorName, Row } from './expectations.ts';
+import type { ActorName } from './actors.ts';
+import type { Row } from './expectations.ts';
 import { Founder, type Place, type Places, deletePlaces, makePlaces } from './places.ts';
-import { type Prepared, pathOf, preparations } from './requests.ts';
+import type { Prepared } from './prepare.ts';
+import { pathOf, preparations } from './requests.ts';
 
 /** A request that is ready to be sent as a caller. */
 export interface Ready extends Prepared {
