@@ -55,6 +55,10 @@ export const missingItems: Readonly<Record<string, number>> = {
   'DELETE /service-tokens/{org}/{id}': 404,
   'POST /service-tokens/{org}/{id}/rotate': 404,
   'POST /service-tokens/{org}/{id}/reinstate': 404,
+  'GET /projects/{org}/{project}/service-tokens/{id}': 404,
+  'DELETE /projects/{org}/{project}/service-tokens/{id}': 404,
+  'POST /projects/{org}/{project}/service-tokens/{id}/rotate': 404,
+  'POST /projects/{org}/{project}/service-tokens/{id}/reinstate': 404,
 };
 
 /** A line of the table: a route, maybe in one case, and what it answers to each actor. */

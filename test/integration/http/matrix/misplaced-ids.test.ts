@@ -40,6 +40,7 @@ interface Elsewhere {
 const inPath = (id: string): Prepared => ({ params: { id } });
 const user = (id: string): Prepared => ({ params: { user: id } });
 const tokens = '/service-tokens/{org}';
+const projectTokens = '/projects/{org}/{project}/service-tokens';
 const snapshots = '/snapshots/{org}/{project}/{env}';
 const seed = ({ snapshotId }: Place): string => snapshotId;
 
@@ -51,6 +52,16 @@ const cases: Case[] = [
     id: ({ foreign }) => foreign.serviceTokenId,
     ask: (id) => ({ params: { id }, ...(row.startsWith('POST') ? { body: {} } : {}) }),
   })),
+  // Tokens of the organization are beyond the admins of a project, as those of others are.
+  ...[`GET ${projectTokens}/{id}`, `DELETE ${projectTokens}/{id}`, `POST ${projectTokens}/{id}/rotate`].flatMap((row) =>
+    (['sibling', 'foreign'] as const).map((where): Case => ({
+      row,
+      actor: 'project-admin',
+      status: 404,
+      id: (elsewhere) => elsewhere[where].serviceTokenId,
+      ask: (id) => ({ params: { id }, ...(row.startsWith('POST') ? { body: {} } : {}) }),
+    })),
+  ),
   ...[`GET ${snapshots}/{id}`, `GET ${snapshots}/{id}/diff`, `DELETE ${snapshots}/{id}`].flatMap((row) =>
     (['sibling', 'foreign', 'gone'] as const).map((where): Case => ({
       row,

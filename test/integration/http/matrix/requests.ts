@@ -37,6 +37,16 @@ const ownServiceToken: Prepare = async ({ founder, place, succeeds }) => ({
   params: { id: succeeds ? (await founder.serviceToken(place, { scope: 'organization' })).id : place.serviceTokenId },
 });
 
+const ownProjectToken: Prepare = async ({ founder, place, succeeds }) => {
+  if (!succeeds) return { params: { id: place.serviceTokenId } };
+  const { id } = await founder.serviceToken(place, { scope: 'project', projectId: place.projectId });
+  return { params: { id } };
+};
+
+const ownKeylessToken: Prepare = async ({ founder, place, succeeds }) => ({
+  params: { id: succeeds ? await founder.keylessToken(place) : place.serviceTokenId },
+});
+
 const restore: Prepare = ({ place }) => ({ body: { snapshotId: place.snapshotId } });
 
 /** A copy from another environment of the same project. A token of one environment can name no other than that. */
@@ -229,9 +239,19 @@ export const preparations: Readonly<Record<string, Prepare>> = {
   'GET /service-tokens/{org}/{id}': ({ place }) => ({ params: { id: place.serviceTokenId } }),
   'DELETE /service-tokens/{org}/{id}': ownServiceToken,
   'POST /service-tokens/{org}/{id}/rotate': async (wanted) => ({ ...(await ownServiceToken(wanted)), body: {} }),
-  'POST /service-tokens/{org}/{id}/reinstate': async ({ founder, place, succeeds }) => ({
-    params: { id: succeeds ? await founder.keylessToken(place) : place.serviceTokenId },
+  'POST /service-tokens/{org}/{id}/reinstate': ownKeylessToken,
+
+  'GET /projects/{org}/{project}/service-tokens': asItIs,
+  'POST /projects/{org}/{project}/service-tokens': ({ place: { projectId } }) => ({
+    body: { name: 'ci', scope: 'project', projectId, permission: 'read' },
   }),
+  'GET /projects/{org}/{project}/service-tokens/{id}': ownProjectToken,
+  'DELETE /projects/{org}/{project}/service-tokens/{id}': ownProjectToken,
+  'POST /projects/{org}/{project}/service-tokens/{id}/rotate': async (wanted) => ({
+    ...(await ownProjectToken(wanted)),
+    body: {},
+  }),
+  'POST /projects/{org}/{project}/service-tokens/{id}/reinstate': ownKeylessToken,
 
   'GET /audit': asItIs,
   'GET /audit/{org}': asItIs,
