@@ -37,6 +37,7 @@ export async function makeWorld(api: Api, actAsController: (environmentId: strin
   const token = await post('/service-tokens/acme', tokenBody);
   const person = await post('/users', { email: 'person@example.test' });
   await api.call('PUT', `/members/acme/${person.id}`, { role: 'developer' });
+  await api.call('PUT', `/projects/acme/shop/roles/${person.id}`, { role: 'developer' });
   // Who is the only owner already may be appointed again.
   const { id: owner } = await api.call<Created>('GET', '/me');
   return {
@@ -45,6 +46,7 @@ export async function makeWorld(api: Api, actAsController: (environmentId: strin
       project: 'shop',
       env: 'production',
       user: person.id,
+      subject: person.id,
       key: 'API_KEY',
       version: '1',
       revision: '1',
@@ -56,6 +58,8 @@ export async function makeWorld(api: Api, actAsController: (environmentId: strin
     },
     operations: {
       ...(await makeDoomed(api, scope, tokenBody)),
+      // In an organization, only groups have roles.
+      'PUT /organizations/{org}/roles/{subject}': { subject: 'group:builders' },
       'POST /service-tokens/{org}/{id}/reinstate': { id: await actAsController(environment.id) },
     },
     body: {
@@ -95,6 +99,9 @@ async function makeDoomed(api: Api, scope: string, tokenBody: object): Promise<R
   }
   const member = await post('/users', { email: 'doomed@example.test' });
   await api.call('PUT', `/members/acme/${member.id}`, { role: 'viewer' });
+  const subject = 'group:doomed';
+  const places = ['/organizations/acme', '/projects/acme/shop', `/environments/${scope}`];
+  for (const place of places) await api.call('PUT', `${place}/roles/${subject}`, { role: 'viewer' });
   const personal = await post('/personal-tokens', { name: 'doomed' });
   const service = await post('/service-tokens/acme', { ...tokenBody, name: 'doomed' });
   const snapshot = await post(`/snapshots/${scope}`, { name: 'doomed' });
@@ -111,6 +118,9 @@ async function makeDoomed(api: Api, scope: string, tokenBody: object): Promise<R
     'POST /environments/{org}/{project}/{env}/undelete': { env: missed },
     'DELETE /users/{id}/personal-tokens': { id: member.id },
     'DELETE /members/{org}/{user}': { user: member.id },
+    'DELETE /organizations/{org}/roles/{subject}': { subject },
+    'DELETE /projects/{org}/{project}/roles/{subject}': { subject },
+    'DELETE /environments/{org}/{project}/{env}/roles/{subject}': { subject },
     'DELETE /personal-tokens/{id}': { id: personal.id },
     'DELETE /service-tokens/{org}/{id}': { id: service.id },
     'DELETE /snapshots/{org}/{project}/{env}/{id}': { id: snapshot.id },

@@ -15,6 +15,7 @@ import { meServiceTokenView, meUserView, meView } from '../../wire/me.ts';
 import { memberListView, memberView } from '../../wire/members.ts';
 import { createdPersonalTokenView, personalTokenListView, personalTokenView } from '../../wire/personal-tokens.ts';
 import { problem } from '../../wire/problem.ts';
+import { roleBindingListView, roleBindingView } from '../../wire/role-bindings.ts';
 import {
   listedSecretView,
   listedSecretsView,
@@ -94,6 +95,8 @@ export const namedSchemas = {
   CreatedUser: createdUserView,
   Member: memberView,
   MemberList: memberListView,
+  RoleBinding: roleBindingView,
+  RoleBindingList: roleBindingListView,
   Change: changeView,
   ChangeList: changeListView,
   Revert: revertView,
