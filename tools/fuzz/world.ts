@@ -38,6 +38,7 @@ export async function makeWorld(api: Api, actAsController: (environmentId: strin
   const person = await post('/users', { email: 'person@example.test' });
   await api.call('PUT', `/members/acme/${person.id}`, { role: 'developer' });
   await api.call('PUT', `/projects/acme/shop/roles/${person.id}`, { role: 'developer' });
+  const keylessId = await actAsController(environment.id);
   // Who is the only owner already may be appointed again.
   const { id: owner } = await api.call<Created>('GET', '/me');
   return {
@@ -60,7 +61,8 @@ export async function makeWorld(api: Api, actAsController: (environmentId: strin
       ...(await makeDoomed(api, scope, tokenBody)),
       // In an organization, only groups have roles.
       'PUT /organizations/{org}/roles/{subject}': { subject: 'group:builders' },
-      'POST /service-tokens/{org}/{id}/reinstate': { id: await actAsController(environment.id) },
+      ...(await makeProjectTokens(api, project.id, keylessId)),
+      'POST /service-tokens/{org}/{id}/reinstate': { id: keylessId },
     },
     body: {
       user: owner,
@@ -71,6 +73,22 @@ export async function makeWorld(api: Api, actAsController: (environmentId: strin
       project: 'shop',
       environment: 'staging',
     },
+  };
+}
+
+/** Service tokens for the project, for the operations of its admins. */
+async function makeProjectTokens(api: Api, projectId: string, keylessId: string): Promise<Record<string, PathValues>> {
+  const make = async (name: string): Promise<PathValues> => {
+    const body = { name, scope: 'project', projectId, permission: 'read' };
+    return { id: (await api.call<Created>('POST', '/projects/acme/shop/service-tokens', body)).id };
+  };
+  const token = await make('build');
+  const path = '/projects/{org}/{project}/service-tokens/{id}';
+  return {
+    [`GET ${path}`]: token,
+    [`POST ${path}/rotate`]: token,
+    [`POST ${path}/reinstate`]: { id: keylessId },
+    [`DELETE ${path}`]: await make('doomed'),
   };
 }
 

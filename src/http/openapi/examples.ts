@@ -26,6 +26,9 @@ export function exampleOf(operation: string): OperationExample {
   if (operation === 'reinstateServiceToken') {
     return { path: { org: 'acme', id: reinstated.id }, query: {}, response: reinstated };
   }
+  if (operation === 'reinstateProjectServiceToken') {
+    return { path: { org: 'acme', project: 'shop', id: reinstated.id }, query: {}, response: reinstated };
+  }
   return examples[operation] ?? { path: {}, query: {} };
 }
 

@@ -40,6 +40,7 @@ import {
   organizationView,
   projectListView,
   projectView,
+  updatedEnvironmentView,
 } from '../../wire/tenancy.ts';
 import { createdUserView, userListView, userView } from '../../wire/users.ts';
 import {
@@ -62,6 +63,7 @@ export const namedSchemas = {
   Project: projectView,
   ProjectList: projectListView,
   Environment: environmentView,
+  UpdatedEnvironment: updatedEnvironmentView,
   EnvironmentList: environmentListView,
   Consumer: consumerView,
   ConsumerList: consumerListView,
