@@ -1,3 +1,6 @@
+-- Side by side: FOREIGN KEY role_binding_user_id_fkey keeps rows of app_user: no server deletes a user, so none is kept that would go
+-- Side by side: FOREIGN KEY group_member_user_id_fkey keeps rows of app_user: no server deletes a user, so none is kept that would go
+
 -- AlterTable
 ALTER TABLE "environment" ADD COLUMN     "protected" BOOLEAN NOT NULL DEFAULT false;
 
