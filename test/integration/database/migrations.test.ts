@@ -162,10 +162,11 @@ describe('migrations and prisma/schema.prisma', () => {
     }
   });
 
-  test('what the schema cannot say is there: checks, the one-active-key index and the audit trigger', async () => {
+  test('what the schema cannot say is there: checks, its indexes with conditions and expressions, and the audit trigger', async () => {
     const checks = `SELECT conrelid::regclass || ' ' || conname AS name FROM pg_constraint
       WHERE contype = 'c' AND connamespace = 'public'::regnamespace`;
-    const indexes = `SELECT pg_get_indexdef(indexrelid) AS name FROM pg_index WHERE indpred IS NOT NULL`;
+    const indexes = `SELECT pg_get_indexdef(indexrelid) AS name FROM pg_index
+      WHERE indpred IS NOT NULL OR (indexprs IS NOT NULL AND indrelid > 16384)`;
     const triggers = `SELECT tgrelid::regclass || ' ' || tgname AS name FROM pg_trigger WHERE NOT tgisinternal`;
     const deferrable = `SELECT conrelid::regclass || ' ' || conname FROM pg_constraint WHERE condeferrable AND NOT condeferred`;
     const all = [checks, indexes, triggers, deferrable].join(' UNION ALL ');
@@ -174,6 +175,10 @@ describe('migrations and prisma/schema.prisma', () => {
       'CREATE INDEX secret_version_content_version_id_idx ON public.secret_version USING btree (content_version_id) WHERE (content_version_id IS NOT NULL)',
       'CREATE INDEX secret_version_destroyed_idx ON public.secret_version USING btree (secret_id) WHERE (destroyed_at IS NOT NULL)',
       'CREATE UNIQUE INDEX data_key_one_active ON public.data_key USING btree (project_id) WHERE (retired_at IS NULL)',
+      'CREATE UNIQUE INDEX role_binding_subject_place ON public.role_binding USING btree (organization_id, ' +
+        "COALESCE(project_id, '00000000-0000-0000-0000-000000000000'::uuid), " +
+        "COALESCE(environment_id, '00000000-0000-0000-0000-000000000000'::uuid), " +
+        "COALESCE((user_id)::text, ('group '::text || group_name)))",
       'audit_entry audit_entry_append_only',
       'audit_entry audit_entry_outcome_known',
       'data_key data_key_uses_count',
@@ -186,6 +191,9 @@ describe('migrations and prisma/schema.prisma', () => {
       'personal_token personal_token_hash_size',
       'project project_slug_form',
       'resource_claim resource_claim_serial_counts',
+      'role_binding role_binding_place',
+      'role_binding role_binding_role',
+      'role_binding role_binding_subject',
       'secret secret_key_form',
       'secret secret_version_counts',
       'secret_version secret_version_content_version_id_fkey',

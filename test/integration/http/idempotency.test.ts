@@ -251,11 +251,13 @@ test('where it does nothing the header is refused, after the caller is known and
   await expectProblem(stranger.send('PUT', `/secrets/${place}/X`, undefined, headers), 'not_found');
 });
 
-test('the routes that take it are the six that say so', () => {
+test('the routes that take it are the seven that say so', () => {
   const taking = routeTable.filter(({ input }) => input.idempotencyKey === true).map(({ action }) => action);
   expect(taking.toSorted()).toEqual([
     'change.revert',
     'environment.copy',
+    // In an organization, and in a project.
+    'service_token.create',
     'service_token.create',
     'snapshot.create',
     'snapshot.restore',

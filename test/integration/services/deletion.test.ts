@@ -44,7 +44,8 @@ async function rename(level: Level, displayName: string, caller: Caller = world.
   if (level === 'project') {
     return services.projects.update(await world.onProject(caller, 'project.update'), { displayName });
   }
-  return services.environments.update(await world.onEnvironment(caller, 'environment.update'), { displayName });
+  const access = await world.onEnvironment(caller, 'environment.update');
+  return (await services.environments.update(access, { displayName })).environment;
 }
 
 async function read(level: Level, caller: Caller): Promise<unknown> {

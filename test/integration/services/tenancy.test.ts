@@ -148,6 +148,7 @@ describe('an environment', () => {
       createdAt: expect.any(Date),
       revision: 0,
       revisionId: expect.any(String),
+      isProtected: false,
     });
     const access = await world.onEnvironment(world.viewer.caller, 'environment.read');
     expect(await services.environments.get(access)).toEqual(world.environment);
