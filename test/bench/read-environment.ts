@@ -63,6 +63,55 @@ export async function readEnvironment(): Promise<void> {
         throughput(notModifiedRequests, atOnce, () => load.send({ url, headers: conditional, expected: 304 })),
     });
   }
+  await compareRoles(api, load);
+}
+
+/** Reads by a user in an organization with as many role bindings as it may have, beside one with none. */
+async function compareRoles(api: BenchApi, load: HttpLoad): Promise<void> {
+  const [plain, crowded] = [await benchEnvironment(api.admin, 100), await benchEnvironment(api.admin, 100)];
+  await bindRoles(api, crowded.ref.organization);
+  const headers = { authorization: `Bearer ${api.adminToken}` };
+  const reads = (path: string): Promise<number> =>
+    throughput(1000, atOnce, () => load.send({ url: `${api.url}/api/v1${path}`, headers, expected: 200 }));
+  await compare({
+    title: '100 secrets, 10,000 roles by place / none',
+    rounds,
+    unit: '/s',
+    aim: 0.95,
+    floor: () => reads(plain.path),
+    keyframe: () => reads(crowded.path),
+  });
+}
+
+/** Half for users and half for groups; the reader is in fifty of the groups. */
+async function bindRoles({ databaseUrl }: BenchApi, organization: string): Promise<void> {
+  const database = new pg.Client({ connectionString: databaseUrl });
+  await database.connect();
+  try {
+    await database.query(
+      `WITH place AS (
+         SELECT o.id AS organization_id, p.id AS project_id FROM organization o
+         JOIN project p ON p.organization_id = o.id WHERE o.slug = $1 LIMIT 1
+       ), users AS (
+         INSERT INTO app_user (id, email) SELECT gen_random_uuid(), 'user-' || n || '@bench.example'
+         FROM generate_series(1, 5000) n RETURNING id
+       )
+       INSERT INTO role_binding (id, organization_id, project_id, user_id, group_name, role)
+       SELECT gen_random_uuid(), place.organization_id, place.project_id, users.id, NULL, 'viewer'::role FROM place, users
+       UNION ALL
+       SELECT gen_random_uuid(), place.organization_id, place.project_id, NULL, 'group-' || n, 'viewer'::role
+       FROM place, generate_series(1, 5000) n`,
+      [organization],
+    );
+    await database.query(
+      `INSERT INTO group_member (user_id, group_name, expires_at)
+       SELECT u.id, 'group-' || n, now() + interval '1 day' FROM app_user u, generate_series(1, 50) n
+       WHERE u.instance_admin`,
+    );
+    await database.query('ANALYZE role_binding, group_member');
+  } finally {
+    await database.end();
+  }
 }
 
 async function etagOf(url: string, headers: Readonly<Record<string, string>>): Promise<string> {
