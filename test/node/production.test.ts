@@ -253,6 +253,22 @@ describe('an installation as docs/install.md describes it for production', () =>
     expect(limits).toEqual([512 * 2 ** 20, 400 * 2 ** 20]);
   });
 
+  test('gives an instance admin a token in a pod of the API, as docs/people.md says', async () => {
+    const servers = ['-n', release.namespace, 'get', 'pods', '-o', 'name', '-l', 'app.kubernetes.io/component=server'];
+    const [pod = ''] = (await site.kubectl(servers)).trim().split('\n');
+    const inPod = (...command: readonly string[]): Promise<string> =>
+      site.kubectl(['-n', release.namespace, 'exec', pod, '-c', 'keyframe', '--', ...command]);
+    const file = '/dev/shm/admin-token';
+    const output = await inPod('keyframe-server', 'admin-token', '--token-file', file);
+    const token = (await inPod('node', '-p', `fs.readFileSync('${file}', 'utf8').trim()`)).trim();
+    await inPod('node', '-e', `fs.rmSync('${file}')`);
+    expect(output).not.toContain(token);
+    const env = [`KEYFRAME_URL=https://${names[0]}`, `KEYFRAME_TOKEN=${token}`];
+    const whoami = ['NODE_EXTRA_CA_CERTS=/etc/own/ca.crt', 'keyframe', 'whoami', '--output', 'json'];
+    const self = JSON.parse(await inServer('env', ...env, ...whoami)) as object;
+    expect(self).toMatchObject({ type: 'user', instanceAdmin: true, expiresAt: expect.any(String) });
+  });
+
   test('uses a renewed certificate without a restart', async () => {
     const [before, pods] = [await look(), await podNames()];
     const { certificate, key } = ofServer.issue({ names, addresses: [] });
