@@ -110,7 +110,10 @@ export async function listBindingsOfUser(pool: pg.Pool, userId: string): Promise
   return queryRows<OwnBinding>(pool, ofUser, [userId]);
 }
 
-/** Lets one change of the role bindings at a place be made at a time: held to the end. Lock users before. */
+/**
+ * Lets one change of the role bindings at a place be made at a time: held to the end. Lock users before. The organization
+ * comes before its project, as in `holdTarget`: otherwise changes of both that wait could deadlock.
+ */
 export async function lockPlace(
   tx: Transaction,
   { organizationId, projectId, environmentId }: TargetIds,
@@ -118,6 +121,7 @@ export async function lockPlace(
   if (environmentId !== undefined) {
     await tx.run`SELECT FROM environment WHERE id = ${environmentId}::uuid FOR NO KEY UPDATE`;
   } else if (projectId !== undefined) {
+    await tx.run`SELECT FROM organization WHERE id = ${organizationId}::uuid FOR SHARE`;
     await tx.run`SELECT FROM project WHERE id = ${projectId}::uuid FOR NO KEY UPDATE`;
   } else {
     await tx.run`SELECT FROM organization WHERE id = ${organizationId}::uuid FOR NO KEY UPDATE`;

@@ -173,6 +173,19 @@ describe('withdrawing a role by place', () => {
     expect(await written).toBe('not_found');
   });
 
+  test('in a project waits for its organization before it locks the project', async () => {
+    const user = await roles.user('project', 'viewer');
+    const organization = await LockSession.begin(database.url);
+    await organization.run('SELECT FROM organization WHERE id = $1 FOR NO KEY UPDATE', [world.organization.id]);
+    const removal = outcomeOf(roles.remove('project', world.admin.caller, { id: user.id }));
+    await organization.waitForBlocked(1);
+    const project = await LockSession.begin(database.url);
+    await project.run('SELECT FROM project WHERE id = $1 FOR SHARE NOWAIT', [world.project.id]);
+    await project.commit();
+    await organization.commit();
+    expect(await removal).toBe('done');
+  });
+
   test('from a group ends a write under way of its user', async () => {
     const user = await roles.member('organization', 'developer');
     const session = await LockSession.begin(database.url);
