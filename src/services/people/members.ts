@@ -87,20 +87,19 @@ export class Members {
   }
 
   /**
-   * Ends a membership and all roles of the user in projects and environments, and with them the user's access at the
-   * next request; members may end their own. What groups give stays. Throws DomainError forbidden and conflict as `set`
-   * does, not_found for a user who is not a member.
+   * Ends a membership and all roles of the user in projects and environments, also in deleted ones, and with them the
+   * user's access at the next request; members may end their own. A user who has only such roles loses them. What groups
+   * give stays. Throws DomainError forbidden and conflict as `set` does, not_found for a user who has none of both.
    */
   async remove(access: OrganizationAccess<'member.remove'>, ref: UserRef): Promise<void> {
     const { organization, organizationId } = access;
     await this.#change(access, ref, async (tx, candidate) => {
       await this.#judge(tx, access, { candidate, to: null });
-      if (candidate === undefined || candidate.role === null) {
-        throw new DomainError('not_found', `${textOfUser(ref)} is no member of organization ${organization}`);
-      }
+      if (candidate === undefined) throw noRoles(ref, organization);
       const { id: userId, email, role: from } = candidate;
       await deleteMember(tx, organizationId, userId);
       const rolesByPlace = await deleteBindingsOfUser(tx, organizationId, userId);
+      if (from === null && rolesByPlace === 0) throw noRoles(ref, organization);
       await notifyUser(tx, userId);
       const removed = rolesByPlace > 0 ? { rolesByPlace } : {};
       return { result: undefined, audit: successRecord(access, { userId, email, from, ...removed }) };
@@ -250,6 +249,13 @@ function confirmedByOwnersOnly({ action, organization }: ChangeAccess): DomainEr
   return new DomainError(
     'forbidden',
     `${action} with confirmTokens is for owners of organization ${organization}; ask one, or leave confirmTokens out`,
+  );
+}
+
+function noRoles(ref: UserRef, organization: string): DomainError {
+  return new DomainError(
+    'not_found',
+    `${textOfUser(ref)} is no member of organization ${organization}, and has no role of their own within it`,
   );
 }
 

@@ -77,6 +77,22 @@ describe('a role by place', () => {
     expect(await services.database.prisma.roleBinding.count({ where: { userId: id } })).toBe(0);
   });
 
+  test('of a user who is no member ends as well, also in a place that is deleted', async () => {
+    const { id, caller } = await roles.user('environment', 'admin');
+    await services.environments.delete(await world.onEnvironment(world.admin.caller, 'environment.delete'));
+    const remove = async (): Promise<void> =>
+      services.members.remove(await world.onOrganization(world.admin.caller, 'member.remove'), { id });
+    await remove();
+    expect(await outcomeOf(world.onEnvironment(caller, 'environment.undelete'))).toBe('not_found');
+    await services.environments.undelete(await world.onEnvironment(world.admin.caller, 'environment.undelete'));
+    expect(await outcomeOf(secretCalls(services, world, caller).read())).toBe('not_found');
+    expect(await outcomeOf(remove())).toBe('not_found');
+    const audited = await services.database.prisma.auditEntry.findFirst({
+      where: { action: 'member.remove', outcome: 'success', organizationId: world.organization.id },
+    });
+    expect(audited).toMatchObject({ target: { userId: id, from: null, rolesByPlace: 1 } });
+  });
+
   test('of a group counts for its users until their sign-in is too old, by the clock of the database', async () => {
     const inTime = await roles.member('organization', 'developer');
     const late = await roles.member('organization', 'developer', new Date(Date.now() - 1000));
