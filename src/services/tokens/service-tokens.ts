@@ -249,8 +249,8 @@ async function plan(tx: Transaction, access: TokenAccess, input: CreateServiceTo
   const { organizationId, caller } = access;
   const { name, scope, permission, projectId = null, environmentId = null } = input;
   const facts = await findScopeFacts(tx, organizationId, { projectId, environmentId });
+  checkHome(access, facts, input);
   const ids = scopeIds(input, facts);
-  checkHome(access, ids.projectId, scope);
   return {
     id: randomUUID(),
     name,
@@ -282,12 +282,21 @@ function homeOf(access: TokenAccess): TokenHome {
   return { organizationId: access.organizationId, projectId: 'projectId' in access ? access.projectId : null };
 }
 
-/** Throws DomainError invalid_input for a scope that is not within the project of the access. */
-function checkHome(access: TokenAccess, projectId: string | null, scope: TokenScope): void {
+/**
+ * Throws DomainError invalid_input for a scope that is not within the project of the access, with one text for what is
+ * elsewhere and for what does not exist.
+ */
+function checkHome(access: TokenAccess, facts: ScopeFacts, input: CreateServiceTokenInput): void {
   const home = homeOf(access);
-  if (home.projectId === null || home.projectId === projectId) return;
+  const { scope, projectId } = input;
+  if (home.projectId === null) return;
   if (scope === 'organization') throw invalidField('scope', 'must be project or environment, for a token of a project');
-  throw invalidField(scope === 'project' ? 'projectId' : 'environmentId', 'is not in the project of the request');
+  if (projectId !== undefined && projectId !== home.projectId) {
+    throw invalidField('projectId', 'is not the project of the request');
+  }
+  if (scope === 'environment' && facts.projectOfEnvironment !== home.projectId) {
+    throw invalidField('environmentId', 'is no environment of the project of the request');
+  }
 }
 
 function checkInput(input: CreateServiceTokenInput): void {

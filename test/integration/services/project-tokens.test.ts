@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { ServiceTokenAction } from '../../../src/domain/policy.ts';
 import type { Caller } from '../../../src/domain/principal.ts';
@@ -74,6 +75,24 @@ describe('the service tokens of a project', () => {
     expect(await make({ scope: 'organization' })).toBe('invalid_input');
     expect(await make({ scope: 'project', projectId })).toBe('invalid_input');
     expect(await make({ scope: 'environment', environmentId })).toBe('invalid_input');
+  });
+
+  test('are refused with one text for a scope elsewhere in the organization and for none', async () => {
+    const { projectId, environmentId } = await other();
+    const refusals = async (elsewhere: string, environment: string): Promise<unknown> => {
+      const inputs: readonly Partial<CreateServiceTokenInput>[] = [
+        { scope: 'project', projectId: elsewhere },
+        { scope: 'environment', environmentId: environment, projectId: elsewhere },
+      ];
+      const asked = inputs.map((input) => create(admin.caller, input));
+      const access = await world.onProject(admin.caller, 'service_token.create');
+      const alone = { name: 'ci', permission: 'read', scope: 'environment', environmentId: environment } as const;
+      const outcomes = await Promise.allSettled([...asked, services.serviceTokens.create(access, alone)]);
+      return outcomes.map((outcome) => (outcome.status === 'rejected' ? String(outcome.reason) : 'done'));
+    };
+    const present = await refusals(projectId, environmentId);
+    expect(present).not.toContain('done');
+    expect(present).toEqual(await refusals(randomUUID(), randomUUID()));
   });
 
   test('are seen and changed alone: any other does not exist', async () => {
