@@ -1,14 +1,20 @@
 import type pg from 'pg';
 import { queryRows, type Statement } from './database.ts';
 import { Prisma } from './generated/client.ts';
-import { roleBeneathColumn, type Standing, standingColumns, standingJoins, standingOfNoMember } from './standing.ts';
+import {
+  confirmedBeneathColumn,
+  type Standing,
+  standingColumns,
+  standingJoins,
+  standingOfNoMember,
+} from './standing.ts';
 import type { Transaction } from './transaction.ts';
 
 /** An organization that exists, and how a user stands in it. */
 export interface OrganizationTarget extends Standing {
   readonly organizationId: string;
-  /** Whether the user has roles only at places beneath this one. */
-  readonly hasRoleBeneath?: boolean;
+  /** For a user who has roles only at places beneath this one: `confirmedAt` of the newest of them; else null. */
+  readonly confirmedBeneath?: Date | null;
 }
 
 export interface ProjectTarget extends OrganizationTarget {
@@ -27,7 +33,7 @@ export interface EnvironmentTarget extends ProjectTarget {
 const organizationTarget: Statement = {
   name: 'access-organization',
   text: `SELECT o.id AS "organizationId", ${standingColumns},
-      ${roleBeneathColumn('$1::uuid', 'organization')}
+      ${confirmedBeneathColumn('$1::uuid', 'organization')}
     FROM organization o
     ${standingJoins('$1::uuid', 'organization')}
     WHERE o.slug = $2 AND o.deleted_at IS NULL`,
@@ -36,7 +42,7 @@ const organizationTarget: Statement = {
 const projectTarget: Statement = {
   name: 'access-project',
   text: `SELECT o.id AS "organizationId", p.id AS "projectId", ${standingColumns},
-      ${roleBeneathColumn('$1::uuid', 'project')}
+      ${confirmedBeneathColumn('$1::uuid', 'project')}
     FROM organization o
     JOIN project p ON p.organization_id = o.id AND p.slug = $3 AND p.deleted_at IS NULL
     ${standingJoins('$1::uuid', 'project')}
@@ -60,7 +66,7 @@ const environmentTargets: Statement = {
 const anyProject: Statement = {
   name: 'access-any-project',
   text: `SELECT o.id AS "organizationId", p.id AS "projectId", ${standingColumns},
-      ${roleBeneathColumn('$1::uuid', 'project')},
+      ${confirmedBeneathColumn('$1::uuid', 'project')},
       o.deleted_at IS NOT NULL OR p.deleted_at IS NOT NULL AS "isDeleted"
     FROM organization o
     JOIN project p ON p.organization_id = o.id AND p.slug = $3

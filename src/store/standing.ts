@@ -28,18 +28,23 @@ export const standingOfNoMember = `NULL AS role, NULL::uuid AS "bindingId",
  * the project p and the environment e. `user` is SQL for the id of the user, which may be null.
  */
 export function standingJoins(user: string, level: PlaceLevel): string {
-  // The order of the enum is that of power, highest first.
+  // The order of the enum is that of power, highest first. Of equal roles the first one counts: a later one confirms no
+  // tokens.
   return `LEFT JOIN membership m ON m.organization_id = o.id AND m.user_id = ${user}
     LEFT JOIN LATERAL (
       SELECT b.id, b.role, b.confirmed_at FROM (${bindingsOf(user)}) b
-      WHERE ${atOrAbove[level]} ORDER BY b.role, b.id LIMIT 1
+      WHERE ${atOrAbove[level]} ORDER BY b.role, b.confirmed_at, b.id LIMIT 1
     ) bound ON true`;
 }
 
-/** A column: whether a user has a role only at places beneath the organization o, or beneath its project p. */
-export function roleBeneathColumn(user: string, level: 'organization' | 'project'): string {
-  return `LEAST(m.role, bound.role) IS NULL AND EXISTS (SELECT FROM (${bindingsOf(user)}) b WHERE ${beneath[level]})
-      AS "hasRoleBeneath"`;
+/**
+ * A column for a user who has roles only at places beneath the organization o, or beneath its project p: `confirmedAt` of
+ * the newest of them. Null for any other user.
+ */
+export function confirmedBeneathColumn(user: string, level: 'organization' | 'project'): string {
+  return `CASE WHEN LEAST(m.role, bound.role) IS NULL
+        THEN (SELECT max(b.confirmed_at) FROM (${bindingsOf(user)}) b WHERE ${beneath[level]})
+      END AS "confirmedBeneath"`;
 }
 
 /** A condition: whether a user has a role at the project p, above it or beneath it; `user` is not null. */

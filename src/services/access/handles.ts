@@ -25,7 +25,8 @@ import { Handle } from './handle.ts';
 /** A target that exists, and the caller's standing there. */
 export interface Found extends PolicyTarget, MemberStanding {
   readonly bindingId: string | null;
-  readonly hasRoleBeneath?: boolean;
+  /** Not null for a user who has roles only beneath the target. */
+  readonly confirmedBeneath?: Date | null;
 }
 
 interface Grant<A extends Action, Slugs extends OrganizationSlugs, P extends TenantPrincipal> {
@@ -172,15 +173,17 @@ export function judge(
     };
   }
   // Before the role, which the user may well have: what is wrong is the token.
-  const creator = principal.type === 'user' ? refusedCreator(principal, found) : null;
+  const { confirmedAt, confirmedBeneath = null } = found;
+  const standing = { ...found, confirmedAt: confirmedAt ?? confirmedBeneath };
+  const creator = principal.type === 'user' ? refusedCreator(principal, standing) : null;
   if (creator !== null) return { decision: 'denied', error: impersonationRefusal(principal, creator, place) };
   if (decision === 'allowed') return { decision, error: undefined };
   const role = heldRole(found);
   return { decision, error: refusal(principal, action, { place, decision, role, target: found }) };
 }
 
-function heldRole({ role, hasRoleBeneath = false }: Found): HeldRole {
-  return role ?? (hasRoleBeneath ? 'beneath' : null);
+function heldRole({ role, confirmedBeneath = null }: Found): HeldRole {
+  return role ?? (confirmedBeneath === null ? null : 'beneath');
 }
 
 /** The id whose role counts: a user's. A service token has no role. */
