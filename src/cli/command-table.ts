@@ -132,6 +132,7 @@ export const commandTable: readonly CommandSection[] = [
           { name: 'create', load: async () => (await import('./commands/user/create.ts')).userCreateCommand },
           { name: 'disable', load: async () => (await import('./commands/user/disable.ts')).userDisableCommand },
           { name: 'enable', load: async () => (await import('./commands/user/enable.ts')).userEnableCommand },
+          { name: 'set-email', load: async () => (await import('./commands/user/set-email.ts')).userSetEmailCommand },
           {
             name: 'grant-admin',
             load: async () => (await import('./commands/user/grant-admin.ts')).userGrantAdminCommand,

@@ -58,7 +58,7 @@ export async function listRoleHolderIds(tx: Transaction, organizationId: string)
   return rows.map(({ id }) => id);
 }
 
-/** The id of a user; undefined for none. It never changes, nor does whose an e-mail address is. */
+/** The id of a user; undefined for none. An address changes only while its user is disabled, so it names the same user. */
 export async function findUserId(tx: PrismaTransaction, ref: UserRef): Promise<string | undefined> {
   const user = await tx.models.user.findUnique({ where: ref, select: { id: true } });
   return user?.id;

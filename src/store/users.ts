@@ -32,6 +32,8 @@ export interface UserChanges {
   readonly displayName?: string | null;
   readonly instanceAdmin?: boolean;
   readonly disabled?: boolean;
+  /** In lower case. */
+  readonly email?: string;
 }
 
 // Any numbers that nothing else of this database locks.
@@ -125,7 +127,7 @@ export async function lockUser(tx: Transaction, id: string): Promise<UserRecord 
 
 /** Changes a locked user and returns what they are now. */
 export async function updateUser(tx: Transaction, id: string, changes: UserChanges): Promise<UserRecord> {
-  const { displayName, instanceAdmin, disabled } = changes;
+  const { displayName, instanceAdmin, disabled, email } = changes;
   const assignments = [
     Prisma.sql`id = id`,
     ...(displayName === undefined ? [] : [Prisma.sql`display_name = ${displayName}`]),
@@ -133,11 +135,18 @@ export async function updateUser(tx: Transaction, id: string, changes: UserChang
     // Who is disabled again stays disabled since then.
     ...(disabled === true ? [Prisma.sql`disabled_at = COALESCE(disabled_at, clock_timestamp())`] : []),
     ...(disabled === false ? [Prisma.sql`disabled_at = NULL`] : []),
+    ...(email === undefined ? [] : [Prisma.sql`email = ${email}`]),
   ];
   const user = await tx.row<UserRecord>`
     UPDATE app_user SET ${Prisma.join(assignments)} WHERE id = ${id}::uuid RETURNING ${Prisma.raw(columns)}`;
   if (user === undefined) throw new Error('a locked user cannot vanish');
   return user;
+}
+
+/** Whether another user has an e-mail address. Lock the changes of users before. */
+export async function isEmailTaken(tx: Transaction, email: string, exceptId: string): Promise<boolean> {
+  const found = await tx.run`SELECT FROM app_user WHERE email = ${email} AND id <> ${exceptId}::uuid`;
+  return found > 0;
 }
 
 /** Whether there is an instance admin beside this user who is not disabled. */

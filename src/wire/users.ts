@@ -16,6 +16,8 @@ export const updateUserBody = z.strictObject({
   displayName: name.nullable().exactOptional(),
   instanceAdmin: z.boolean().exactOptional(),
   disabled: z.boolean().exactOptional(),
+  /** Of a user who is disabled. */
+  email: email.exactOptional(),
   /** Disables the only owner of organizations too. */
   force: z.boolean().exactOptional(),
 });

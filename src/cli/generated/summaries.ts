@@ -52,6 +52,7 @@ export const summaries: Readonly<Record<string, string>> = {
   'user create': 'Create a user; their first token is shown once',
   'user disable': 'Disable a user',
   'user enable': 'Enable a disabled user',
+  'user set-email': 'Give a disabled user another e-mail address',
   'user grant-admin': 'Make a user an administrator of the server',
   'user revoke-admin': 'Make an administrator of the server an ordinary user',
   'user token': 'Create a personal token for another user; it is shown once',

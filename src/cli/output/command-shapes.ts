@@ -52,6 +52,7 @@ export const commandShapes: Readonly<Record<string, readonly ShapeName[]>> = {
   'user create': ['new-user'],
   'user disable': ['user'],
   'user enable': ['user'],
+  'user set-email': ['user'],
   'user grant-admin': ['user'],
   'user revoke-admin': ['user'],
   'user token': ['new-personal-token'],

@@ -23,6 +23,7 @@ import {
 import { changeJudgedFirst } from '../kernel/change.ts';
 import type { Changed } from '../kernel/changed.ts';
 import { badCursor, checkLimit, decodeCursor, encodeCursor, type PageRequest } from '../kernel/page.ts';
+import { checkUserRef } from './user-refs.ts';
 
 export type { UserRecord } from '../../store/users.ts';
 
@@ -84,9 +85,7 @@ export class Users {
         lock: store.lockUserChanges,
         change: async (tx) => {
           const user = await store.insertUser(tx, { id: randomUUID(), email, displayName, instanceAdmin });
-          if (user === undefined) {
-            throw new DomainError('conflict', `${email} is the e-mail address of a user already, maybe a disabled one`);
-          }
+          if (user === undefined) throw emailTaken(email);
           const issue = { userId: user.id, by: personOf(access), input: firstToken, notAfter: null };
           const { record, token } = await issuePersonalToken(tx, issue);
           const target = { userId: user.id, email, instanceAdmin, personalTokenId: record.id };
@@ -120,26 +119,31 @@ export class Users {
    * Changes a user. None of the tokens of a disabled user work from the next request on, until the user is
    * enabled again. Throws DomainError not_found, and conflict if the instance would lose its last admin, or without
    * `force` an organization its last owner who is not disabled. The audit of each organization that loses its last owner
-   * has the change too; instance admins appoint another (`Members.appointOwner`).
+   * has the change too; instance admins appoint another (`Members.appointOwner`). Only a user who is disabled gets another
+   * e-mail address: conflict if not, and if another user has it.
    */
   async update(
     access: InstanceAccess<'user.update'>,
     id: string,
     { force = false, ...changes }: UpdateUserInput,
   ): Promise<store.UserRecord> {
-    const { displayName = null } = changes;
+    const { displayName = null, email } = changes;
     if (displayName !== null) checkName('displayName', displayName);
+    if (email !== undefined) checkUserRef({ email });
     return this.#change(callOf(access), access, id, {
       prepare: async (tx) => {
         if (changes.disabled === true) await store.lockOwnedOrganizations(tx, id);
       },
       change: async (tx, before) => {
         if (changes.disabled === true || changes.instanceAdmin === false) await keepInstanceAdmin(tx, before);
+        if (email !== undefined) await checkNewEmail(tx, before, email);
         const ownerless = changes.disabled === true ? await store.organizationsOwnedAlone(tx, before) : [];
         if (ownerless.length > 0 && !force) throw onlyOwner(before, ownerless);
         const result = await store.updateUser(tx, id, changes);
         await notifyUser(tx, id);
-        const target = { ...changes, ...(ownerless.length > 0 ? { force } : {}) };
+        const { email: newEmail, ...others } = changes;
+        const renamed = newEmail === undefined ? {} : { newEmail };
+        const target = { ...others, ...renamed, ...(ownerless.length > 0 ? { force } : {}) };
         return { result, target, concernedOrganizations: ownerless.map((organization) => organization.id) };
       },
     });
@@ -247,6 +251,26 @@ async function keepInstanceAdmin(tx: Transaction, user: store.UserRecord): Promi
     'conflict',
     `${user.email} is the last instance admin who is not disabled; make another user one first`,
   );
+}
+
+/** Throws DomainError conflict for a user who is not disabled, and for an address that another user has. */
+async function checkNewEmail(
+  tx: Transaction,
+  { id, email: former, disabledAt }: store.UserRecord,
+  email: string,
+): Promise<void> {
+  if (disabledAt === null) {
+    throw new DomainError(
+      'conflict',
+      `${former} is not disabled, and only a disabled user gets another e-mail address`,
+    );
+  }
+  if (await store.isEmailTaken(tx, email, id)) throw emailTaken(email);
+}
+
+/** DomainError conflict for an e-mail address that a user has. */
+function emailTaken(email: string): DomainError {
+  return new DomainError('conflict', `${email} is the e-mail address of a user already, maybe a disabled one`);
 }
 
 /** DomainError conflict for a user without whom organizations have no owner who is not disabled. */

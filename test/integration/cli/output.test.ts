@@ -186,6 +186,10 @@ describe('--output json', () => {
     expect(await prints('user create', [email])).toMatchObject({ email });
     await prints('user list');
     await prints('user disable', [email, '--yes']);
+    expect(await prints('user set-email', [email, 'renamed@example.com'])).toMatchObject({
+      email: 'renamed@example.com',
+    });
+    await prints('user set-email', ['renamed@example.com', email]);
     await prints('user enable', [email]);
     expect(await prints('user grant-admin', [email, '--yes'])).toMatchObject({ instanceAdmin: true });
     expect(await prints('user revoke-admin', [email, '--yes'])).toMatchObject({ instanceAdmin: false });

@@ -236,6 +236,23 @@ describe('changing a user', () => {
     expect((await calls.update(owner.id, { disabled: false })).disabledAt).toBeNull();
   });
 
+  test('to another e-mail address is for disabled users, and frees the former one', async () => {
+    const { user } = await calls.create({ email: newEmail() });
+    const [former, next] = [user.email, newEmail()];
+    const conflict = { code: 'conflict' };
+    await expect(calls.update(user.id, { email: next })).rejects.toMatchObject(conflict);
+    await calls.update(user.id, { disabled: true });
+    await expect(calls.update(user.id, { email: admin.email })).rejects.toMatchObject(conflict);
+    await expect(calls.update(user.id, { email: 'ada' })).rejects.toMatchObject({ code: 'invalid_input' });
+    expect(await calls.update(user.id, { email: next })).toMatchObject({ id: user.id, email: next });
+    const { user: second } = await calls.create({ email: former });
+    expect(second.id).not.toBe(user.id);
+    const rows = await auditedOfUser(services, user.id);
+    expect(rows.map(({ target }) => target)).toContainEqual({ userId: user.id, email: former, newEmail: next });
+    // Repeating it changes nothing.
+    expect(await calls.update(user.id, { email: next })).toMatchObject({ email: next });
+  });
+
   test('to disabled does not mind an organization that is deleted', async () => {
     const world = await createWorld(services);
     const { owner } = world;

@@ -1,0 +1,24 @@
+import type { UserView } from '../../../wire/users.ts';
+import { apiPath } from '../../../client/api-client.ts';
+import { defineCommand } from '../../command.ts';
+import { argument } from '../../options.ts';
+import { findUser, userFields } from './user-view.ts';
+
+/** `user set-email <user> <address>`, for administrators of the server. */
+export const userSetEmailCommand = defineCommand({
+  summary: 'Give a disabled user another e-mail address',
+  description:
+    'The address is the name of a user. The user keeps id, roles and history; entries in the history and in the audit ' +
+    'keep the former address. The former address is free for another user. Disable the user before.',
+  arguments: {
+    user: argument('<user>', 'E-mail address or id of the user'),
+    address: argument('<address>', 'New e-mail address'),
+  },
+  examples: [{ line: 'user set-email ann@example.com ann.lee@example.com', note: 'Then run `user enable`' }],
+  async run(context, { args }) {
+    const api = context.api();
+    const { id } = await findUser(api, args.user);
+    const user = await api.patch<UserView>(apiPath`/users/${id}`, { email: args.address });
+    await context.printer.object({ value: user, fields: userFields(user), name: user.email });
+  },
+});
