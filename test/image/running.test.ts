@@ -76,7 +76,8 @@ describe('A container of the image, without a shell and with a root that can onl
       'smoke-test': 'KEYFRAME_SMOKE_TEST_URL',
     };
     const help = await ended({ args: ['--help'] });
-    const options: Readonly<Record<string, readonly string[]>> = { recovered: ['--token-file', '/tmp/token'] };
+    const file = ['--token-file', '/tmp/token'];
+    const options: Readonly<Record<string, readonly string[]>> = { recovered: file, 'admin-token': file };
     for (const role of roleNames) {
       const args = options[role] ?? [];
       expect(help.output).toMatch(new RegExp(`^  ${role} `, 'm'));
