@@ -65,7 +65,7 @@ describe('the command line', () => {
 
   test('is one role; anything else is refused with advice', async () => {
     const advice =
-      'keyframe-server: give one of the roles all, api, controller, migrate, init, pre-delete, smoke-test or recovered; see --help\n';
+      'keyframe-server: give one of the roles all, api, controller, migrate, init, pre-delete, smoke-test, recovered or admin-token; see --help\n';
     const wrong = [[], ['canary'], ['api', 'all'], ['api', '--canary']];
     expect(await Promise.all(wrong.map((args) => refusal(args)))).toEqual(wrong.map(() => [64, advice]));
   });
