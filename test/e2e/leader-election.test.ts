@@ -79,30 +79,32 @@ describe('of two controllers', () => {
     expect(history()).toEqual([0, 1]);
   });
 
-  test('the other takes over within two seconds when the leader is stopped in order, also where that serves on', async () => {
+  test('the other takes over before the Lease ends when the leader is stopped in order, also where that serves on', async () => {
     const { leader, standby } = await roles();
     const stopped = leader.server.stop();
     await site.environment.change({ COUNT: '1' });
     const seconds = await secondsUntil('the other one to write', holds('1'));
     // Sooner than the stopped one is done with its delay.
-    expect(seconds).toBeLessThan(2);
-    expect(leader.server.captured.isRunning).toBe(true);
+    const isStopping = leader.server.captured.isRunning;
     expect(await stopped).toEqual({ code: 0, signal: null });
     expect(await isLeader(standby)).toBe(true);
     leader.server = await pair.startServer(leader);
     expect(await isLeader(leader)).toBe(false);
+    expect(isStopping).toBe(true);
+    expect(seconds).toBeLessThan(leaseDurationSeconds);
   });
 
-  test('the other takes over within fifteen seconds when the leader is killed, and reports why it waited', async () => {
+  test('the other takes over when the Lease of a killed leader has ended', async () => {
     const { leader, standby } = await roles();
     await leader.server.kill();
     await site.environment.change({ COUNT: '1' });
     const seconds = await secondsUntil('the other one to write', holds('1'));
-    expect(seconds).toBeLessThan(15);
+    leader.server = await pair.startServer(leader);
     expect(await isLeader(standby)).toBe(true);
     await site.waitUntilSynced({ COUNT: '1' });
     expect(history()).toEqual([0, 1]);
-    leader.server = await pair.startServer(leader);
+    // Twice what it takes, for a busy machine.
+    expect(seconds * 1000).toBeLessThan(2 * takeoverMs);
   });
 });
 
