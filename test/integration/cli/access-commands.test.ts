@@ -311,7 +311,7 @@ describe('organizations, projects and environments', () => {
     await cli.output(['env', 'create', 'staging', '-o', 'cli-org', '-p', 'web']);
     expect(await cli.output(['org', 'list'])).toMatch(/cli-org +By command/);
     expect(await cli.output(['project', 'list', '-o', 'cli-org', '--output', 'name'])).toBe('web\n');
-    expect(await cli.output(['env', 'list', '-o', 'cli-org', '-p', 'web'])).toMatch(/REVISION +PROTECTED\nstaging/);
+    expect(await cli.output(['env', 'list', '-o', 'cli-org', '-p', 'web'])).toMatch(/REVISION\nstaging/);
     expect((await cli.run(['env', 'list', '-o', 'cli-org'])).stderr).toContain('-p <project>');
     for (const line of [
       ['env', 'rename', 'staging', '-o', 'cli-org', '-p', 'web'],

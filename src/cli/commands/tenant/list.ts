@@ -30,7 +30,7 @@ export function tenantListCommand(name: TenantKind): CommandDefinition {
         { title: 'NAME', cell: ({ displayName }) => displayName, isCut: true },
         { title: 'ID', cell: ({ id }) => id },
         { title: 'CREATED', cell: ({ createdAt }) => time(createdAt) },
-        ...(name === 'env' ? environmentColumns : []),
+        ...(name === 'env' ? environmentColumns(list[plural]) : []),
         ...(name === 'org' && (all || deleted) ? [{ title: 'OWNERS', cell: shownOwners }] : []),
         ...(deleted ? [{ title: 'DELETED', cell: ({ deletedAt }: ListedTenant) => deletedAt && time(deletedAt) }] : []),
       ];
@@ -47,10 +47,16 @@ export function tenantListCommand(name: TenantKind): CommandDefinition {
   });
 }
 
-const environmentColumns: readonly Column<ListedTenant>[] = [
-  { title: 'REVISION', cell: ({ revision }) => revision },
-  { title: 'PROTECTED', cell: (environment) => (environment.protected === true ? 'yes' : 'no') },
-];
+/** The columns that only environments have. */
+function environmentColumns(environments: readonly ListedTenant[]): Column<ListedTenant>[] {
+  const isAnyProtected = environments.some((environment) => environment.protected === true);
+  return [{ title: 'REVISION', cell: ({ revision }) => revision }, ...(isAnyProtected ? [protectedColumn] : [])];
+}
+
+const protectedColumn: Column<ListedTenant> = {
+  title: 'PROTECTED',
+  cell: (environment) => (environment.protected === true ? 'yes' : 'no'),
+};
 
 /** The e-mail addresses of the owners. A disabled one cannot use the organization. */
 function shownOwners({ owners = [] }: ListedTenant): string {
