@@ -9,6 +9,9 @@ const common = {
 const config: Config = {
   // One setting for all projects: Jest knows none for each. It ends what hangs; a slow machine must not reach it.
   testTimeout: 300_000,
+  // A worker that ran hundreds of files needs more than the default half second to free its memory. Jest still reports a
+  // worker that a leaked handle keeps alive.
+  workerGracefulExitTimeout: 20_000,
   testSequencer: '<rootDir>/test/support/fixtures/suite-sequencer.ts',
   projects: [
     { ...common, displayName: 'unit', testMatch: ['<rootDir>/test/unit/**/*.test.ts'] },
