@@ -84,3 +84,16 @@ function reasonOf(missing: readonly ScopeName[], folder: FolderFile | undefined,
   const named = names.flatMap((name) => folder[name] ?? []).join('/');
   return unused.length === 0 ? `${folder.path} does not name ${it}` : `${folder.path} is for ${named} only`;
 }
+
+/** A place as users write it: `acme`, `acme/shop` or `acme/shop/production`. */
+export function placeText({
+  organization,
+  project,
+  environment,
+}: {
+  readonly organization: string;
+  readonly project: string | null;
+  readonly environment: string | null;
+}): string {
+  return [organization, project, environment].filter((slug) => slug !== null).join('/');
+}

@@ -1,6 +1,7 @@
 import type { ChangeView, StreamEventView } from '../../../wire/changes.ts';
 import type { SecretKeyListView } from '../../../wire/secrets.ts';
 import { type ApiClient, apiPath } from '../../../client/api-client.ts';
+import { pagesOf } from '../../../client/pages.ts';
 import type { WatchedChangeOutput } from '../../output/shapes.ts';
 import type { Scope } from '../../settings/scope.ts';
 import { secretsPath } from '../secret/secrets-api.ts';
@@ -70,13 +71,11 @@ export class ChangeReader {
   async #readDetails(api: ApiClient): Promise<void> {
     const { organization, project, environment } = this.#scope;
     const path = apiPath`/changes/${organization}/${project}/${environment}`;
-    let cursor: string | undefined;
-    do {
-      const query = { since: this.#position, limit: 1000, cursor };
-      const page = await api.get<ChangePage>(path, { query });
+    const since = this.#position;
+    const pages = pagesOf((cursor) => api.get<ChangePage>(path, { query: { since, limit: 1000, cursor } }));
+    for await (const page of pages) {
       for (const change of page.changes) this.#details.set(change.revisionId, change);
-      cursor = page.nextCursor ?? undefined;
-    } while (cursor !== undefined);
+    }
   }
 
   #signed({ key, version }: ChangeView['keys'][number]): WatchedChangeOutput['keys'][number] {

@@ -1,5 +1,6 @@
 import type { ConsumerListView, ConsumerView } from '../../../wire/consumers.ts';
 import { type ApiClient, apiPath } from '../../../client/api-client.ts';
+import { pagesOf } from '../../../client/pages.ts';
 import type { Scope } from '../../settings/scope.ts';
 
 /** Texts of the query; what is undefined selects nothing. */
@@ -13,14 +14,10 @@ export interface ConsumerFilter {
 export async function allConsumers(api: ApiClient, scope: Scope, filter: ConsumerFilter = {}): Promise<ConsumerView[]> {
   const { organization, project, environment } = scope;
   const path = apiPath`/environments/${organization}/${project}/${environment}/consumers`;
+  const { cluster, health, reason } = filter;
   const consumers: ConsumerView[] = [];
-  let cursor: string | undefined;
-  do {
-    const { cluster, health, reason } = filter;
-    const page = await api.get<ConsumerListView>(path, { query: { cluster, health, reason, cursor } });
-    consumers.push(...page.consumers);
-    cursor = page.nextCursor ?? undefined;
-  } while (cursor !== undefined);
+  const pages = pagesOf((cursor) => api.get<ConsumerListView>(path, { query: { cluster, health, reason, cursor } }));
+  for await (const page of pages) consumers.push(...page.consumers);
   return consumers;
 }
 

@@ -1,5 +1,6 @@
 import type { RoleBindingView } from '../../../wire/role-bindings.ts';
 import { defineCommand } from '../../command.ts';
+import { placeText } from '../../settings/scope.ts';
 import { time } from '../../terminal/time.ts';
 import { allRoles, namedPlace, rolePlaceOptions, subjectOf, wholeOrganization } from './role-place.ts';
 
@@ -15,17 +16,13 @@ export const roleListCommand = defineCommand({
   ],
   async run(context, { options }) {
     const place = namedPlace(context, options) ?? wholeOrganization(context.organization(options));
-    const [organization] = place.slugs;
+    const [organization = ''] = place.slugs;
     const roles = await allRoles(context.api(), place);
     await context.printer.list<RoleBindingView>({
       value: { roles, nextCursor: null },
       rows: roles,
       columns: [
-        {
-          title: 'PLACE',
-          cell: ({ project, environment }) =>
-            [organization, project, environment].filter((slug) => slug !== null).join('/'),
-        },
+        { title: 'PLACE', cell: (role) => placeText({ organization, ...role }) },
         { title: 'SUBJECT', cell: subjectOf },
         { title: 'ROLE', cell: ({ role }) => role },
         { title: 'SINCE', cell: ({ createdAt }) => time(createdAt) },

@@ -1,5 +1,6 @@
 import type { MeView } from '../../../wire/me.ts';
 import type { CommandContext } from '../../command.ts';
+import { placeText } from '../../settings/scope.ts';
 import { groupOf, type RolePlace } from './role-place.ts';
 
 /** Whether a subject is the caller, or a group that gives the caller a role at this place now. Throws ClientError. */
@@ -9,8 +10,5 @@ export async function isOwnRole(context: CommandContext, { slugs }: RolePlace, s
   const group = groupOf(subject);
   if (group === undefined) return subject.toLowerCase() === me.id || subject.toLowerCase() === me.name.toLowerCase();
   const place = slugs.join('/');
-  return (me.rolesByPlace ?? []).some(
-    ({ organization, project, environment, ...held }) =>
-      held.group === group && [organization, project, environment].filter((slug) => slug !== null).join('/') === place,
-  );
+  return (me.rolesByPlace ?? []).some((held) => held.group === group && placeText(held) === place);
 }

@@ -1,4 +1,5 @@
 import { type ApiClient, apiPath } from '../../../client/api-client.ts';
+import { pagesOf } from '../../../client/pages.ts';
 import type { RoleBindingListView, RoleBindingView } from '../../../wire/role-bindings.ts';
 import { usageError } from '../../cli-error.ts';
 import type { CommandContext } from '../../command.ts';
@@ -89,12 +90,8 @@ export function rolePath(place: RolePlace, subject: string): string {
 /** All roles at a place and within it. Throws ClientError. */
 export async function allRoles(api: ApiClient, place: RolePlace): Promise<RoleBindingView[]> {
   const roles: RoleBindingView[] = [];
-  let cursor: string | undefined;
-  do {
-    const page = await api.get<RoleBindingListView>(place.path, { query: { cursor } });
-    roles.push(...page.roles);
-    cursor = page.nextCursor ?? undefined;
-  } while (cursor !== undefined);
+  const pages = pagesOf((cursor) => api.get<RoleBindingListView>(place.path, { query: { cursor } }));
+  for await (const page of pages) roles.push(...page.roles);
   return roles;
 }
 

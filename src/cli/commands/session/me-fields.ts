@@ -1,3 +1,4 @@
+import { placeText } from '../../settings/scope.ts';
 import type { MeView } from '../../../wire/me.ts';
 import type { ObjectView } from '../../terminal/printer.ts';
 import { time } from '../../terminal/time.ts';
@@ -29,9 +30,8 @@ export function meFields(me: MeView): ObjectView['fields'] {
 /** An older server sends no roles by place. */
 function rolesByPlaceField(roles: RolesByPlace): ObjectView['fields'] {
   if (roles.length === 0) return [];
-  const shown = roles.map(({ organization, project, environment, group, role }) => {
-    const place = [organization, project, environment].filter((slug) => slug !== null).join('/');
-    return `${place} (${role}${group === null ? '' : `, through group ${group}`})`;
+  const shown = roles.map(({ group, role, ...place }) => {
+    return `${placeText(place)} (${role}${group === null ? '' : `, through group ${group}`})`;
   });
   return [['Roles by place', shown.join(', ')]];
 }
