@@ -2,6 +2,7 @@ import { beforeEach, expect, test } from '@jest/globals';
 import { DomainError } from '../../../src/domain/errors/domain-error.ts';
 import type { CopyAnswer, CopyInput, CopyPlan } from '../../../src/services/secrets/copy/copies.ts';
 import type { CopyEnds } from '../../../src/services/secrets/copy/copy-facts.ts';
+import { deadlocksOf } from '../../support/database/deadlocks.ts';
 import { LockSession } from '../../support/database/locks.ts';
 import type { TestDatabase } from '../../support/database/postgres.ts';
 import type { MessageMatch, PostgresProxy } from '../../support/faults/postgres-proxy.ts';
@@ -47,13 +48,6 @@ async function values(of: SecretCalls): Promise<Record<string, string>> {
   return Object.fromEntries(Object.entries((await of.read()).secrets).map(([key, [value]]) => [key, value]));
 }
 
-/** How many deadlocks this database has seen. */
-async function deadlocks(): Promise<number> {
-  const [row] = await services.database.prisma.$queryRaw<{ deadlocks: number }[]>`
-    SELECT deadlocks::int FROM pg_stat_database WHERE datname = current_database()`;
-  return row?.deadlocks ?? -1;
-}
-
 // The statement that reads the destination, after the one that reads the source. PostgreSQL reads at the time of its Bind, so
 // it is held before.
 const readsDestination: MessageMatch = ({ type, sql = '' }) =>
@@ -68,7 +62,7 @@ test('copies in opposite directions make no deadlock, and come one after the oth
     expect(await values(calls.own)).toEqual(await values(calls.other));
   }
   expect(Object.keys(await values(calls.own))).toEqual(['A', 'B']);
-  expect(await deadlocks()).toBe(0);
+  expect(await deadlocksOf(services.database)).toBe(0);
 });
 
 test('no write to the source commits between the first read of a copy and its commit', async () => {

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { Caller } from '../../../src/domain/principal.ts';
+import { deadlocksOf } from '../../support/database/deadlocks.ts';
 import { LockSession } from '../../support/database/locks.ts';
 import type { TestDatabase } from '../../support/database/postgres.ts';
 import { type BoundUser, RoleCalls } from '../../support/api/role-calls.ts';
@@ -213,13 +214,7 @@ describe('withdrawing a role by place', () => {
   });
 
   test('and writes of the same users at once never deadlock', async () => {
-    const deadlocks = async (): Promise<unknown> => {
-      const { rows } = await services.database.pool.query(
-        'SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()',
-      );
-      return rows[0];
-    };
-    const before = await deadlocks();
+    const before = await deadlocksOf(services.database);
     const [inProject, inEnvironment] = [await roles.user('project', 'admin'), await roles.user('environment', 'admin')];
     for (let round = 0; round < 15; round += 1) {
       const outcomes = await Promise.all(
@@ -235,7 +230,7 @@ describe('withdrawing a role by place', () => {
       await roles.set('project', world.owner.caller, { id: inProject.id }, 'admin');
       await roles.set('environment', world.owner.caller, { id: inEnvironment.id }, 'admin');
     }
-    expect(await deadlocks()).toEqual(before);
+    expect(await deadlocksOf(services.database)).toEqual(before);
   });
 });
 

@@ -4,6 +4,7 @@ import { type SecretCalls, secretCalls } from '../../support/api/secret-calls.ts
 import { createUser, type TestServices, type World } from '../../support/api/services.ts';
 import { type Level, levels, TenantCalls } from '../../support/api/tenant-calls.ts';
 import { TokenResource } from '../../support/api/token-resource.ts';
+import { deadlocksOf } from '../../support/database/deadlocks.ts';
 import { outcomeOf } from '../../support/api/outcome.ts';
 import { withWorlds } from '../../support/api/with-services.ts';
 
@@ -20,12 +21,7 @@ beforeEach(() => {
 
 const rounds = process.env['KEYFRAME_TEST_SCALE'] === 'full' ? 200 : 40;
 
-async function deadlocks(): Promise<number> {
-  const { rows } = await services.database.pool.query<{ count: number }>(
-    'SELECT deadlocks::int AS count FROM pg_stat_database WHERE datname = current_database()',
-  );
-  return rows[0]?.count ?? -1;
-}
+const deadlocks = (): Promise<number> => deadlocksOf(services.database);
 
 function sleep(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));

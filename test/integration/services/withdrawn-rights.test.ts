@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { Plaintext } from '../../../src/domain/plaintext.ts';
 import type { Caller, UserPrincipal } from '../../../src/domain/principal.ts';
+import { deadlocksOf } from '../../support/database/deadlocks.ts';
 import { LockSession } from '../../support/database/locks.ts';
 import type { TestDatabase } from '../../support/database/postgres.ts';
 import { secretCalls } from '../../support/api/secret-calls.ts';
@@ -158,7 +159,6 @@ test('a change waits for a change of its user, and neither stops the other for g
   const { id, caller } = world.developer;
   const { credentialId } = caller.principal as UserPrincipal;
   const access = await world.onEnvironment(caller, 'secret.write');
-  const deadlocks = 'SELECT deadlocks::int AS count FROM pg_stat_database WHERE datname = current_database()';
   const session = await LockSession.begin(database.url);
   // As a revocation of a personal token takes them: first the user, then the token.
   await session.run('SELECT FROM app_user WHERE id = $1 FOR NO KEY UPDATE', [id]);
@@ -167,5 +167,5 @@ test('a change waits for a change of its user, and neither stops the other for g
   await session.run('UPDATE personal_token SET last_used_at = now() WHERE id = $1', [credentialId]);
   await session.commit();
   await expect(write).resolves.toMatchObject({ key: 'KEY' });
-  expect(await services.database.prisma.$queryRawUnsafe(deadlocks)).toEqual([{ count: 0 }]);
+  expect(await deadlocksOf(services.database)).toBe(0);
 });
