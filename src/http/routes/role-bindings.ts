@@ -1,4 +1,11 @@
-import type { RoleBindingRecord } from '../../services/people/role-bindings.ts';
+import type { PageRequest } from '../../services/kernel/page.ts';
+import type {
+  ListRolesAccess,
+  RemoveRoleAccess,
+  RoleBindingRecord,
+  SetRoleAccess,
+  SubjectRef,
+} from '../../services/people/role-bindings.ts';
 import {
   roleBindingBody,
   roleBindingListQuery,
@@ -7,9 +14,47 @@ import {
   type RoleBindingView,
   roleBindingView,
 } from '../../wire/role-bindings.ts';
+import type { HttpServices } from '../http-services.ts';
 import { environmentRoute, organizationRoute, projectRoute, type Route } from '../route.ts';
 
-/** docs/interface.md 4.16 */
+type Services = Pick<HttpServices, 'roleBindings'>;
+
+const listed = {
+  input: { query: roleBindingListQuery },
+  responses: { 200: roleBindingListView },
+  async handle({ roleBindings }: Services, access: ListRolesAccess, { query }: { readonly query: PageRequest }) {
+    const { bindings, nextCursor } = await roleBindings.list(access, query);
+    return { status: 200 as const, body: { roles: bindings.map(viewOf), nextCursor } };
+  },
+} as const;
+
+const set = {
+  input: { params: roleBindingParams, body: roleBindingBody },
+  responses: { 200: roleBindingView, 201: roleBindingView },
+  async handle({ roleBindings }: Services, access: SetRoleAccess, { params, body }: OneSubject & RoleBody) {
+    const { binding, isNew } = await roleBindings.set(access, params.subject, body.role);
+    return isNew ? { status: 201 as const, body: viewOf(binding) } : { status: 200 as const, body: viewOf(binding) };
+  },
+} as const;
+
+const removed = {
+  input: { params: roleBindingParams },
+  responses: { 204: null },
+  async handle({ roleBindings }: Services, access: RemoveRoleAccess, { params }: OneSubject) {
+    await roleBindings.remove(access, params.subject);
+    return { status: 204 as const };
+  },
+} as const;
+
+interface OneSubject {
+  readonly params: { readonly subject: SubjectRef };
+}
+
+interface RoleBody {
+  readonly body: { readonly role: RoleBindingView['role'] };
+}
+
+/** docs/interface.md 4.16: the same at each of the three places. */
 export const roleBindingRoutes: readonly Route[] = [
   organizationRoute({
     method: 'GET',
@@ -17,12 +62,7 @@ export const roleBindingRoutes: readonly Route[] = [
     action: 'organization.list_roles',
     operation: 'listOrganizationRoles',
     summary: 'List the roles by place of an organization',
-    input: { query: roleBindingListQuery },
-    responses: { 200: roleBindingListView },
-    handle: async ({ roleBindings }, access, { query }) => ({
-      status: 200,
-      body: listOf(await roleBindings.list(access, query)),
-    }),
+    ...listed,
   }),
   organizationRoute({
     method: 'PUT',
@@ -30,10 +70,7 @@ export const roleBindingRoutes: readonly Route[] = [
     action: 'organization.set_role',
     operation: 'setOrganizationRole',
     summary: 'Give a group a role in an organization',
-    input: { params: roleBindingParams, body: roleBindingBody },
-    responses: { 200: roleBindingView, 201: roleBindingView },
-    handle: async ({ roleBindings }, access, { params, body }) =>
-      responseOf(await roleBindings.set(access, params.subject, body.role)),
+    ...set,
   }),
   organizationRoute({
     method: 'DELETE',
@@ -41,12 +78,7 @@ export const roleBindingRoutes: readonly Route[] = [
     action: 'organization.remove_role',
     operation: 'removeOrganizationRole',
     summary: 'Withdraw the role of a group in an organization',
-    input: { params: roleBindingParams },
-    responses: { 204: null },
-    async handle({ roleBindings }, access, { params }) {
-      await roleBindings.remove(access, params.subject);
-      return { status: 204 };
-    },
+    ...removed,
   }),
   projectRoute({
     method: 'GET',
@@ -54,12 +86,7 @@ export const roleBindingRoutes: readonly Route[] = [
     action: 'project.list_roles',
     operation: 'listProjectRoles',
     summary: 'List the roles in a project and its environments',
-    input: { query: roleBindingListQuery },
-    responses: { 200: roleBindingListView },
-    handle: async ({ roleBindings }, access, { query }) => ({
-      status: 200,
-      body: listOf(await roleBindings.list(access, query)),
-    }),
+    ...listed,
   }),
   projectRoute({
     method: 'PUT',
@@ -67,10 +94,7 @@ export const roleBindingRoutes: readonly Route[] = [
     action: 'project.set_role',
     operation: 'setProjectRole',
     summary: 'Give a user or a group a role in a project',
-    input: { params: roleBindingParams, body: roleBindingBody },
-    responses: { 200: roleBindingView, 201: roleBindingView },
-    handle: async ({ roleBindings }, access, { params, body }) =>
-      responseOf(await roleBindings.set(access, params.subject, body.role)),
+    ...set,
   }),
   projectRoute({
     method: 'DELETE',
@@ -78,12 +102,7 @@ export const roleBindingRoutes: readonly Route[] = [
     action: 'project.remove_role',
     operation: 'removeProjectRole',
     summary: 'Withdraw the role of a user or a group in a project',
-    input: { params: roleBindingParams },
-    responses: { 204: null },
-    async handle({ roleBindings }, access, { params }) {
-      await roleBindings.remove(access, params.subject);
-      return { status: 204 };
-    },
+    ...removed,
   }),
   environmentRoute({
     method: 'GET',
@@ -91,12 +110,7 @@ export const roleBindingRoutes: readonly Route[] = [
     action: 'environment.list_roles',
     operation: 'listEnvironmentRoles',
     summary: 'List the roles in an environment',
-    input: { query: roleBindingListQuery },
-    responses: { 200: roleBindingListView },
-    handle: async ({ roleBindings }, access, { query }) => ({
-      status: 200,
-      body: listOf(await roleBindings.list(access, query)),
-    }),
+    ...listed,
   }),
   environmentRoute({
     method: 'PUT',
@@ -104,10 +118,7 @@ export const roleBindingRoutes: readonly Route[] = [
     action: 'environment.set_role',
     operation: 'setEnvironmentRole',
     summary: 'Give a user or a group a role in an environment',
-    input: { params: roleBindingParams, body: roleBindingBody },
-    responses: { 200: roleBindingView, 201: roleBindingView },
-    handle: async ({ roleBindings }, access, { params, body }) =>
-      responseOf(await roleBindings.set(access, params.subject, body.role)),
+    ...set,
   }),
   environmentRoute({
     method: 'DELETE',
@@ -115,33 +126,9 @@ export const roleBindingRoutes: readonly Route[] = [
     action: 'environment.remove_role',
     operation: 'removeEnvironmentRole',
     summary: 'Withdraw the role of a user or a group in an environment',
-    input: { params: roleBindingParams },
-    responses: { 204: null },
-    async handle({ roleBindings }, access, { params }) {
-      await roleBindings.remove(access, params.subject);
-      return { status: 204 };
-    },
+    ...removed,
   }),
 ];
-
-function listOf(list: { readonly bindings: readonly RoleBindingRecord[]; readonly nextCursor: string | null }): {
-  roles: RoleBindingView[];
-  nextCursor: string | null;
-} {
-  return { roles: list.bindings.map(viewOf), nextCursor: list.nextCursor };
-}
-
-function responseOf({
-  binding,
-  isNew,
-}: {
-  readonly binding: RoleBindingRecord;
-  readonly isNew: boolean;
-}):
-  { readonly status: 201; readonly body: RoleBindingView } | { readonly status: 200; readonly body: RoleBindingView } {
-  const body = viewOf(binding);
-  return isNew ? { status: 201, body } : { status: 200, body };
-}
 
 function viewOf(record: RoleBindingRecord): RoleBindingView {
   const { project, environment, userId, email, displayName, group, role, createdAt } = record;
