@@ -1,0 +1,44 @@
+import { parseArgs } from 'node:util';
+import { z } from 'zod';
+import { ExitError, exitCodes } from '../config/exit-error.ts';
+import { emailAddress } from '../config/schemas.ts';
+
+/** The options of roles that create a token for an instance admin. */
+export const adminTokenOptions = {
+  'token-file': z
+    .string()
+    .optional()
+    .refine(
+      (path) => path !== undefined && path.trim() !== '',
+      'name the file to create for the new token of an instance admin',
+    )
+    .transform((path = '') => path),
+  admin: z.string().trim().toLowerCase().pipe(emailAddress).optional(),
+};
+
+/** What a role takes after its name. */
+interface OptionsOf<Shape extends z.ZodRawShape> {
+  readonly role: string;
+  readonly shape: Shape;
+  /** What it takes, for a message. */
+  readonly usage: string;
+}
+
+/** Reads the options of a role, each with a value. Throws ExitError, which repeats none of the arguments. */
+export function readOptions<Shape extends z.ZodRawShape>(
+  args: readonly string[],
+  { role, shape, usage }: OptionsOf<Shape>,
+): z.output<z.ZodObject<Shape>> {
+  const usageError = (message: string): ExitError => new ExitError(exitCodes.usage, `${role}: ${message}`);
+  const options = Object.fromEntries(Object.keys(shape).map((name) => [name, { type: 'string' } as const]));
+  let given: object;
+  try {
+    given = parseArgs({ args: [...args], options }).values;
+  } catch {
+    throw usageError(`it takes ${usage}; see --help`);
+  }
+  const { data, error } = z.object(shape).safeParse({ ...given });
+  const [issue] = error?.issues ?? [];
+  if (issue !== undefined || data === undefined) throw usageError(`--${String(issue?.path[0])}: ${issue?.message}`);
+  return data;
+}
