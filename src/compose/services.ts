@@ -39,6 +39,7 @@ import { Secrets } from '../services/secrets/secrets.ts';
 import { StateCache, dropDestroyed } from '../services/secrets/state-cache.ts';
 import { Versions } from '../services/secrets/versions.ts';
 import { Restores } from '../services/snapshots/restore/restores.ts';
+import { Sessions } from '../services/sign-in/sessions.ts';
 import { Snapshots } from '../services/snapshots/snapshots.ts';
 import { Environments } from '../services/tenancy/environments.ts';
 import { Organizations } from '../services/tenancy/organizations.ts';
@@ -145,6 +146,7 @@ function composeServices(opened: Opened, options: ServicesOptions): Services {
     me: new Me({ database, audit, serverVersion: release }),
     users: new Users({ database, audit }),
     personalTokens: new PersonalTokens({ database, audit }),
+    sessions: new Sessions({ database, audit }),
     organizations: new Organizations({ database, audit }),
     members: new Members({ database, audit }),
     roleBindings: new RoleBindings({ database, audit }),

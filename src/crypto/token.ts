@@ -4,7 +4,7 @@ import { Plaintext } from '../domain/plaintext.ts';
 import { decodeBase62, encodeBase62 } from './base62.ts';
 import { uuidBytes, uuidText } from './uuid.ts';
 
-export type TokenKind = 'service_token' | 'personal_token';
+export type TokenKind = 'service_token' | 'personal_token' | 'session';
 
 /** A new token, which is shown once, and its hash, which is stored. */
 export interface GeneratedToken {
@@ -19,7 +19,12 @@ export interface ParsedToken {
   readonly hash: Buffer<ArrayBuffer>;
 }
 
-const prefixes: Readonly<Record<TokenKind, string>> = { service_token: 'kf_svc_', personal_token: 'kf_pat_' };
+const prefixes: Readonly<Record<TokenKind, string>> = {
+  service_token: 'kf_svc_',
+  personal_token: 'kf_pat_',
+  session: 'kf_ses_',
+};
+const tokenKinds: readonly TokenKind[] = ['service_token', 'personal_token', 'session'];
 // Base62 characters for 128, 256 and 32 bits.
 const idLength = 22;
 const secretLength = 43;
@@ -56,8 +61,7 @@ export function hashesEqual(a: Uint8Array, b: Uint8Array): boolean {
 }
 
 function kindOf(text: string): TokenKind | undefined {
-  if (text.startsWith(prefixes.service_token)) return 'service_token';
-  return text.startsWith(prefixes.personal_token) ? 'personal_token' : undefined;
+  return tokenKinds.find((kind) => text.startsWith(prefixes[kind]));
 }
 
 function checksum(text: string): string {

@@ -17,6 +17,15 @@ export const limits = {
   tokenLifetimeDays: 3650,
   /** Personal tokens of one user that are neither revoked nor expired. */
   personalTokensPerUser: 100,
+  /** A session ends after this time without a request, and after this time in all. */
+  sessionIdleMinutes: 30,
+  sessionHours: 12,
+  /** How long after a sign-in a session may do what needs a recent one. */
+  recentSignInMinutes: 5,
+  /** Tokens that are created with a session end at the latest after this time. */
+  sessionTokenDays: 90,
+  /** Sessions of one user that have not ended. Another one ends the least recently used. */
+  sessionsPerUser: 50,
   /** Roles of users in projects and environments, and of groups. */
   roleBindingsPerOrganization: 10_000,
   pageSize: 1000,

@@ -230,7 +230,14 @@ function decideByRole(role: HeldRole, action: Action, target: PolicyTarget): Dec
 }
 
 /** Actions on resources that a user owns. Service tokens own none. */
-export const personActions = ['personal_token.list', 'personal_token.create', 'personal_token.revoke'] as const;
+export const personActions = [
+  'personal_token.list',
+  'personal_token.create',
+  'personal_token.revoke',
+  'session.list',
+  'session.create',
+  'session.end',
+] as const;
 
 export type PersonAction = (typeof personActions)[number];
 
@@ -262,6 +269,21 @@ export type InstanceAction = (typeof instanceActions)[number];
 export function decideInstance(principal: BearerPrincipal, _action: InstanceAction): Exclude<Decision, 'hidden'> {
   return principal.type === 'user' && principal.instanceAdmin ? 'allowed' : 'denied';
 }
+
+/**
+ * Actions that a session may do only shortly after a sign-in: they give access that lasts longer than the session. So a
+ * stolen session, or a browser that was left open, cannot keep its access.
+ */
+export const recentSignInActions: ReadonlySet<Action | PersonAction | InstanceAction> = new Set<
+  Action | PersonAction | InstanceAction
+>([
+  'personal_token.create',
+  'service_token.create',
+  'service_token.rotate',
+  'service_token.reinstate',
+  'organization.appoint_owner',
+  'user.create',
+]);
 
 /**
  * What a custom resource requires for an action. `asked`: a grant for the permission that it asks for. A permission: a

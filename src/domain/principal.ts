@@ -30,11 +30,21 @@ export interface TokenCreator {
 export interface UserPrincipal extends Actor {
   readonly type: 'user';
   readonly instanceAdmin: boolean;
-  /** The personal token that was presented. */
+  /** The personal token or session that was presented. */
   readonly credentialId: string;
   /** Null for a token that only its user created. */
   readonly tokenCreator: TokenCreator | null;
   readonly expiresAt: Date | null;
+  /** Set if a browser's session was presented instead of a personal token. */
+  readonly session?: SessionFacts;
+}
+
+/** What a session may do besides what its user may do. */
+export interface SessionFacts {
+  /** Whether the user signed in within the last minutes, so that it may do what needs a recent sign-in. */
+  readonly isRecent: boolean;
+  /** When tokens that are created with it end at the latest. */
+  readonly tokensEndAt: Date;
 }
 
 export interface ServiceTokenPrincipal extends Actor {
@@ -90,6 +100,12 @@ export interface ResourcePrincipal extends Actor {
 
 /** A principal that presented a token. */
 export type BearerPrincipal = UserPrincipal | ServiceTokenPrincipal;
+
+/** When tokens that a principal creates end at the latest; null for no bound. */
+export function tokensEndAtOf(principal: BearerPrincipal): Date | null {
+  const session = principal.type === 'user' ? principal.session : undefined;
+  return session === undefined ? principal.expiresAt : session.tokensEndAt;
+}
 
 /** Principals that `decide` of policy.ts accepts. */
 export type TenantPrincipal = BearerPrincipal | KeylessPrincipal;

@@ -16,6 +16,7 @@ import type { Restores } from '../services/snapshots/restore/restores.ts';
 import type { RoleBindings } from '../services/people/role-bindings.ts';
 import type { Secrets } from '../services/secrets/secrets.ts';
 import type { ServiceTokens } from '../services/tokens/service-tokens.ts';
+import type { Sessions } from '../services/sign-in/sessions.ts';
 import type { Snapshots } from '../services/snapshots/snapshots.ts';
 import type { Users } from '../services/people/users.ts';
 import type { Versions } from '../services/secrets/versions.ts';
@@ -26,6 +27,7 @@ export interface HttpServices {
   readonly me: Me;
   readonly users: Users;
   readonly personalTokens: PersonalTokens;
+  readonly sessions: Sessions;
   readonly organizations: Organizations;
   readonly members: Members;
   readonly roleBindings: RoleBindings;

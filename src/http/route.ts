@@ -140,7 +140,7 @@ type Inputs<S extends InputSchemas> = {
 type Handler<Access, S extends InputSchemas, Result> = (
   services: HttpServices,
   access: Access,
-  inputs: Inputs<S> & Pick<Call, 'room'>,
+  inputs: Inputs<S> & Pick<Call, 'room' | 'header'>,
 ) => Promise<Result>;
 type PathThrough<Target extends string> = `/${string}/${Target}` | `/${string}/${Target}/${string}`;
 
@@ -226,7 +226,7 @@ function route<Access extends object, S extends InputSchemas, R extends Response
       const access = await authorize(services, call);
       if ('organizationId' in access && typeof access.organizationId === 'string') call.entered(access.organizationId);
       const inputs = await parseInputs(call, spec, targetParams);
-      return handle(services, access, { ...inputs, room: call.room });
+      return handle(services, access, { ...inputs, room: call.room, header: (name) => call.header(name) });
     },
   };
 }

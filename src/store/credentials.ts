@@ -1,11 +1,19 @@
 import type pg from 'pg';
 import type { TokenPermission } from '../domain/grants.ts';
-import type { ActorType, BearerPrincipal, ResourcePrincipal, TokenCreator, TokenScope } from '../domain/principal.ts';
+import type {
+  ActorType,
+  BearerPrincipal,
+  ResourcePrincipal,
+  SessionFacts,
+  TokenCreator,
+  TokenScope,
+} from '../domain/principal.ts';
+import { limits } from '../domain/limits.ts';
 import { queryRows, type Statement } from './database.ts';
 import { Prisma } from './generated/client.ts';
 import type { Transaction } from './transaction.ts';
 
-export type CredentialKind = 'service_token' | 'personal_token';
+export type CredentialKind = 'service_token' | 'personal_token' | 'session';
 
 /**
  * Why a credential opens nothing, although its secret part may be right. `scope_deleted`: its organization, project
@@ -43,6 +51,12 @@ interface ServiceTokenRow extends CredentialRow {
 
 interface UserRow extends CredentialRow, TokenCreatorRow {
   readonly instance_admin: boolean;
+}
+
+interface SessionRow extends UserRow {
+  readonly personal_token_id: string | null;
+  readonly is_recent: boolean;
+  readonly tokens_end_at: Date;
 }
 
 /** Who created a personal token, as a row has it. */
@@ -88,6 +102,15 @@ const personalTokenFault = `CASE
     WHEN c.revoked_at IS NOT NULL THEN 'revoked'
     WHEN u.disabled_at IS NOT NULL THEN 'disabled'
     WHEN c.expires_at <= clock_timestamp() THEN 'expired' END`;
+/** SQL: sessions as c, their users as u, and the personal tokens that some began with as t. */
+export const sessionTables = `session c JOIN app_user u ON u.id = c.user_id
+    LEFT JOIN personal_token t ON t.id = c.personal_token_id`;
+/** SQL over `sessionTables`: the CredentialFault of a row, null for a session that works. */
+export const sessionFault = `CASE
+    WHEN c.ended_at IS NOT NULL OR t.revoked_at IS NOT NULL THEN 'revoked'
+    WHEN u.disabled_at IS NOT NULL THEN 'disabled'
+    WHEN c.expires_at <= clock_timestamp() THEN 'expired'
+    WHEN c.last_used_at <= clock_timestamp() - interval '${limits.sessionIdleMinutes} minutes' THEN 'expired' END`;
 const useDue = `(c.last_used_at IS NULL OR c.last_used_at < clock_timestamp() - interval '1 minute')`;
 
 const findServiceTokens: Statement = {
@@ -102,6 +125,15 @@ const findPersonalTokens: Statement = {
   text: `SELECT c.id AS credential_id, c.token_hash, ${personalTokenFault} AS fault, ${useDue} AS use_due, c.expires_at, u.id, u.email AS name,
       u.instance_admin, ${tokenCreatorColumns('c')}
     FROM ${personalTokenTables} WHERE c.id = ANY($1::uuid[])`,
+};
+
+const findSessions: Statement = {
+  name: 'credential-find-sessions',
+  text: `SELECT c.id AS credential_id, c.token_hash, ${sessionFault} AS fault, ${useDue} AS use_due, c.expires_at, u.id, u.email AS name,
+      u.instance_admin, c.personal_token_id, ${tokenCreatorColumns('t')},
+      COALESCE(c.verified_at > clock_timestamp() - interval '${limits.recentSignInMinutes} minutes', false) AS is_recent,
+      LEAST(t.expires_at, clock_timestamp() + interval '${limits.sessionTokenDays} days') AS tokens_end_at
+    FROM ${sessionTables} WHERE c.id = ANY($1::uuid[])`,
 };
 
 // SKIP LOCKED: noting a use never waits for a change under way with that credential, nor holds one up.
@@ -120,10 +152,24 @@ const touchPersonalTokens: Statement = {
     WHERE c.id = used.id`,
 };
 
-/** SELECT of the ids of those of `ids` (an SQL expression of type uuid[]) that are live credentials of either kind. */
+const touchSessions: Statement = {
+  name: 'credential-touch-sessions',
+  text: `UPDATE session AS c SET last_used_at = clock_timestamp()
+    FROM (SELECT id FROM session WHERE id = ANY($1::uuid[]) FOR NO KEY UPDATE SKIP LOCKED) AS used
+    WHERE c.id = used.id`,
+};
+
+const touchStatements: Readonly<Record<CredentialKind, Statement>> = {
+  service_token: touchServiceTokens,
+  personal_token: touchPersonalTokens,
+  session: touchSessions,
+};
+
+/** SELECT of the ids of those of `ids` (an SQL expression of type uuid[]) that are live credentials of any kind. */
 export function liveCredentialIds(ids: string): string {
   return `SELECT c.id FROM ${serviceTokenTables} WHERE c.id = ANY(${ids}) AND ${serviceTokenFault} IS NULL
-    UNION ALL SELECT c.id FROM ${personalTokenTables} WHERE c.id = ANY(${ids}) AND ${personalTokenFault} IS NULL`;
+    UNION ALL SELECT c.id FROM ${personalTokenTables} WHERE c.id = ANY(${ids}) AND ${personalTokenFault} IS NULL
+    UNION ALL SELECT c.id FROM ${sessionTables} WHERE c.id = ANY(${ids}) AND ${sessionFault} IS NULL`;
 }
 
 /**
@@ -144,18 +190,27 @@ export async function findCredentials(
   kind: CredentialKind,
   ids: readonly string[],
 ): Promise<(FoundCredential | undefined)[]> {
-  const found =
-    kind === 'service_token'
-      ? (await queryRows<ServiceTokenRow>(pool, findServiceTokens, [ids])).map(foundServiceToken)
-      : (await queryRows<UserRow>(pool, findPersonalTokens, [ids])).map(foundPersonalToken);
+  const found = await finders[kind](pool, ids);
   const byId = new Map(found.map((credential) => [credential.principal.credentialId, credential]));
   return ids.map((id) => byId.get(id));
 }
 
+/** Finds credentials of one kind. */
+type Finder = (pool: pg.Pool, ids: readonly string[]) => Promise<FoundCredential[]>;
+
+const finders: Readonly<Record<CredentialKind, Finder>> = {
+  service_token: async (pool, ids) =>
+    (await queryRows<ServiceTokenRow>(pool, findServiceTokens, [ids])).map(foundServiceToken),
+  personal_token: async (pool, ids) =>
+    (await queryRows<UserRow>(pool, findPersonalTokens, [ids])).map(foundPersonalToken),
+  session: async (pool, ids) => (await queryRows<SessionRow>(pool, findSessions, [ids])).map(foundSession),
+};
+
 /**
  * Whether the principal's credential still stands, seen from inside a transaction. It share-locks the credential and
  * its token or user: from here to the commit a revocation waits, so none is answered before what it missed is done.
- * The user before the personal token, as whatever changes people takes them. A custom resource has no credential that
+ * The user before the personal token or session, as whatever changes people takes them; whatever revokes the token that a
+ * session began with takes its user, too. A custom resource has no credential that
  * could end. A service token whose permission was changed meanwhile is no longer what was let in.
  */
 export async function credentialIsLive(
@@ -163,19 +218,41 @@ export async function credentialIsLive(
   principal: BearerPrincipal | ResourcePrincipal,
 ): Promise<boolean> {
   if (principal.type === 'resource') return true;
-  const service = principal.type === 'service_token';
+  const { tables, fault, permission, locks } = heldAs[credentialKindOf(principal)];
   const row = await tx.row<{ fault: CredentialFault | null; permission: TokenPermission | null }>`
-    SELECT ${Prisma.raw(service ? serviceTokenFault : personalTokenFault)} AS fault,
-      ${Prisma.raw(service ? 't.permission' : 'NULL')} AS permission
-    FROM ${Prisma.raw(service ? serviceTokenTables : personalTokenTables)}
-    WHERE c.id = ${principal.credentialId}::uuid FOR SHARE OF ${Prisma.raw(service ? 'c, t' : 'u, c')}`;
+    SELECT ${Prisma.raw(fault)} AS fault, ${Prisma.raw(permission)} AS permission
+    FROM ${Prisma.raw(tables)}
+    WHERE c.id = ${principal.credentialId}::uuid FOR SHARE OF ${Prisma.raw(locks)}`;
   if (row === undefined || row.fault !== null) return false;
   return principal.type === 'user' || principal.permission === row.permission;
 }
 
 /** Notes that credentials were used just now. One that is being changed at this moment is passed over. */
 export async function touchCredentials(pool: pg.Pool, kind: CredentialKind, ids: readonly string[]): Promise<void> {
-  await queryRows(pool, kind === 'service_token' ? touchServiceTokens : touchPersonalTokens, [ids]);
+  await queryRows(pool, touchStatements[kind], [ids]);
+}
+
+interface HeldAs {
+  readonly tables: string;
+  readonly fault: string;
+  readonly permission: string;
+  readonly locks: string;
+}
+
+const heldAs: Readonly<Record<CredentialKind, HeldAs>> = {
+  service_token: {
+    tables: serviceTokenTables,
+    fault: serviceTokenFault,
+    permission: 't.permission',
+    locks: 'c, t',
+  },
+  personal_token: { tables: personalTokenTables, fault: personalTokenFault, permission: 'NULL', locks: 'u, c' },
+  session: { tables: sessionTables, fault: sessionFault, permission: 'NULL', locks: 'u, c' },
+};
+
+function credentialKindOf(principal: BearerPrincipal): CredentialKind {
+  if (principal.type === 'service_token') return 'service_token';
+  return principal.session === undefined ? 'personal_token' : 'session';
 }
 
 function foundServiceToken(row: ServiceTokenRow): FoundCredential {
@@ -202,6 +279,21 @@ function foundPersonalToken(row: UserRow): FoundCredential {
     tokenCreator: tokenCreatorOf(row, row.id),
     credentialId: row.credential_id,
     expiresAt: row.expires_at,
+  });
+}
+
+function foundSession(row: SessionRow): FoundCredential {
+  const session: SessionFacts = { isRecent: row.is_recent, tokensEndAt: row.tokens_end_at };
+  return foundCredential(row, {
+    type: 'user',
+    id: row.id,
+    name: row.name,
+    instanceAdmin: row.instance_admin,
+    // Other ways to sign in prove who the user is.
+    tokenCreator: row.personal_token_id === null ? null : tokenCreatorOf(row, row.id),
+    credentialId: row.credential_id,
+    expiresAt: row.expires_at,
+    session,
   });
 }
 

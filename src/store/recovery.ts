@@ -39,7 +39,7 @@ const lockWaitSeconds = 25;
  */
 export async function lockAllCredentials(tx: Transaction): Promise<Date> {
   await tx.run`SELECT set_config('lock_timeout', ${`${lockWaitSeconds}s`}, true)`;
-  await tx.run`LOCK TABLE service_token_credential, service_token, personal_token IN EXCLUSIVE MODE`;
+  await tx.run`LOCK TABLE service_token_credential, service_token, personal_token, session IN EXCLUSIVE MODE`;
   const row = await tx.row<{ now: Date }>`SELECT now() AS now`;
   if (row === undefined) throw new Error('a SELECT without FROM returned no row');
   return row.now;
@@ -102,6 +102,19 @@ export async function revokeAllPersonalTokens(
     SELECT u.id, u.email, count(*)::int AS tokens
     FROM revoked r JOIN app_user u ON u.id = r.user_id
     GROUP BY u.id ORDER BY u.created_at, u.id`;
+}
+
+/**
+ * Ends the sessions that began before a moment, or all with null, and returns the id of the user of each. Lock all
+ * credentials before.
+ */
+export async function endAllSessions(tx: Transaction, before: Date | null): Promise<string[]> {
+  const rows = await tx.rows<{ userId: string }>`
+    UPDATE session SET ended_at = clock_timestamp()
+    WHERE ended_at IS NULL AND expires_at > clock_timestamp()
+      AND (${before}::timestamptz IS NULL OR created_at < ${before}::timestamptz)
+    RETURNING user_id AS "userId"`;
+  return rows.map(({ userId }) => userId);
 }
 
 /**

@@ -16,6 +16,15 @@ export const meUserView = z.strictObject({
   type: z.literal('user'),
   ...common,
   instanceAdmin: z.boolean(),
+  /** The session of the request; null for a personal token. An older server does not return it. */
+  session: z
+    .strictObject({
+      id: z.guid(),
+      /** Whether the user signed in within the last 5 minutes, as some actions require. */
+      recentSignIn: z.boolean(),
+    })
+    .nullable()
+    .exactOptional(),
   organizations: z.array(
     z.strictObject({ id: z.guid(), slug: z.string(), role: z.enum(['owner', 'admin', 'developer', 'viewer']) }),
   ),

@@ -121,6 +121,7 @@ async function makeDoomed(api: Api, scope: string, tokenBody: object): Promise<R
   const places = ['/organizations/acme', '/projects/acme/shop', `/environments/${scope}`];
   for (const place of places) await api.call('PUT', `${place}/roles/${subject}`, { role: 'viewer' });
   const personal = await post('/personal-tokens', { name: 'doomed' });
+  const session = await post('/sessions', {});
   const service = await post('/service-tokens/acme', { ...tokenBody, name: 'doomed' });
   const snapshot = await post(`/snapshots/${scope}`, { name: 'doomed' });
   for (const value of ['leaked', 'safe']) await api.call('PUT', `/secrets/${scope}/LEAKED`, { value });
@@ -135,11 +136,13 @@ async function makeDoomed(api: Api, scope: string, tokenBody: object): Promise<R
     'POST /environments/{org}/{project}/{env}/purge': { env: buried },
     'POST /environments/{org}/{project}/{env}/undelete': { env: missed },
     'DELETE /users/{id}/personal-tokens': { id: member.id },
+    'DELETE /users/{id}/sessions': { id: member.id },
     'DELETE /members/{org}/{user}': { user: member.id },
     'DELETE /organizations/{org}/roles/{subject}': { subject },
     'DELETE /projects/{org}/{project}/roles/{subject}': { subject },
     'DELETE /environments/{org}/{project}/{env}/roles/{subject}': { subject },
     'DELETE /personal-tokens/{id}': { id: personal.id },
+    'DELETE /sessions/{id}': { id: session.id },
     'DELETE /service-tokens/{org}/{id}': { id: service.id },
     'DELETE /snapshots/{org}/{project}/{env}/{id}': { id: snapshot.id },
     'POST /snapshots/{org}/{project}/{env}/prune': { env: 'pruned' },

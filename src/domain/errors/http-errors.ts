@@ -12,6 +12,7 @@ export const httpErrors = {
     isTokenError: true,
   },
   forbidden: { status: 403, title: 'Not allowed', reason: 'AccessDenied', effect: 'wait' },
+  recent_sign_in_required: { status: 403, title: 'Recent sign-in required', reason: 'AccessDenied', effect: 'wait' },
   not_found: { status: 404, title: 'Not found', reason: 'NotFound', effect: 'wait' },
   method_not_allowed: { status: 405, title: 'Method not allowed', reason: 'InternalError', effect: 'stall' },
   conflict: { status: 409, title: 'Conflict', reason: 'Conflict', effect: 'retry' },

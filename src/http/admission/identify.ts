@@ -6,10 +6,11 @@ import { bearerToken, tokenOf } from './bearer.ts';
 import { type RateState, windowSeconds } from './rate-counter.ts';
 import type { RateLimits } from './rate-limits.ts';
 import { contextOf } from '../request-context.ts';
+import { isActivity, refuseCrossSite, sessionTokenOf } from './session-cookie.ts';
 import { sourceAddress } from './source-address.ts';
 
 export interface IdentifyDeps {
-  readonly authentication: Pick<Authentication, 'authenticate'>;
+  readonly authentication: Pick<Authentication, 'authenticate' | 'authenticateSession'>;
   readonly auditLog: Pick<AuditLog, 'recordDenial'>;
   readonly rateLimits: RateLimits;
 }
@@ -26,20 +27,23 @@ export async function identify(request: Request, response: Response, deps: Ident
     context.principal = principal;
     return { principal, requestId: context.id, sourceAddress: address };
   };
-  const presented = request.headers.authorization;
-  const token = presented === undefined ? undefined : tokenOf(presented);
+  const presented = presentedBy(request);
+  const { token, isSession } = presented;
   const source = address ?? '';
   try {
-    if (presented !== undefined) await rateLimits.admit(source, token);
-    const principal = await authentication.authenticate(bearerToken(presented));
+    if (presented.isPresented) await rateLimits.admit(source, token);
+    const principal = isSession
+      ? await authentication.authenticateSession(token ?? '', { isActivity: isActivity(request) })
+      : await authentication.authenticate(bearerToken(request.headers.authorization));
     // Before the rate limit, so that the log names the caller.
     const caller = callerOf(principal);
     setRateHeaders(response, await rateLimits.accepted(token ?? '', principal));
+    // Within the rate limit, so that another site cannot fill the audit.
+    if (isSession) refuseCrossSite(request, principal);
     return caller;
   } catch (error) {
     if (error instanceof AuthenticationRefusal) {
-      // A request without a token is not a guess.
-      if (presented !== undefined) {
+      if (isGuess(presented, error)) {
         await rateLimits.refused(source, token, { hasEnded: error.principal !== undefined });
       }
       context.fault = error.fault;
@@ -47,6 +51,25 @@ export async function identify(request: Request, response: Response, deps: Ident
     }
     throw error;
   }
+}
+
+interface Presented {
+  readonly isPresented: boolean;
+  readonly isSession: boolean;
+  /** Undefined for a header without a token. */
+  readonly token: string | undefined;
+}
+
+/** What a request presents: the header Authorization or, without one of any kind, the cookie of a session. */
+function presentedBy({ headers: { authorization, cookie } }: Request): Presented {
+  if (authorization !== undefined) return { isPresented: true, isSession: false, token: tokenOf(authorization) };
+  const token = sessionTokenOf(cookie);
+  return { isPresented: token !== undefined, isSession: token !== undefined, token };
+}
+
+/** Neither a request without a token nor one that another site caused is a guess. */
+function isGuess({ isPresented }: Presented, { fault }: AuthenticationRefusal): boolean {
+  return isPresented && fault !== 'cross_site';
 }
 
 /**

@@ -23,6 +23,7 @@ import {
   secretView,
   secretWriteView,
 } from '../../wire/secrets.ts';
+import { sessionListView, sessionView } from '../../wire/sessions.ts';
 import { createdServiceTokenView, serviceTokenListView, serviceTokenView } from '../../wire/service-tokens.ts';
 import {
   placedSnapshotView,
@@ -92,6 +93,8 @@ export const namedSchemas = {
   PersonalToken: personalTokenView,
   PersonalTokenList: personalTokenListView,
   CreatedPersonalToken: createdPersonalTokenView,
+  Session: sessionView,
+  SessionList: sessionListView,
   User: userView,
   UserList: userListView,
   CreatedUser: createdUserView,

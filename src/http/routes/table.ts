@@ -12,6 +12,7 @@ import { personalTokenRoutes } from './personal-tokens.ts';
 import { projectRoutes } from './projects.ts';
 import { secretRoutes } from './secrets.ts';
 import { serviceTokenRoutes } from './service-tokens.ts';
+import { sessionRoutes } from './sessions.ts';
 import { snapshotRoutes } from './snapshots.ts';
 import { userRoutes } from './users.ts';
 import { versionRoutes } from './versions.ts';
@@ -22,6 +23,7 @@ export const routeTable: readonly Route[] = [
   ...userRoutes,
   ...personalTokenRoutes,
   ...organizationRoutes,
+  ...sessionRoutes,
   ...memberRoutes,
   ...roleBindingRoutes,
   ...projectRoutes,

@@ -8,6 +8,7 @@ import {
   type OrganizationAction,
   type PersonAction,
   type ProjectAction,
+  recentSignInActions,
 } from '../../domain/policy.ts';
 import type { BearerPrincipal, Caller, ResourcePrincipal, TenantPrincipal } from '../../domain/principal.ts';
 import {
@@ -33,11 +34,11 @@ import {
   ProjectHandle,
   roleHolder,
 } from './handles.ts';
-import type { AuditLog } from '../audit/audit-log.ts';
+import type { AuditLog, AuditTarget } from '../audit/audit-log.ts';
 import { auditedCheck } from '../audit/audited.ts';
 import { checkSlug, checkUuid } from '../kernel/checks.ts';
 import { GroupedLookup } from '../kernel/grouped-lookup.ts';
-import { instanceRefusal, personRefusal, placeOf } from './refusals.ts';
+import { instanceRefusal, personRefusal, placeOf, recentSignInError } from './refusals.ts';
 import type { EnvironmentSlugs, OrganizationSlugs, ProjectSlugs } from '../kernel/slugs.ts';
 
 /** What a caller asks for, on what these names stand for. */
@@ -84,7 +85,10 @@ export class Access {
 
   /** Gives access for an action on the instance itself. */
   async instance<A extends InstanceAction>(caller: Caller, action: A): Promise<InstanceAccess<A>> {
-    if (decideInstance(caller.principal, action) === 'allowed') return new InstanceHandle(caller, action);
+    if (decideInstance(caller.principal, action) === 'allowed') {
+      await this.#checkRecentSignIn(caller, action, {});
+      return new InstanceHandle(caller, action);
+    }
     const error = instanceRefusal(action);
     await this.#audit.recordDenial(caller, action, {}, error);
     throw error;
@@ -94,6 +98,7 @@ export class Access {
   async person<A extends PersonAction>(caller: Caller, action: A): Promise<PersonAccess<A>> {
     const { principal } = caller;
     if (principal.type === 'user' && decidePerson(principal, action) === 'allowed') {
+      await this.#checkRecentSignIn(caller, action, {});
       return new PersonHandle({ ...caller, principal }, action);
     }
     const error = personRefusal(action);
@@ -157,6 +162,19 @@ export class Access {
     });
   }
 
+  /** Throws DomainError recent_sign_in_required, which is audited, for a session whose sign-in is too long ago. */
+  async #checkRecentSignIn(
+    caller: Caller,
+    action: Action | PersonAction | InstanceAction,
+    target: AuditTarget,
+  ): Promise<void> {
+    if (!recentSignInActions.has(action)) return;
+    const error = recentSignInError(caller.principal, action);
+    if (error === undefined) return;
+    await this.#audit.recordDenial(caller, action, target, error);
+    throw error;
+  }
+
   async #admit<F extends Found & Partial<MaybeDeleted>>(
     { caller, action, slugs }: Asked,
     target: F | undefined,
@@ -166,7 +184,10 @@ export class Access {
     // What is deleted exists only for callers who may do this to it.
     const found = target?.isDeleted === true && judged.error !== undefined ? undefined : target;
     const { decision, error } = found === target ? judged : judge(caller, action, { place, found });
-    if (found !== undefined && error === undefined) return found;
+    if (found !== undefined && error === undefined) {
+      await this.#checkRecentSignIn(caller, action, { ...slugs, organizationId: found.organizationId });
+      return found;
+    }
     // In the audit of the place only if the caller may know that it exists.
     const organizationId = (decision === 'denied' ? found?.organizationId : undefined) ?? null;
     await this.#audit.recordDenial(caller, action, { ...slugs, organizationId }, error);

@@ -1,4 +1,4 @@
-import { hashesEqual, parseToken } from '../../crypto/token.ts';
+import { hashesEqual, type ParsedToken, parseToken } from '../../crypto/token.ts';
 import { DomainError } from '../../domain/errors/domain-error.ts';
 import type { BearerPrincipal } from '../../domain/principal.ts';
 import {
@@ -25,8 +25,14 @@ const faultDetails: Readonly<Record<CredentialFault, string>> = {
   scope_deleted: 'the organization, project or environment of this token was deleted',
 };
 
-/** Why a token was refused. `missing`, `malformed` and `unknown`: it is not known whose it is. */
-export type RefusalFault = CredentialFault | 'missing' | 'malformed' | 'unknown';
+/** In a session, for every fault but `disabled`. */
+const endedSession = 'the session has ended; sign in again';
+
+/**
+ * Why a token was refused. `missing`, `malformed` and `unknown`: it is not known whose it is. `cross_site`: a session works,
+ * but another site may have caused the request.
+ */
+export type RefusalFault = CredentialFault | 'missing' | 'malformed' | 'unknown' | 'cross_site';
 
 /** An `unauthenticated` that knows its reason. */
 export class AuthenticationRefusal extends DomainError {
@@ -50,7 +56,11 @@ export class Authentication {
     this.#usage = usage;
     const lookup = (kind: CredentialKind): GroupedLookup<string, FoundCredential> =>
       new GroupedLookup({ look: (ids) => findCredentials(pool, kind, ids), keyOf: (id) => id });
-    this.#credentials = { service_token: lookup('service_token'), personal_token: lookup('personal_token') };
+    this.#credentials = {
+      service_token: lookup('service_token'),
+      personal_token: lookup('personal_token'),
+      session: lookup('session'),
+    };
   }
 
   /**
@@ -64,19 +74,46 @@ export class Authentication {
       throw new AuthenticationRefusal('missing', 'a token is needed; send it as "Authorization: Bearer <token>"');
     }
     const token = parseToken(bearer);
-    if (token === undefined) {
+    // A session works only as a cookie, whose requests are checked for their origin.
+    if (token === undefined || token.kind === 'session') {
       throw new AuthenticationRefusal(
         'malformed',
         'the token is malformed: it must be a whole kf_svc_… or kf_pat_… token with nothing around it',
       );
     }
-    const found = await this.#credentials[token.kind].find(token.credentialId);
-    if (found === undefined || !hashesEqual(found.tokenHash, token.hash)) {
-      throw new AuthenticationRefusal('unknown', 'the token is unknown');
-    }
+    const found = await this.#find(token);
+    if (found === undefined) throw new AuthenticationRefusal('unknown', 'the token is unknown');
     const { fault, principal } = found;
     if (fault !== null) throw new AuthenticationRefusal(fault, faultDetails[fault], principal);
     if (found.useDue) this.#usage.note(token.kind, token.credentialId);
     return principal;
+  }
+
+  /**
+   * Returns the principal of the session whose token a cookie holds. `isActivity`: the session ends later for it. Throws
+   * like `authenticate`.
+   */
+  async authenticateSession(
+    cookie: string,
+    { isActivity }: { readonly isActivity: boolean },
+  ): Promise<BearerPrincipal> {
+    const token = parseToken(cookie);
+    if (token?.kind !== 'session')
+      throw new AuthenticationRefusal('malformed', 'the session cookie is malformed; sign in again');
+    const found = await this.#find(token);
+    if (found === undefined) throw new AuthenticationRefusal('unknown', endedSession);
+    const { fault, principal } = found;
+    if (fault !== null) {
+      const detail = fault === 'disabled' ? 'the user of this session is disabled' : endedSession;
+      throw new AuthenticationRefusal(fault, detail, principal);
+    }
+    if (isActivity && found.useDue) this.#usage.note('session', token.credentialId);
+    return principal;
+  }
+
+  /** Returns the credential of a token; undefined unless the whole token is right. */
+  async #find(token: ParsedToken): Promise<FoundCredential | undefined> {
+    const found = await this.#credentials[token.kind].find(token.credentialId);
+    return found === undefined || !hashesEqual(found.tokenHash, token.hash) ? undefined : found;
   }
 }

@@ -26,6 +26,7 @@ export class CredentialUsage {
   readonly #waiting: Readonly<Record<UsedKind, Set<string>>> = {
     service_token: new Set(),
     personal_token: new Set(),
+    session: new Set(),
     keyless_token: new Set(),
   };
   #cancelTimer: (() => void) | undefined;
@@ -55,7 +56,7 @@ export class CredentialUsage {
   }
 
   async #write(): Promise<void> {
-    for (const kind of ['service_token', 'personal_token', 'keyless_token'] as const) {
+    for (const kind of ['service_token', 'personal_token', 'session', 'keyless_token'] as const) {
       const ids = [...this.#waiting[kind]];
       this.#waiting[kind].clear();
       try {

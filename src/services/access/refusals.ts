@@ -21,7 +21,8 @@ import {
   rules,
 } from '../../domain/policy.ts';
 import type { GrantedKindName } from '../../domain/kinds.ts';
-import type { Actor, ResourcePrincipal, TenantPrincipal, TokenCreator } from '../../domain/principal.ts';
+import { limits } from '../../domain/limits.ts';
+import type { Actor, Principal, ResourcePrincipal, TenantPrincipal, TokenCreator } from '../../domain/principal.ts';
 import type { EnvironmentSlugs } from '../kernel/slugs.ts';
 
 /** The messages of refused access. */
@@ -35,6 +36,24 @@ export function placeOf(slugs: object): string {
 /** DomainError forbidden for callers who are not instance admins. */
 export function instanceRefusal(action: InstanceAction): DomainError {
   return new DomainError('forbidden', `${action} is for instance admins; ask one`);
+}
+
+/**
+ * DomainError recent_sign_in_required if a session does what needs a recent sign-in, and its own is too long ago. Personal
+ * and service tokens need none.
+ */
+export function recentSignInError(principal: Principal, action: string): DomainError | undefined {
+  if (principal.type !== 'user' || principal.session === undefined || principal.session.isRecent) return undefined;
+  return new DomainError(
+    'recent_sign_in_required',
+    `in a session, ${action} needs a sign-in within the last ${limits.recentSignInMinutes} minutes; sign in again and repeat it`,
+  );
+}
+
+/** Throws what `recentSignInError` returns. */
+export function requireRecentSignIn(principal: Principal, action: string): void {
+  const error = recentSignInError(principal, action);
+  if (error !== undefined) throw error;
 }
 
 interface Refused {

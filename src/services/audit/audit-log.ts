@@ -125,7 +125,7 @@ export class AuditLog {
       action,
       target: { ...target, error: code },
       // A later refusal of a service, such as whom a role may remove, is a denial like one at the door.
-      outcome: code === 'forbidden' ? 'denied' : 'failed',
+      outcome: code === 'forbidden' || code === 'recent_sign_in_required' ? 'denied' : 'failed',
     };
     await this.record(auditRecord(caller, failed));
   }

@@ -13,6 +13,8 @@ export interface UserSelf {
   readonly id: string;
   readonly name: string;
   readonly instanceAdmin: boolean;
+  /** The session of the request; null for a personal token. */
+  readonly session: { readonly id: string; readonly recentSignIn: boolean } | null;
   /** When the presented token ends; null for never. */
   readonly expiresAt: Date | null;
   readonly serverVersion: string;
@@ -67,14 +69,24 @@ export class Me {
     return auditedTokenRead(this.#deps.audit, call, () => this.#serviceToken(principal));
   }
 
-  async #user({ type, id, name, instanceAdmin, expiresAt }: UserPrincipal): Promise<UserSelf> {
+  async #user({
+    type,
+    id,
+    name,
+    instanceAdmin,
+    expiresAt,
+    credentialId,
+    ...principal
+  }: UserPrincipal): Promise<UserSelf> {
     const { serverVersion, database } = this.#deps;
     const found = await listOrganizationsOfUser(database.pool, id);
     const organizations = found.flatMap(({ id: organizationId, slug, role }) =>
       role === null ? [] : [{ id: organizationId, slug, role }],
     );
     const rolesByPlace = await listBindingsOfUser(database.pool, id);
-    return { type, id, name, instanceAdmin, expiresAt, serverVersion, organizations, rolesByPlace };
+    const session =
+      principal.session === undefined ? null : { id: credentialId, recentSignIn: principal.session.isRecent };
+    return { type, id, name, instanceAdmin, session, expiresAt, serverVersion, organizations, rolesByPlace };
   }
 
   async #serviceToken(principal: ServiceTokenPrincipal): Promise<ServiceTokenSelf> {

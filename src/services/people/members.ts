@@ -22,6 +22,7 @@ import { listLiveTokenCreators } from '../../store/personal-tokens.ts';
 import { deleteBindingsOfUser } from '../../store/role-bindings.ts';
 import type { PrismaTransaction, Transaction } from '../../store/transaction.ts';
 import type { InstanceAccess, OrganizationAccess } from '../access/access.ts';
+import { requireRecentSignIn } from '../access/refusals.ts';
 import type { AuditLog, AuditTarget } from '../audit/audit-log.ts';
 import { type AuditedCall, auditedFailure, successRecord } from '../audit/audited.ts';
 import { checkSlug } from '../kernel/checks.ts';
@@ -77,6 +78,7 @@ export class Members {
     return this.#change(access, ref, async (tx, candidate) => {
       if (!roles.includes(role)) throw invalidField('role', `must be one of ${roles.join(', ')}`);
       const byRole = await this.#judge(tx, access, { candidate, to: role });
+      if (role === 'owner') requireRecentSignIn(access.caller.principal, 'to make an owner');
       if (confirmTokens && byRole !== 'owner') throw confirmedByOwnersOnly(access);
       if (candidate === undefined) throw noSuchUser(ref);
       const result = await makeMember(tx, { organizationId, candidate, role, confirm: confirmTokens });

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { DomainError, invalidField } from '../../domain/errors/domain-error.ts';
 import { validateEmail } from '../../domain/names.ts';
-import type { UserPrincipal } from '../../domain/principal.ts';
+import { tokensEndAtOf, type UserPrincipal } from '../../domain/principal.ts';
 import { appendAudits } from '../../store/audit.ts';
 import type { Database } from '../../store/database.ts';
 import { notifyUser } from '../../store/notify.ts';
@@ -9,6 +9,7 @@ import { revokePersonalTokens } from '../../store/personal-tokens.ts';
 import type { Transaction } from '../../store/transaction.ts';
 import * as store from '../../store/users.ts';
 import type { InstanceAccess } from '../access/access.ts';
+import { requireRecentSignIn } from '../access/refusals.ts';
 import type { AuditLog, AuditTarget } from '../audit/audit-log.ts';
 import { type AuditedCall, auditedFailure, successRecord } from '../audit/audited.ts';
 import { checkName, checkUuid } from '../kernel/checks.ts';
@@ -135,6 +136,7 @@ export class Users {
         if (changes.disabled === true) await store.lockOwnedOrganizations(tx, id);
       },
       change: async (tx, before) => {
+        if (changes.instanceAdmin === true) requireRecentSignIn(access.caller.principal, 'to make an instance admin');
         if (changes.disabled === true || changes.instanceAdmin === false) await keepInstanceAdmin(tx, before);
         if (email !== undefined) await checkNewEmail(tx, before, email);
         const ownerless = changes.disabled === true ? await store.organizationsOwnedAlone(tx, before) : [];
@@ -160,9 +162,11 @@ export class Users {
   ): Promise<CreatedPersonalToken> {
     checkPersonalTokenInput(input);
     const by = personOf(access);
-    const notAfter = by.id === id ? by.expiresAt : null;
+    // A session's tokens are bounded for others too.
+    const notAfter = by.id === id || by.session !== undefined ? tokensEndAtOf(by) : null;
     return this.#change({ ...callOf(access), action: 'personal_token.create' }, access, id, {
       change: async (tx, { email, disabledAt }) => {
+        requireRecentSignIn(by, 'personal_token.create');
         if (disabledAt !== null) throw new DomainError('conflict', `${email} is disabled; enable the user first`);
         const result = await issuePersonalToken(tx, { userId: id, by, input, notAfter });
         const concernsOrganizations = result.record.creator !== null;

@@ -1,4 +1,5 @@
 import { DomainError } from '../../domain/errors/domain-error.ts';
+import { tokensEndAtOf } from '../../domain/principal.ts';
 import type { Database } from '../../store/database.ts';
 import { notifyUser } from '../../store/notify.ts';
 import { listPersonalTokens, type PersonalTokenRecord, revokePersonalToken } from '../../store/personal-tokens.ts';
@@ -67,7 +68,8 @@ export class PersonalTokens {
     return auditedFailure(this.#deps.audit, callOf(access), async () => {
       checkPersonalTokenInput(input);
       const by = access.caller.principal;
-      const { id: userId, expiresAt: notAfter } = by;
+      const userId = by.id;
+      const notAfter = tokensEndAtOf(by);
       return changeJudgedFirst(this.#deps, access, {
         lock: async (tx) => void (await lockUser(tx, userId)),
         change: async (tx) => {

@@ -34,6 +34,8 @@ export interface Recovery {
   readonly users: number;
   /** How many users those belonged to. */
   readonly personalTokens: number;
+  /** Sessions of browsers that were ended. */
+  readonly sessions: number;
   /** Keyless tokens, which stay: a revocation since the backup has to be made again. */
   readonly keylessTokens: number;
   /** Whose token is in the file. */
@@ -53,6 +55,8 @@ interface WayBack {
 interface Revoked {
   readonly serviceTokens: readonly store.RevokedServiceToken[];
   readonly users: readonly store.RevokedUser[];
+  /** The user of each session that was ended. */
+  readonly sessionUserIds: readonly string[];
   /** How many keyless tokens were kept. */
   readonly keylessTokens: number;
 }
@@ -153,7 +157,8 @@ async function findAdmin(tx: Transaction, { admin: email }: RecoverOptions): Pro
 async function revokeAll(tx: Transaction, { before }: RecoverOptions, known: WayBack | undefined): Promise<Revoked> {
   const serviceTokens = await store.revokeServiceTokenCredentials(tx, before);
   const users = await store.revokeAllPersonalTokens(tx, { before, exceptId: known?.tokenId ?? null });
-  return { serviceTokens, users, keylessTokens: await store.countKeylessTokens(tx) };
+  const sessionUserIds = await store.endAllSessions(tx, before);
+  return { serviceTokens, users, sessionUserIds, keylessTokens: await store.countKeylessTokens(tx) };
 }
 
 async function makeToken(tx: Transaction, admin: store.RecoveringAdmin, file: TokenFile): Promise<WayBack> {
@@ -175,11 +180,11 @@ async function report(
   { before }: RecoverOptions,
   { wayBack, revoked }: { readonly wayBack: WayBack; readonly revoked: Revoked },
 ): Promise<void> {
-  const { serviceTokens, users } = revoked;
+  const { serviceTokens, users, sessionUserIds } = revoked;
   const isNew = wayBack.foundIn === undefined;
-  if (!isNew && serviceTokens.length + users.length === 0) return;
+  if (!isNew && serviceTokens.length + users.length + sessionUserIds.length === 0) return;
   const serviceTokenIds = serviceTokens.map(({ id }) => id);
-  const userIds = new Set([...users.map(({ id }) => id), wayBack.admin.id]);
+  const userIds = new Set([...users.map(({ id }) => id), ...sessionUserIds, wayBack.admin.id]);
   await notifyTokensAndUsers(tx, { serviceTokenIds, userIds: [...userIds] });
   const counted = { ...countsOf(revoked), before: before?.toISOString() ?? null };
   const record = recordMaker(randomUUID());
@@ -215,13 +220,15 @@ function recordMaker(
 function countsOf({
   serviceTokens,
   users,
+  sessionUserIds,
   keylessTokens,
-}: Revoked): Pick<Recovery, 'serviceTokens' | 'credentials' | 'users' | 'personalTokens' | 'keylessTokens'> {
+}: Revoked): Omit<Recovery, 'admin' | 'isNewToken'> {
   return {
     serviceTokens: serviceTokens.length,
     credentials: serviceTokens.reduce((sum, token) => sum + token.credentials, 0),
     users: users.length,
     personalTokens: users.reduce((sum, { tokens }) => sum + tokens, 0),
+    sessions: sessionUserIds.length,
     keylessTokens,
   };
 }

@@ -4,7 +4,7 @@ import { DomainError, invalidField } from '../../domain/errors/domain-error.ts';
 import { limits } from '../../domain/limits.ts';
 import type { Plaintext } from '../../domain/plaintext.ts';
 import type { TokenPermission } from '../../domain/grants.ts';
-import type { TokenScope } from '../../domain/principal.ts';
+import { tokensEndAtOf, type TokenScope } from '../../domain/principal.ts';
 import type { Database } from '../../store/database.ts';
 import { reinstateKeylessToken } from '../../store/keyless-tokens.ts';
 import { notifyServiceToken } from '../../store/notify.ts';
@@ -257,7 +257,7 @@ async function plan(tx: Transaction, access: TokenAccess, input: CreateServiceTo
     scope,
     ...ids,
     permission,
-    expiresAt: expiryOf(input, { now: facts.now, notAfter: caller.principal.expiresAt }),
+    expiresAt: expiryOf(input, { now: facts.now, notAfter: tokensEndAtOf(caller.principal) }),
   };
 }
 

@@ -29,6 +29,7 @@ describe('a recovery', () => {
       credentials: 3,
       users: 5,
       personalTokens: 5,
+      sessions: 0,
       keylessTokens: 0,
       admin: site.world.owner.email,
       isNewToken: true,
@@ -39,6 +40,20 @@ describe('a recovery', () => {
     expect(await readdir(site.folder)).toEqual(['token']);
     expect(site.logged).toContain(site.tokenFile);
     expect(site.logged).not.toContain((await readFile(site.tokenFile, 'utf8')).trim().slice(8));
+  });
+
+  test('ends every session, also of a token that stays', async () => {
+    const { viewer } = site.world;
+    const access = await site.services.access.person(viewer.caller, 'session.create');
+    const { token } = await site.services.sessions.create(access);
+    const usable = () => site.services.authentication.authenticateSession(token.reveal(), { isActivity: false });
+    expect(await usable()).toMatchObject({ id: viewer.id });
+    // All of the tokens are newer than this moment, and the session was in the backup.
+    const restoredAt = await site.databaseTime();
+    await site.database.pool.query(`UPDATE session SET created_at = $1`, [new Date(restoredAt.getTime() - 1)]);
+    await site.database.pool.query(`UPDATE personal_token SET created_at = $1`, [restoredAt]);
+    expect(await site.run({ before: restoredAt })).toMatchObject({ personalTokens: 0, sessions: 1 });
+    await expect(usable()).rejects.toMatchObject({ fault: 'revoked' });
   });
 
   test('lets a custom resource make its next value, and a token of a person or a revoked one none', async () => {
@@ -77,7 +92,15 @@ describe('a recovery', () => {
     const other = await createWorld(site.services);
     await site.run();
     const actor = { actor_type: 'system', actor_name: 'keyframe-server recovered' };
-    const counts = { serviceTokens: 1, credentials: 1, users: 10, personalTokens: 10, keylessTokens: 0, before: null };
+    const counts = {
+      serviceTokens: 1,
+      credentials: 1,
+      users: 10,
+      personalTokens: 10,
+      sessions: 0,
+      keylessTokens: 0,
+      before: null,
+    };
     expect(await site.auditOf(site.world.organization.id)).toMatchObject([
       { ...actor, action: 'instance.recover', target: counts, label: null },
       {

@@ -87,6 +87,7 @@ describe('the role recovered', () => {
       credentials: 1,
       users: 1,
       personalTokens: 1,
+      sessions: 0,
       keylessTokens: 0,
       admin: 'admin@example.com',
       isNewToken: true,

@@ -28,14 +28,15 @@ export class EventReader {
   /** Throws an Error where the answer is no stream. */
   static async open(
     url: string,
-    token: { reveal(): string },
+    token: { reveal(): string } | undefined,
     headers: Record<string, string> = {},
   ): Promise<EventReader> {
     const abort = new AbortController();
-    const authorization = `Bearer ${token.reveal()}`;
+    const authorization: Record<string, string> =
+      token === undefined ? {} : { authorization: `Bearer ${token.reveal()}` };
     const response = await fetch(url, {
       signal: abort.signal,
-      headers: { accept: 'text/event-stream', authorization, ...headers },
+      headers: { accept: 'text/event-stream', ...authorization, ...headers },
     });
     if (response.headers.get('content-type')?.startsWith('text/event-stream') === true) {
       return new EventReader(response, abort);

@@ -24,6 +24,7 @@ const exitCodes: Readonly<Record<HttpErrorCode, number>> = {
   invalid_input: 2,
   unauthenticated: 3,
   forbidden: 4,
+  recent_sign_in_required: 4,
   not_found: 5,
   method_not_allowed: 2,
   conflict: 6,

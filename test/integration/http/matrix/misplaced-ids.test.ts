@@ -141,6 +141,13 @@ const cases: Case[] = [
     ask: inPath,
   },
   {
+    row: 'DELETE /sessions/{id}',
+    actor: 'admin',
+    status: 404,
+    id: () => site.sessionOf('owner'),
+    ask: inPath,
+  },
+  {
     row: 'DELETE /members/{org}/{user} [another]',
     actor: 'owner',
     status: 404,

@@ -139,6 +139,8 @@ export const preparations: Readonly<Record<string, Prepare>> = {
     body: { name: 'spare' },
   }),
   'DELETE /users/{id}/personal-tokens': user,
+  'GET /users/{id}/sessions': user,
+  'DELETE /users/{id}/sessions': user,
 
   'GET /members/{org}': asItIs,
   'PUT /members/{org}/{user}': async (wanted) => ({
@@ -187,6 +189,13 @@ export const preparations: Readonly<Record<string, Prepare>> = {
   'POST /personal-tokens': () => ({ body: { name: 'laptop' } }),
   'DELETE /personal-tokens/{id}': async ({ founder, actor }) => ({
     params: { id: actor.isUser ? await founder.personalToken(actor.id) : randomUUID() },
+  }),
+
+  'POST /sessions': asItIs,
+  'GET /sessions': asItIs,
+  'DELETE /sessions': asItIs,
+  'DELETE /sessions/{id}': async ({ founder, actor }) => ({
+    params: { id: actor.isUser ? await founder.session(actor.id) : randomUUID() },
   }),
 
   'GET /secrets/{org}/{project}/{env}': asItIs,

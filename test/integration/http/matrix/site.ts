@@ -94,6 +94,11 @@ export class Site {
     return this.#founder.personalToken(this.actor(name).id);
   }
 
+  /** Id of a session of theirs. */
+  sessionOf(name: ActorName): Promise<string> {
+    return this.#founder.session(this.actor(name).id);
+  }
+
   close(): void {
     this.#client.close();
   }

@@ -1,0 +1,164 @@
+import { randomUUID } from 'node:crypto';
+import { generateToken, parseToken } from '../../crypto/token.ts';
+import { DomainError } from '../../domain/errors/domain-error.ts';
+import type { Plaintext } from '../../domain/plaintext.ts';
+import type { Database } from '../../store/database.ts';
+import { notifyUser } from '../../store/notify.ts';
+import * as store from '../../store/sessions.ts';
+import { findUser, lockUser, lockUserChanges } from '../../store/users.ts';
+import type { InstanceAccess, PersonAccess } from '../access/access.ts';
+import type { AuditLog } from '../audit/audit-log.ts';
+import { type AuditedCall, auditedFailure, successRecord } from '../audit/audited.ts';
+import { changeJudgedFirst } from '../kernel/change.ts';
+import { checkUuid } from '../kernel/checks.ts';
+
+export type { SessionRecord } from '../../store/sessions.ts';
+
+export interface SignIn {
+  /** What the browser calls itself. */
+  readonly userAgent?: string | undefined;
+  /** The token of the session that the browser had, if any. It ends if it is the same user's. */
+  readonly replaced?: string | undefined;
+}
+
+export interface CreatedSession {
+  readonly session: store.SessionRecord;
+  /** For the cookie: only its hash is stored. */
+  readonly token: Plaintext;
+}
+
+export interface SessionsDeps {
+  readonly database: Pick<Database, 'prisma' | 'pool'>;
+  readonly audit: Pick<AuditLog, 'recordFailure'>;
+}
+
+const userAgentLength = 200;
+
+/** The browsers in which users have signed in (docs/interface.md 4.17). */
+export class Sessions {
+  readonly #deps: SessionsDeps;
+
+  constructor(deps: SessionsDeps) {
+    this.#deps = deps;
+  }
+
+  /**
+   * Begins a session with a personal token. It ends with that token at the latest. Throws DomainError forbidden for a caller
+   * who is in a session already.
+   */
+  async create(access: PersonAccess<'session.create'>, { userAgent, replaced }: SignIn = {}): Promise<CreatedSession> {
+    return auditedFailure(this.#deps.audit, callOf(access), async () => {
+      const { principal, sourceAddress } = access.caller;
+      if (principal.session !== undefined) {
+        throw new DomainError('forbidden', 'a session cannot begin another one; sign in with a personal token');
+      }
+      const userId = principal.id;
+      const id = randomUUID();
+      const { token, hash: tokenHash } = generateToken('session', id);
+      const former = replaced === undefined ? undefined : parseToken(replaced);
+      return changeJudgedFirst(this.#deps, access, {
+        lock: async (tx) => void (await lockUser(tx, userId)),
+        change: async (tx) => {
+          // Users may end any session of their own, so the id is enough.
+          if (former?.kind === 'session') await store.endSession(tx, userId, former.credentialId);
+          await store.makeRoomForSession(tx, userId);
+          const session = await store.insertSession(tx, {
+            id,
+            userId,
+            tokenHash,
+            personalTokenId: principal.credentialId,
+            sourceAddress,
+            userAgent: userAgent?.slice(0, userAgentLength) ?? null,
+          });
+          // Streams of the sessions that this one replaces end.
+          await notifyUser(tx, userId);
+          const target = { sessionId: id, signedInWith: session.signedInWith };
+          return { result: { session, token }, audit: successRecord(callOf(access), target) };
+        },
+      });
+    });
+  }
+
+  /** The caller's sessions that have not ended, newest first. */
+  async list(access: PersonAccess<'session.list'>): Promise<readonly store.SessionRecord[]> {
+    return store.listSessions(this.#deps.database.pool, access.caller.principal.id);
+  }
+
+  /**
+   * Ends one of the caller's sessions, also the one this is asked with: it stops working from the next request on, and its
+   * streams end. Ending it again changes nothing. Throws DomainError not_found, also for another user's session.
+   */
+  async end(access: PersonAccess<'session.end'>, id: string): Promise<void> {
+    await auditedFailure(this.#deps.audit, callOf(access), async (note) => {
+      checkUuid('id', id);
+      note({ sessionId: id });
+      const userId = access.caller.principal.id;
+      await changeJudgedFirst(this.#deps, access, {
+        lock: async (tx) => void (await lockUser(tx, userId)),
+        change: async (tx) => {
+          const wasLive = await store.endSession(tx, userId, id);
+          if (wasLive === undefined) {
+            throw new DomainError('not_found', `session ${id} does not exist, or is not yours`);
+          }
+          if (wasLive) await notifyUser(tx, userId);
+          const more = wasLive ? {} : { alreadyEnded: true };
+          return { result: undefined, audit: successRecord(callOf(access), { sessionId: id, ...more }) };
+        },
+      });
+    });
+  }
+
+  /** Ends all of the caller's sessions, also the one this is asked with. */
+  async endAll(access: PersonAccess<'session.end'>): Promise<void> {
+    const userId = access.caller.principal.id;
+    await auditedFailure(this.#deps.audit, callOf(access), async () => {
+      await changeJudgedFirst(this.#deps, access, {
+        lock: async (tx) => void (await lockUser(tx, userId)),
+        change: async (tx) => {
+          const ended = await store.endSessions(tx, userId);
+          if (ended > 0) await notifyUser(tx, userId);
+          return { result: undefined, audit: successRecord(callOf(access), { ended }) };
+        },
+      });
+    });
+  }
+
+  /** A user's sessions that have not ended, newest first. Throws DomainError not_found for no such user. */
+  async listOfUser(_access: InstanceAccess<'user.read'>, userId: string): Promise<readonly store.SessionRecord[]> {
+    checkUuid('id', userId);
+    const { pool } = this.#deps.database;
+    if ((await findUser(pool, userId)) === undefined) throw absentUser(userId);
+    return store.listSessions(pool, userId);
+  }
+
+  /** Ends all sessions of a user. Throws DomainError not_found for no such user. */
+  async endOfUser(access: InstanceAccess<'user.update'>, userId: string): Promise<void> {
+    const call = { ...callOf(access), action: 'session.end' };
+    await auditedFailure(this.#deps.audit, call, async (note) => {
+      checkUuid('id', userId);
+      note({ userId });
+      let email: string | undefined;
+      await changeJudgedFirst(this.#deps, access, {
+        async lock(tx) {
+          await lockUserChanges(tx);
+          email = (await lockUser(tx, userId))?.email;
+        },
+        async change(tx) {
+          if (email === undefined) throw absentUser(userId);
+          const ended = await store.endSessions(tx, userId);
+          if (ended > 0) await notifyUser(tx, userId);
+          return { result: undefined, audit: successRecord(call, { userId, email, ended }) };
+        },
+      });
+    });
+  }
+}
+
+/** In the chain of the instance, like personal tokens. */
+function callOf({ caller, action }: Pick<AuditedCall, 'caller' | 'action'>): AuditedCall {
+  return { caller, organizationId: null, action, target: {} };
+}
+
+function absentUser(id: string): DomainError {
+  return new DomainError('not_found', `there is no user ${id}`);
+}

@@ -1,0 +1,110 @@
+import type pg from 'pg';
+import { limits } from '../domain/limits.ts';
+import { sessionFault, sessionTables } from './credentials.ts';
+import { queryRows, type Statement } from './database.ts';
+import type { Transaction } from './transaction.ts';
+
+/** How the user of a session proved who they are. */
+export type SignInMethod = 'personal_token';
+
+export interface SessionRecord {
+  readonly id: string;
+  readonly signedInWith: SignInMethod;
+  readonly createdAt: Date;
+  /** When the user last proved who they are. */
+  readonly verifiedAt: Date | null;
+  /** To the minute. */
+  readonly lastUsedAt: Date;
+  /** When it ends at the latest. */
+  readonly expiresAt: Date;
+  /** When it ends if it is not used again. */
+  readonly idleExpiresAt: Date;
+  readonly sourceAddress: string | null;
+  readonly userAgent: string | null;
+}
+
+export interface NewSession {
+  readonly id: string;
+  readonly userId: string;
+  readonly tokenHash: Uint8Array;
+  /** The personal token that the user signed in with. */
+  readonly personalTokenId: string;
+  readonly sourceAddress: string | null;
+  readonly userAgent: string | null;
+}
+
+// A sign-in method besides the personal token adds a column that names it.
+const columns = `c.id, 'personal_token' AS "signedInWith", c.created_at AS "createdAt", c.verified_at AS "verifiedAt",
+    c.last_used_at AS "lastUsedAt", c.expires_at AS "expiresAt",
+    LEAST(c.expires_at, c.last_used_at + interval '${limits.sessionIdleMinutes} minutes') AS "idleExpiresAt",
+    c.source_address AS "sourceAddress", c.user_agent AS "userAgent"`;
+
+const listStatement: Statement = {
+  name: 'sessions-list',
+  text: `SELECT ${columns} FROM ${sessionTables} WHERE c.user_id = $1 AND ${sessionFault} IS NULL
+    ORDER BY c.created_at DESC, c.id DESC`,
+};
+
+/** The sessions of a user that have not ended, newest first. */
+export async function listSessions(pool: pg.Pool, userId: string): Promise<SessionRecord[]> {
+  return queryRows<SessionRecord>(pool, listStatement, [userId]);
+}
+
+/**
+ * Inserts a session and returns its record. It ends with its personal token, and after `limits.sessionHours` at the latest.
+ * Lock the user before.
+ */
+export async function insertSession(tx: Transaction, session: NewSession): Promise<SessionRecord> {
+  const { id, userId, tokenHash, personalTokenId, sourceAddress, userAgent } = session;
+  const row = await tx.row<Omit<SessionRecord, 'signedInWith' | 'idleExpiresAt'>>`
+    INSERT INTO session
+      (id, user_id, token_hash, personal_token_id, created_at, last_used_at, verified_at, expires_at, source_address, user_agent)
+    SELECT ${id}::uuid, ${userId}::uuid, ${tokenHash}, t.id, clock_timestamp(), clock_timestamp(), clock_timestamp(),
+      LEAST(t.expires_at, clock_timestamp() + make_interval(hours => ${limits.sessionHours}::int)),
+      ${sourceAddress}, ${userAgent}
+    FROM personal_token t WHERE t.id = ${personalTokenId}::uuid
+    RETURNING id, created_at AS "createdAt", verified_at AS "verifiedAt", last_used_at AS "lastUsedAt",
+      expires_at AS "expiresAt", source_address AS "sourceAddress", user_agent AS "userAgent"`;
+  if (row === undefined)
+    throw new Error('the personal token that signs in is not there, although it was just looked up');
+  const idle = row.lastUsedAt.getTime() + limits.sessionIdleMinutes * 60_000;
+  const idleExpiresAt = new Date(Math.min(row.expiresAt.getTime(), idle));
+  return { ...row, signedInWith: 'personal_token', idleExpiresAt };
+}
+
+/**
+ * Makes room for one more session of a user: ends those beyond `limits.sessionsPerUser`, the least recently used first, and
+ * deletes those that ended more than 30 days ago. Lock the user before.
+ */
+export async function makeRoomForSession(tx: Transaction, userId: string): Promise<void> {
+  await tx.run`
+    DELETE FROM session WHERE user_id = ${userId}::uuid
+      AND LEAST(ended_at, expires_at, last_used_at + make_interval(mins => ${limits.sessionIdleMinutes}::int))
+        < clock_timestamp() - interval '30 days'`;
+  await tx.run`
+    UPDATE session SET ended_at = clock_timestamp() WHERE id IN (
+      SELECT id FROM session WHERE user_id = ${userId}::uuid AND ended_at IS NULL AND expires_at > clock_timestamp()
+      ORDER BY last_used_at DESC, id OFFSET ${limits.sessionsPerUser - 1}::int)`;
+}
+
+/** Ends one session of a user, and returns whether it worked until now; undefined if the user has no such session. */
+export async function endSession(tx: Transaction, userId: string, id: string): Promise<boolean | undefined> {
+  const row = await tx.row<{ wasLive: boolean }>`
+    WITH ended AS (
+      UPDATE session SET ended_at = clock_timestamp()
+      WHERE id = ${id}::uuid AND user_id = ${userId}::uuid AND ended_at IS NULL RETURNING id
+    )
+    SELECT EXISTS (SELECT FROM ended) AS "wasLive" FROM session WHERE id = ${id}::uuid AND user_id = ${userId}::uuid`;
+  return row?.wasLive;
+}
+
+/** Ends all sessions of a user, and returns how many had not been ended. Lock the user before. */
+export async function endSessions(tx: Transaction, userId: string): Promise<number> {
+  const row = await tx.row<{ ended: number }>`
+    WITH ended AS (
+      UPDATE session SET ended_at = clock_timestamp()
+      WHERE user_id = ${userId}::uuid AND ended_at IS NULL AND expires_at > clock_timestamp() RETURNING id
+    )
+    SELECT count(*)::int AS ended FROM ended`;
+  return row?.ended ?? 0;
+}
