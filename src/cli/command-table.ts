@@ -103,6 +103,14 @@ export const commandTable: readonly CommandSection[] = [
         ],
       },
       {
+        name: 'session',
+        summary: 'Manage the browsers in which users are signed in',
+        commands: [
+          { name: 'list', load: async () => (await import('./commands/browser/list.ts')).sessionListCommand },
+          { name: 'end', load: async () => (await import('./commands/browser/end.ts')).sessionEndCommand },
+        ],
+      },
+      {
         name: 'member',
         summary: 'Manage the members of an organization',
         commands: [

@@ -41,6 +41,8 @@ export const summaries: Readonly<Record<string, string>> = {
   'token create': 'Create a personal token for yourself; it is shown once',
   'token list': 'List your personal tokens',
   'token revoke': 'Revoke one of your personal tokens',
+  'session list': 'List the browsers in which you are signed in',
+  'session end': 'Sign out of a browser, or of all of them',
   'member list': 'List the members and their roles',
   'member set': 'Add a member, or change the role of one',
   'member remove': 'Remove a member',

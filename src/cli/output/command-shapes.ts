@@ -39,6 +39,8 @@ export const commandShapes: Readonly<Record<string, readonly ShapeName[]>> = {
   'token revoke-service': ['deletion'],
   'token reinstate': ['service-token'],
   'token create': ['new-personal-token'],
+  'session list': ['browser-session-list'],
+  'session end': ['deletion'],
   'token list': ['personal-token-list'],
   'token revoke': ['deletion'],
   'member list': ['member-list'],

@@ -9,6 +9,7 @@ import { createdPersonalTokenView, personalTokenListView } from '../../wire/pers
 import { problem } from '../../wire/problem.ts';
 import { roleBindingListView, roleBindingView } from '../../wire/role-bindings.ts';
 import { deletedSecretListView, secretPatchView, secretView } from '../../wire/secrets.ts';
+import { sessionListView } from '../../wire/sessions.ts';
 import { createdServiceTokenView, serviceTokenListView, serviceTokenView } from '../../wire/service-tokens.ts';
 import {
   placedSnapshotView,
@@ -73,8 +74,9 @@ const deletion = z.strictObject({
     'role',
     'service_token',
     'personal_token',
+    'session',
   ]),
-  action: z.enum(['deleted', 'purged', 'removed', 'revoked']),
+  action: z.enum(['deleted', 'purged', 'removed', 'revoked', 'ended']),
   id: z.guid().nullable(),
   name: z.string().nullable().meta({ description: 'Slug, name or e-mail address, as far as it is known' }),
 });
@@ -190,6 +192,7 @@ export const shapes = {
   organization: organizationView,
   'organization-list': organizationListView,
   'past-secret': pastSecret,
+  'browser-session-list': sessionListView,
   'personal-token-list': personalTokenListView,
   'placed-snapshot': placedSnapshotView,
   problem: problemOutput,

@@ -22,7 +22,18 @@ const neverAsks = [
   .concat(
     ['create', 'list', 'show', 'diff'].map((verb) => `snapshot ${verb}`),
     ['set', 'create-service', 'list-service', 'create', 'list', 'reinstate'].map((verb) => `token ${verb}`),
-    ['member list', 'role list', 'user list', 'user create', 'user enable', 'user set-email', 'user token'],
+    // Signing in again undoes the end of a session.
+    [
+      'session list',
+      'session end',
+      'member list',
+      'role list',
+      'user list',
+      'user create',
+      'user enable',
+      'user set-email',
+      'user token',
+    ],
     ['org', 'project', 'env'].flatMap((kind) =>
       ['list', 'create', 'show', 'rename', 'undelete'].map((verb) => `${kind} ${verb}`),
     ),

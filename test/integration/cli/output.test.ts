@@ -169,6 +169,15 @@ describe('--output json', () => {
     expect(await prints('token revoke', [personal.id, '--yes'])).toMatchObject({ kind: 'personal_token' });
   });
 
+  test('of sessions', async () => {
+    const access = await api.services.access.person(world.owner.caller, 'session.create');
+    const { session } = await api.services.sessions.create(access);
+    expect(await prints('session list')).toMatchObject({ sessions: [{ id: session.id, current: false }] });
+    const ended = { kind: 'session', action: 'ended' };
+    expect(await prints('session end', [session.id])).toEqual({ ...ended, id: session.id, name: null });
+    expect(await prints('session end', ['--all'])).toEqual({ ...ended, id: null, name: null });
+  });
+
   test('of copies', async () => {
     await prints('env create', ['staging']);
     await prints('set', ['COPIED=1', '-e', 'staging']);
