@@ -40,6 +40,7 @@ import { StateCache, dropDestroyed } from '../services/secrets/state-cache.ts';
 import { Versions } from '../services/secrets/versions.ts';
 import { Restores } from '../services/snapshots/restore/restores.ts';
 import { Sessions } from '../services/sign-in/sessions.ts';
+import { SignIn } from '../services/sign-in/sign-in.ts';
 import { Snapshots } from '../services/snapshots/snapshots.ts';
 import { Environments } from '../services/tenancy/environments.ts';
 import { Organizations } from '../services/tenancy/organizations.ts';
@@ -147,6 +148,7 @@ function composeServices(opened: Opened, options: ServicesOptions): Services {
     users: new Users({ database, audit }),
     personalTokens: new PersonalTokens({ database, audit }),
     sessions: new Sessions({ database, audit }),
+    signIn: new SignIn(),
     organizations: new Organizations({ database, audit }),
     members: new Members({ database, audit }),
     roleBindings: new RoleBindings({ database, audit }),

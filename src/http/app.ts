@@ -13,7 +13,7 @@ import type { Readiness } from './health/readiness.ts';
 import { startPageRouter } from './start-page.ts';
 import { referenceRouter } from './openapi/reference.ts';
 import { createRouter, unknownPath } from './router.ts';
-import { routeTable } from './routes/table.ts';
+import { publicRouteTable, routeTable } from './routes/table.ts';
 import { WorkLimit, type WorkLimits } from './admission/work-limit.ts';
 
 export interface AppDeps extends Omit<RouteHandlerDeps, 'rateLimits' | 'workLimit'>, RequestLogDeps {
@@ -43,7 +43,7 @@ export function createApp({ options = {}, ...deps }: AppDeps): RequestListener {
   app.use(startPageRouter());
   app.use(referenceRouter());
   app.use(commandRouter(commandFile));
-  app.use(createRouter('/api/v1', routeTable, { ...deps, ...limits }));
+  app.use(createRouter('/api/v1', [...routeTable, ...publicRouteTable], { ...deps, ...limits }));
   app.use(unknownPath, errorHandler);
   return listenerOf(app);
 }

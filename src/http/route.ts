@@ -80,15 +80,12 @@ type ResponseFor<A extends ResponseSchemas> = WithHeaders &
     | (A[304] extends null ? { readonly status: 304 } : never)
   );
 
-/** A request as a route sees it. */
-export interface Call {
-  readonly caller: Caller;
+/** A request of any client, as a route sees it. */
+export interface PublicCall {
+  readonly requestId: string;
+  readonly sourceAddress: string | null;
   /** The decoded path parameters. */
   readonly params: Readonly<Record<string, string>>;
-  /** InputSchemas note that the caller was let into this organization: what fails from then on is audited in its chain. */
-  entered(organizationId: string): void;
-  /** Reserves memory for a large response before it is made. */
-  readonly room: ReadRoom;
   /** The names and values of the query. Throws DomainError invalid_input if a name is repeated. */
   query(): Record<string, string>;
   /** The value of a request header, by its lower-case name. */
@@ -99,18 +96,37 @@ export interface Call {
   refuseBody(): void;
 }
 
-export interface Route {
+/** A request of a caller, as a route sees it. */
+export interface Call extends PublicCall {
+  readonly caller: Caller;
+  /** InputSchemas note that the caller was let into this organization: what fails from then on is audited in its chain. */
+  entered(organizationId: string): void;
+  /** Reserves memory for a large response before it is made. */
+  readonly room: ReadRoom;
+}
+
+/** What a route says of itself. */
+interface Described {
   readonly method: Method;
   /** Such as `/projects/{org}/{project}`, below /api/v1. */
   readonly path: string;
-  readonly action: RouteAction;
   /** Its unique name in generated clients, such as `listSecrets`. */
   readonly operation: string;
   /** A short imperative sentence. */
   readonly summary: string;
   readonly input: InputSchemas;
   readonly responses: ResponseSchemas;
+}
+
+export interface Route extends Described {
+  readonly action: RouteAction;
   run(call: Call, services: HttpServices): Promise<RouteResponse>;
+}
+
+/** A route for clients that present no token or session, such as at a sign-in. */
+export interface PublicRoute extends Described {
+  readonly action: 'public';
+  run(call: PublicCall, services: HttpServices): Promise<RouteResponse>;
 }
 
 /**
@@ -159,6 +175,31 @@ interface RouteSpec<
   readonly input: S;
   readonly responses: A;
   readonly handle: Handler<Access, S, ResponseFor<A>>;
+}
+
+/** A route for every client. Its handler gets the facts of the request that the audit records. */
+export function publicRoute<S extends InputSchemas, R extends ResponseSchemas>(
+  spec: Omit<
+    RouteSpec<string, RouteAction, Pick<PublicCall, 'requestId' | 'sourceAddress'>, S, R>,
+    'action' | 'handle'
+  > & {
+    readonly handle: (
+      services: HttpServices,
+      request: Pick<PublicCall, 'requestId' | 'sourceAddress'>,
+      inputs: Inputs<S> & Pick<PublicCall, 'header'>,
+    ) => Promise<ResponseFor<R>>;
+  },
+): PublicRoute {
+  const { handle, ...described } = spec;
+  return {
+    ...described,
+    action: 'public',
+    async run(call, services) {
+      const inputs = await parseInputs(call, described, new Set());
+      const { requestId, sourceAddress } = call;
+      return handle(services, { requestId, sourceAddress }, { ...inputs, header: (name) => call.header(name) });
+    },
+  };
 }
 
 /** A route about the caller. Its handler gets the caller. */
@@ -236,7 +277,7 @@ const nothing = z.strictObject({});
 const slugParams: ReadonlySet<string> = new Set(['org', 'project', 'env']);
 
 async function parseInputs<S extends InputSchemas>(
-  call: Call,
+  call: PublicCall,
   { method, path, input }: { readonly method: Method; readonly path: string; readonly input: S },
   targetParams: ReadonlySet<string>,
 ): Promise<Inputs<S>> {
@@ -255,7 +296,7 @@ async function parseInputs<S extends InputSchemas>(
   return { params, query, headers, body, idempotencyKey } as Inputs<S>;
 }
 
-function sentIdempotencyKey(call: Call, input: InputSchemas): string | undefined {
+function sentIdempotencyKey(call: PublicCall, input: InputSchemas): string | undefined {
   const key = call.header(idempotencyHeader);
   if (key === undefined) return undefined;
   // Ignoring it would leave the caller with a guarantee that does not hold.
@@ -266,7 +307,7 @@ function sentIdempotencyKey(call: Call, input: InputSchemas): string | undefined
 
 /** A schema that accepts undefined makes the body optional. */
 async function parseBody<Body extends z.ZodType>(
-  call: Call,
+  call: PublicCall,
   schema: Body,
   maxEntries: number = limits.bodyEntries,
 ): Promise<z.output<Body>> {
@@ -274,7 +315,7 @@ async function parseBody<Body extends z.ZodType>(
   return parseInput('body', schema, await call.body({ isOptional, maxEntries }));
 }
 
-function sentHeaders(call: Call, names: readonly string[]): Record<string, string> {
+function sentHeaders(call: PublicCall, names: readonly string[]): Record<string, string> {
   const sent: Record<string, string> = {};
   for (const name of names) {
     const value = call.header(name);

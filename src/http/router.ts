@@ -1,19 +1,23 @@
 import { type RequestHandler, Router } from 'express';
 import { DomainError } from '../domain/errors/domain-error.ts';
 import { contextOf } from './request-context.ts';
-import { type RouteHandlerDeps, routeHandler } from './middleware/route-handler.ts';
-import type { Method, Route } from './route.ts';
+import { publicRouteHandler, type RouteHandlerDeps, routeHandler } from './middleware/route-handler.ts';
+import type { Method, PublicRoute, Route } from './route.ts';
 
 /** An Express router for a table of routes. Other methods on a path of the table get 405 and Allow. */
-export function createRouter(prefix: string, table: readonly Route[], deps: RouteHandlerDeps): Router {
+export function createRouter(prefix: string, table: readonly (Route | PublicRoute)[], deps: RouteHandlerDeps): Router {
   const router = Router({ caseSensitive: true, strict: true });
   for (const [path, routes] of Map.groupBy(table, (route) => route.path)) {
     const entry = router.route(prefix + path.replaceAll(/\{([a-z]+)\}/g, ':$1'));
     entry.all(noteRoute(prefix + path));
-    for (const route of routes) register(entry, route.method, routeHandler(route, deps));
+    for (const route of routes) register(entry, route.method, handlerOf(route, deps));
     entry.all(methodNotAllowed(routes.map((route) => route.method)));
   }
   return router;
+}
+
+function handlerOf(route: Route | PublicRoute, deps: RouteHandlerDeps): RequestHandler {
+  return route.action === 'public' ? publicRouteHandler(route, deps) : routeHandler(route, deps);
 }
 
 /** Returns 404 for every path that no route has. */

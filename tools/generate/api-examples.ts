@@ -1,4 +1,4 @@
-import { routeTable } from '../../src/http/routes/table.ts';
+import { publicRouteTable, routeTable } from '../../src/http/routes/table.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -57,7 +57,7 @@ function responseOf(next: { language: string; text: string } | undefined): unkno
 
 function note(found: Record<string, Example>, { method, path, query, body }: Request, response: unknown): void {
   if (isProblem(response)) return;
-  for (const route of routeTable) {
+  for (const route of [...routeTable, ...publicRouteTable]) {
     const params = route.method === method ? matched(route.path, path) : undefined;
     if (params === undefined) continue;
     const example = (found[route.operation] ??= {

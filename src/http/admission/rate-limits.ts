@@ -31,6 +31,7 @@ export class LimitExceeded extends DomainError {
 
 const details = {
   requests: 'too many requests with this token within a minute',
+  public: 'too many requests without a token came from this address within a minute',
   ended: 'this token is no longer valid and was sent too often within a minute',
   traffic: 'this user or service token has sent and read too many bytes within a minute',
   guesses: 'too many invalid tokens came from this address within a minute, and this token was not accepted before',
@@ -51,6 +52,8 @@ const knownTokenLimits = { maxTokens: 10_000, maxTokensPerOwner: 1_000 };
 export class RateLimits {
   readonly #requests: RateCounter | undefined;
   readonly #guesses: RateCounter | undefined;
+  /** Requests without a token, by address. */
+  readonly #public: RateCounter | undefined;
   /** Refusals of tokens that have ended. */
   readonly #ended: RateCounter | undefined;
   /** Bytes, by the caller. */
@@ -59,6 +62,7 @@ export class RateLimits {
 
   constructor({ requests, failedAuthentications: limit, trafficBytes }: RateLimitOptions) {
     this.#requests = requests === 0 ? undefined : new RateCounter({ limit: requests });
+    this.#public = requests === 0 ? undefined : new RateCounter({ limit: requests });
     this.#guesses = limit === 0 ? undefined : new RateCounter({ limit });
     this.#ended = limit === 0 ? undefined : new RateCounter({ limit });
     this.#traffic = trafficBytes === 0 ? undefined : new RateCounter({ limit: trafficBytes });
@@ -77,6 +81,17 @@ export class RateLimits {
     // Concurrent requests can pass together, above the limit, but not more than there are connections.
     if (guesses === undefined || guesses.used < guesses.limit || this.#known.has(digest)) return;
     throw new LimitExceeded('address', details.guesses, guesses);
+  }
+
+  /**
+   * Must be called before a request that needs no token. Counts it for its address.
+   *
+   * @throws LimitExceeded if the address has sent too many of them, or too many unknown tokens.
+   */
+  async admitPublic(address: string): Promise<void> {
+    await this.admit(address, undefined);
+    const state = await this.#public?.count(sourceNetwork(address));
+    if (state !== undefined && state.used > state.limit) throw new LimitExceeded('address', details.public, state);
   }
 
   /** Must be called after a token was refused. `hasEnded`: its secret part was right, so it was not a guess. */

@@ -1,11 +1,14 @@
 import type { Request, RequestHandler } from 'express';
+import { DomainError } from '../../domain/errors/domain-error.ts';
 import { validateSecretKey, validateSlug } from '../../domain/names.ts';
 import type { AuditLog } from '../../services/audit/audit-log.ts';
 import { readJson, readOptionalJson, refuseBody } from '../request/body.ts';
 import type { HttpServices } from '../http-services.ts';
 import { type IdentifyDeps, identify } from '../admission/identify.ts';
 import { readQuery } from '../request/query.ts';
-import type { Call, Route } from '../route.ts';
+import { contextOf } from '../request-context.ts';
+import { sourceAddress } from '../admission/source-address.ts';
+import type { Call, PublicCall, PublicRoute, Route } from '../route.ts';
 import { sendResponse } from '../response/send-response.ts';
 import type { Work, WorkLimit } from '../admission/work-limit.ts';
 
@@ -49,6 +52,30 @@ export function routeHandler(route: Route, deps: RouteHandlerDeps): RequestHandl
   };
 }
 
+/**
+ * Serves one public route. Each address has a limit of such requests; a refusal (401) counts as a guess, and above the limit
+ * of guesses the address is refused before the route runs.
+ */
+export function publicRouteHandler(
+  route: PublicRoute,
+  { services, workLimit, rateLimits }: Pick<RouteHandlerDeps, 'services' | 'workLimit' | 'rateLimits'>,
+): RequestHandler {
+  return async (request, response) => {
+    const work = workLimit.enter(response);
+    const address = sourceAddress(request) ?? '';
+    await rateLimits.admitPublic(address);
+    const hold = (bytes: number): void => work.hold(bytes);
+    try {
+      await sendResponse(response, await route.run(publicCallOf(request, hold), services), { hold });
+    } catch (error) {
+      if (error instanceof DomainError && error.code === 'unauthenticated') {
+        await rateLimits.refused(address, undefined, { hasEnded: false });
+      }
+      throw error;
+    }
+  };
+}
+
 /** Whether every failure of the action is audited, for users too (docs/interface.md section 6). */
 function isAlwaysAudited(action: Route['action']): boolean {
   return action.startsWith('version.') || action === 'secret.list' || action === 'secret.read';
@@ -60,12 +87,19 @@ interface Served extends Pick<Call, 'caller' | 'entered'> {
 }
 
 function callOf(request: Request, { caller, work, enterLarge, entered }: Served): Call {
-  const hold = (bytes: number): void => work.hold(bytes);
   return {
+    ...publicCallOf(request, (bytes) => work.hold(bytes)),
     caller,
     entered,
-    params: pathParams(request),
     room: { enter: enterLarge, reserve: (bytes) => work.reserve(bytes) },
+  };
+}
+
+function publicCallOf(request: Request, hold: (bytes: number) => void): PublicCall {
+  return {
+    requestId: contextOf(request).id,
+    sourceAddress: sourceAddress(request),
+    params: pathParams(request),
     header: (name) => headerOf(request, name),
     query: () => readQuery(request.originalUrl),
     body: ({ isOptional, maxEntries }) =>

@@ -2,9 +2,9 @@ import { type ZodOpenApiOperationObject, type ZodOpenApiPathsObject, createDocum
 import { responseHeaders, errorStatuses, problemResponses, responsesOf } from './responses.ts';
 import { parametersOf } from './parameters.ts';
 import { namedSchemas, outputIdSuffix, withOutputNames, withoutNoise } from './schemas.ts';
-import type { Route } from '../route.ts';
+import type { PublicRoute, Route } from '../route.ts';
 import { exampleOf, withExample } from './examples.ts';
-import { routeTable } from '../routes/table.ts';
+import { publicRouteTable, routeTable } from '../routes/table.ts';
 
 /**
  * The OpenAPI 3.1 document of the interface, made from the route table and the zod schemas of requests and responses.
@@ -15,14 +15,16 @@ export type OpenApiDocument = ReturnType<typeof createDocument>;
 
 const description = `Secrets with versions, snapshots and scoped service tokens.
 
-Every path below \`/api/v1\` requires \`Authorization: Bearer <token>\` with a personal token (\`kf_pat_…\`) or a service token
+Every path below \`/api/v1\` but \`/sign-in\` requires \`Authorization: Bearer <token>\` with a personal token (\`kf_pat_…\`) or a service token
 (\`kf_svc_…\`). A resource that the caller may not see returns 404 before the rest of the request is checked. An action that
 the caller may not do on a visible resource returns 403. Names in bodies and queries that are not described here are
 refused. Every error is a problem document (RFC 9457, \`application/problem+json\`) whose \`code\` is for programs. The header
 \`X-Request-Id\` of every response has the id of the request.`;
 
 /** The document for these routes; the whole interface by default. */
-export function openApiDocument(table: readonly Route[] = routeTable): OpenApiDocument {
+export function openApiDocument(
+  table: readonly (Route | PublicRoute)[] = [...routeTable, ...publicRouteTable],
+): OpenApiDocument {
   const paths: ZodOpenApiPathsObject = {};
   for (const [path, routes] of Map.groupBy(table, (route) => route.path)) {
     paths[`/api/v1${path}`] = Object.fromEntries(
@@ -52,12 +54,13 @@ export function openApiDocument(table: readonly Route[] = routeTable): OpenApiDo
   return withOutputNames(createDocument(content, { override: withoutNoise, outputIdSuffix }));
 }
 
-function operationOf(route: Route): ZodOpenApiOperationObject {
+function operationOf(route: Route | PublicRoute): ZodOpenApiOperationObject {
   const { body } = route.input;
   return {
     operationId: route.operation,
     summary: route.summary,
     tags: [tagOf(route)],
+    ...(route.action === 'public' ? { security: [] } : {}),
     requestParams: parametersOf(route),
     ...(body === undefined
       ? {}
@@ -72,7 +75,7 @@ function operationOf(route: Route): ZodOpenApiOperationObject {
 }
 
 /** `service-tokens` → `Service tokens`: the first part of the path. */
-function tagOf({ path }: Route): string {
+function tagOf({ path }: Pick<Route, 'path'>): string {
   const [, resource = ''] = path.split('/');
   const words = resource.replaceAll('-', ' ');
   return words.charAt(0).toUpperCase() + words.slice(1);

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { type oas31, type ZodOpenApiResponsesObject, createSchema } from 'zod-openapi';
 import { httpErrors } from '../../domain/errors/http-errors.ts';
-import type { Route } from '../route.ts';
+import type { PublicRoute, Route } from '../route.ts';
 import { exampleOf, withExample } from './examples.ts';
 import { namedSchemas } from './schemas.ts';
 
@@ -40,23 +40,25 @@ export const responseHeaders = {
 } satisfies Record<string, oas31.HeaderObject>;
 
 /** Actions that read an earlier value, which may have been destroyed. */
-const destroyable: ReadonlySet<Route['action']> = new Set([
+const destroyable: ReadonlySet<(Route | PublicRoute)['action']> = new Set([
   'secret.list',
   'secret.read',
   'version.read',
   'version.rollback',
 ]);
 
+/** Actions that need no right. */
+const openToAll: ReadonlySet<(Route | PublicRoute)['action']> = new Set(['me.read', 'organization.list', 'public']);
+
 /** The statuses of the errors that a route can return. */
-export function errorStatuses({ method, path, input, action }: Route): readonly number[] {
+export function errorStatuses({ method, path, input, action }: Route | PublicRoute): readonly number[] {
   const hasTarget = path.includes('{');
   const body = input.body === undefined ? undefined : JSON.stringify(createSchema(input.body, { io: 'input' }).schema);
   const expects = /"(?:expected[A-Z][A-Za-z]*|planHash)"/.test(body ?? '');
-  const isOpenToAll = action === 'me.read' || action === 'organization.list';
   return [
     400,
     401,
-    ...(isOpenToAll ? [] : [403]),
+    ...(openToAll.has(action) ? [] : [403]),
     ...(hasTarget ? [404] : []),
     ...(method === 'GET' ? [] : [409]),
     ...(destroyable.has(action) ? [410] : []),
@@ -71,7 +73,7 @@ export function errorStatuses({ method, path, input, action }: Route): readonly 
 
 /** The successful responses of a route and, by reference, its errors. */
 export function responsesOf(
-  { responses: schemas, input, operation }: Route,
+  { responses: schemas, input, operation }: Route | PublicRoute,
   errors: readonly number[],
 ): ZodOpenApiResponsesObject {
   const responses: Record<`${1 | 2 | 3 | 4 | 5}${string}`, ZodOpenApiResponsesObject['200']> = {};

@@ -24,6 +24,7 @@ import {
   secretWriteView,
 } from '../../wire/secrets.ts';
 import { sessionListView, sessionView } from '../../wire/sessions.ts';
+import { signInView } from '../../wire/sign-in.ts';
 import { createdServiceTokenView, serviceTokenListView, serviceTokenView } from '../../wire/service-tokens.ts';
 import {
   placedSnapshotView,
@@ -93,6 +94,7 @@ export const namedSchemas = {
   PersonalToken: personalTokenView,
   PersonalTokenList: personalTokenListView,
   CreatedPersonalToken: createdPersonalTokenView,
+  SignIn: signInView,
   Session: sessionView,
   SessionList: sessionListView,
   User: userView,

@@ -1,4 +1,4 @@
-import type { Route } from '../route.ts';
+import type { PublicRoute, Route } from '../route.ts';
 import { auditRoutes } from './audit.ts';
 import { changeRoutes } from './changes.ts';
 import { consumerRoutes } from './consumers.ts';
@@ -13,6 +13,7 @@ import { projectRoutes } from './projects.ts';
 import { secretRoutes } from './secrets.ts';
 import { serviceTokenRoutes } from './service-tokens.ts';
 import { sessionRoutes } from './sessions.ts';
+import { signInRoutes } from './sign-in.ts';
 import { snapshotRoutes } from './snapshots.ts';
 import { userRoutes } from './users.ts';
 import { versionRoutes } from './versions.ts';
@@ -37,3 +38,6 @@ export const routeTable: readonly Route[] = [
   ...consumerRoutes,
   ...auditRoutes,
 ];
+
+/** The routes that need no token. */
+export const publicRouteTable: readonly PublicRoute[] = [...signInRoutes];

@@ -257,3 +257,25 @@ test('one caller takes no more than their part of the requests under way, and le
   waiting.destroy();
   await waitFor('the place to be free', async () => (await refused.send('GET', '/me')).status === 200);
 });
+
+describe('requests that need no token', () => {
+  const ask = (address: string): Promise<HttpAnswer> =>
+    api.client().send('GET', '/sign-in', undefined, { 'x-forwarded-for': address });
+
+  test('are limited by address', async () => {
+    const [busy, other] = [newAddress(), newAddress()];
+    for (let count = 0; count < limits.requests; count += 1) expect((await ask(busy)).status).toBe(200);
+    const { detail } = await expectProblem(ask(busy), 'limit_exceeded');
+    expect(detail).toContain('without a token came from this address');
+    expect((await ask(other)).status).toBe(200);
+  });
+
+  test('are refused to an address that has guessed too often', async () => {
+    const address = newAddress();
+    const send = from(address);
+    for (let count = 0; count < limits.failedAuthentications; count += 1) {
+      await expectProblem(send(unknownToken()), 'unauthenticated');
+    }
+    await expectProblem(ask(address), 'limit_exceeded');
+  });
+});

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { z } from 'zod';
 import { validateComment, validateName, validateSecretKey, validateSlug } from '../../../src/domain/names.ts';
 import { openApiDocument } from '../../../src/http/openapi/document.ts';
-import { routeTable } from '../../../src/http/routes/table.ts';
+import { publicRouteTable, routeTable } from '../../../src/http/routes/table.ts';
 import { comment, name, secretKey, slug } from '../../../src/wire/fields.ts';
 import { problem } from '../../../src/wire/problem.ts';
 
@@ -46,10 +46,12 @@ function kindWanted(status: number): string {
   return status === 200 || status === 201 ? 'application/json' : 'nothing';
 }
 
+const allRoutes = [...routeTable, ...publicRouteTable];
+
 describe('the OpenAPI document', () => {
-  test('has exactly the routes of the table, the probes and downloads aside', () => {
+  test('has exactly the routes of the tables, the probes and downloads aside', () => {
     const listed = guarded.map(({ path, method }) => `${method} ${path}`).sort();
-    expect(listed).toEqual(routeTable.map(({ path, method }) => `${method} /api/v1${path}`).sort());
+    expect(listed).toEqual(allRoutes.map(({ path, method }) => `${method} /api/v1${path}`).sort());
     expect(new Set(listed).size).toBe(listed.length);
   });
 
@@ -81,7 +83,7 @@ describe('the OpenAPI document', () => {
   });
 
   test.each(guarded)('has an example of $method $path', ({ path, method, operation }) => {
-    const route = routeTable.find((candidate) => candidate.method === method && `/api/v1${candidate.path}` === path);
+    const route = allRoutes.find((candidate) => candidate.method === method && `/api/v1${candidate.path}` === path);
     const inPath = (operation.parameters ?? []).filter((parameter) => parameter.in === 'path');
     expect(inPath.filter(({ example }) => example === undefined)).toEqual([]);
     const body = operation.requestBody?.content['application/json'];
@@ -98,7 +100,7 @@ describe('the OpenAPI document', () => {
   });
 
   test.each(guarded)('describes every answer of $method $path', ({ path, method, operation }) => {
-    const route = routeTable.find((candidate) => candidate.method === method && `/api/v1${candidate.path}` === path);
+    const route = allRoutes.find((candidate) => candidate.method === method && `/api/v1${candidate.path}` === path);
     const statuses = Object.keys(operation.responses).map(Number);
     const own = Object.keys(route?.responses ?? {}).filter((status) => status !== 'events');
     expect(own.length).toBeGreaterThan(0);
@@ -112,9 +114,11 @@ describe('the OpenAPI document', () => {
     expect(inPath.map((parameter) => `{${parameter.name}}`)).toEqual(path.match(/\{[a-z]+\}/gi) ?? []);
   });
 
-  test('asks for a bearer token everywhere but at the probes and the downloads', () => {
+  test('asks for a bearer token everywhere but at public routes, the probes and the downloads', () => {
     expect(document).toMatchObject({ security: [{ bearer: [] }] });
-    expect(guarded.filter(({ operation }) => operation.security !== undefined)).toEqual([]);
+    const isOpen = guarded.filter(({ operation }) => operation.security !== undefined);
+    expect(isOpen.map(({ path }) => path)).toEqual(publicRouteTable.map(({ path }) => `/api/v1${path}`));
+    expect(isOpen.map(({ operation }) => operation.security)).toEqual(isOpen.map(() => []));
     const probes = operations.filter(({ path }) => !path.startsWith('/api/v1/'));
     expect(probes.map(({ operation }) => operation.security)).toEqual(probes.map(() => []));
   });

@@ -1153,6 +1153,7 @@ export const examples: Readonly<Record<string, OperationExample>> = {
     },
   },
   revokePersonalToken: { path: { id: '0cf13b9d-4b2a-443b-88f1-5214cd7dcb45' }, query: {} },
+  getSignIn: { path: {}, query: {}, response: { methods: [{ type: 'personal_token' }] } },
   createSession: {
     path: {},
     query: {},
