@@ -24,7 +24,8 @@ export interface ApiAnswer<Body> {
 export interface ApiClientOptions {
   /** The server's address without a slash at its end. */
   readonly url: string;
-  readonly token: string;
+  /** Absent for requests that need none. */
+  readonly token?: string | undefined;
   /** Called when a request was sent: prepares what is needed after the answer while the server works. */
   readonly whileWaiting?: () => void;
   /** Called once for a request that has no answer after 3 seconds. */
@@ -55,7 +56,7 @@ const transientStatuses: ReadonlySet<number> = new Set([502, 503, 504]);
  */
 export class ApiClient {
   readonly url: string;
-  readonly #token: string;
+  readonly #token: string | undefined;
   readonly #whileWaiting: () => void;
   readonly #onSlow: () => void;
   readonly #timeoutMs: number | undefined;
@@ -214,7 +215,7 @@ export class ApiClient {
           ? {}
           : { 'content-type': 'application/json', 'content-length': String(payload.length) }),
         ...headers,
-        ...(root === '' ? {} : { authorization: `Bearer ${this.#token}` }),
+        ...(root === '' || this.#token === undefined ? {} : { authorization: `Bearer ${this.#token}` }),
       },
       timeout: this.#timeoutOf(method),
       lookup,

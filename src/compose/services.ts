@@ -40,6 +40,7 @@ import { StateCache, dropDestroyed } from '../services/secrets/state-cache.ts';
 import { Versions } from '../services/secrets/versions.ts';
 import { Restores } from '../services/snapshots/restore/restores.ts';
 import { Sessions } from '../services/sign-in/sessions.ts';
+import { CommandLogins } from '../services/sign-in/command-logins.ts';
 import { SignIn } from '../services/sign-in/sign-in.ts';
 import { Snapshots } from '../services/snapshots/snapshots.ts';
 import { Environments } from '../services/tenancy/environments.ts';
@@ -84,6 +85,8 @@ export interface ServicesOptions {
   readonly growthLimits?: GrowthLimits;
   /** The defaults of `ChangeStreams`. */
   readonly streams?: Pick<ChangeStreamsDeps, 'maxStreams' | 'checkMs'>;
+  /** Whether users may approve a command on another machine; true by default. */
+  readonly deviceLogin?: boolean;
   readonly clock?: Clock;
   /** The release that the API reports; that of package.json by default. */
   readonly release?: string;
@@ -124,7 +127,7 @@ interface Opened {
 /** Nothing here has an effect until it is called. */
 function composeServices(opened: Opened, options: ServicesOptions): Services {
   const { database, keyring, listener } = opened;
-  const { clock = systemClock, logger, growthLimits, streams, release = ownRelease() } = options;
+  const { clock = systemClock, logger, growthLimits, streams, release = ownRelease(), deviceLogin = true } = options;
   const audit = new AuditLog({ database });
   const controllerAudit = new AuditLog({ database });
   const usage = new CredentialUsage({ database, clock, logger });
@@ -148,7 +151,8 @@ function composeServices(opened: Opened, options: ServicesOptions): Services {
     users: new Users({ database, audit }),
     personalTokens: new PersonalTokens({ database, audit }),
     sessions: new Sessions({ database, audit }),
-    signIn: new SignIn(),
+    signIn: new SignIn({ deviceLogin }),
+    commandLogins: new CommandLogins({ database, audit, allowsDevices: deviceLogin }),
     organizations: new Organizations({ database, audit }),
     members: new Members({ database, audit }),
     roleBindings: new RoleBindings({ database, audit }),

@@ -161,6 +161,14 @@ export const variables = {
     description: 'Max MiB of bodies and responses per minute of one user or service token, on each replica.',
     details: limitDetails,
   },
+  DEVICE_LOGIN: {
+    schema: schemas.trueOrFalse,
+    roles: serverRoles,
+    default: 'true',
+    format: '`true`, `false`',
+    description: 'Whether users may approve the sign-in of a command on another machine (`keyframe login --device`).',
+    details: '[Sign-in of the command](people.md#sign-in-of-the-command)',
+  },
   MAX_CONNECTIONS_PER_ADDRESS: {
     schema: schemas.countOrUnlimited,
     roles: serverRoles,

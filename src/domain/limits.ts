@@ -24,6 +24,14 @@ export const limits = {
   recentSignInMinutes: 5,
   /** Tokens that are created with a session end at the latest after this time. */
   sessionTokenDays: 90,
+  /** How long a code of a sign-in of the command works, and wrong codes in one session. */
+  loginCodeMinutes: 5,
+  wrongCodesPerSession: 5,
+  /** Lifetime of the personal token that the command gets. */
+  loginTokenDays: 30,
+  /** Sign-ins of devices that wait for an approval: on the whole server, and from one address. */
+  waitingDeviceLogins: 1_000,
+  waitingDeviceLoginsPerAddress: 20,
   /** Sessions of one user that have not ended. Another one ends the least recently used. */
   sessionsPerUser: 50,
   /** Roles of users in projects and environments, and of groups. */

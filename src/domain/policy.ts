@@ -237,13 +237,19 @@ export const personActions = [
   'session.list',
   'session.create',
   'session.end',
+  'login.read',
+  'login.approve',
 ] as const;
 
 export type PersonAction = (typeof personActions)[number];
 
+/** Actions of a user in a browser: no token does them. */
+export const sessionActions: ReadonlySet<PersonAction> = new Set<PersonAction>(['login.read', 'login.approve']);
+
 /** Decides an action on resources that the caller owns. */
-export function decidePerson(principal: BearerPrincipal, _action: PersonAction): Exclude<Decision, 'hidden'> {
-  return principal.type === 'user' ? 'allowed' : 'denied';
+export function decidePerson(principal: BearerPrincipal, action: PersonAction): Exclude<Decision, 'hidden'> {
+  if (principal.type !== 'user') return 'denied';
+  return principal.session !== undefined || !sessionActions.has(action) ? 'allowed' : 'denied';
 }
 
 /** Actions on the instance, which is visible to all callers. They are reserved for instance admins. */
@@ -278,6 +284,7 @@ export const recentSignInActions: ReadonlySet<Action | PersonAction | InstanceAc
   Action | PersonAction | InstanceAction
 >([
   'personal_token.create',
+  'login.approve',
   'service_token.create',
   'service_token.rotate',
   'service_token.reinstate',

@@ -17,6 +17,7 @@ import type { RoleBindings } from '../services/people/role-bindings.ts';
 import type { Secrets } from '../services/secrets/secrets.ts';
 import type { ServiceTokens } from '../services/tokens/service-tokens.ts';
 import type { Sessions } from '../services/sign-in/sessions.ts';
+import type { CommandLogins } from '../services/sign-in/command-logins.ts';
 import type { SignIn } from '../services/sign-in/sign-in.ts';
 import type { Snapshots } from '../services/snapshots/snapshots.ts';
 import type { Users } from '../services/people/users.ts';
@@ -30,6 +31,7 @@ export interface HttpServices {
   readonly personalTokens: PersonalTokens;
   readonly sessions: Sessions;
   readonly signIn: SignIn;
+  readonly commandLogins: CommandLogins;
   readonly organizations: Organizations;
   readonly members: Members;
   readonly roleBindings: RoleBindings;

@@ -4,4 +4,8 @@ import { z } from 'zod';
 
 const methods = z.discriminatedUnion('type', [z.strictObject({ type: z.literal('personal_token') })]);
 
-export const signInView = z.strictObject({ methods: z.array(methods) });
+export const signInView = z.strictObject({
+  methods: z.array(methods),
+  /** Whether users may approve a command on another machine. */
+  deviceLogin: z.boolean(),
+});

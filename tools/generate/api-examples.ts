@@ -73,7 +73,7 @@ function note(found: Record<string, Example>, { method, path, query, body }: Req
 }
 
 function isProblem(response: unknown): boolean {
-  return typeof response === 'object' && response !== null && 'code' in response;
+  return typeof response === 'object' && response !== null && 'code' in response && 'instance' in response;
 }
 
 /** The parameters of a path that fits `/projects/{org}`; undefined for any other. A fixed name goes before a parameter. */

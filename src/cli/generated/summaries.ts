@@ -29,7 +29,7 @@ export const summaries: Readonly<Record<string, string>> = {
   'snapshot delete': 'Delete a snapshot; secrets are not affected',
   'snapshot prune': 'Delete old snapshots of an environment',
   audit: 'Read the audit log of an organization or of the server',
-  login: 'Sign in: check a token and store it',
+  login: 'Sign in in a browser or with a token, and store the token',
   logout: 'Remove the stored token',
   whoami: 'Show the identity and permissions of the token',
   'token set': 'Store a token for later commands',

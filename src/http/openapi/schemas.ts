@@ -10,6 +10,7 @@ import {
   revertView,
   streamEventView,
 } from '../../wire/changes.ts';
+import { approvedLoginView, deviceLoginView, pendingLoginView, waitingDeviceView } from '../../wire/command-logins.ts';
 import { copyView } from '../../wire/copies.ts';
 import { meServiceTokenView, meUserView, meView } from '../../wire/me.ts';
 import { memberListView, memberView } from '../../wire/members.ts';
@@ -95,6 +96,10 @@ export const namedSchemas = {
   PersonalTokenList: personalTokenListView,
   CreatedPersonalToken: createdPersonalTokenView,
   SignIn: signInView,
+  ApprovedLogin: approvedLoginView,
+  DeviceLogin: deviceLoginView,
+  WaitingDevice: waitingDeviceView,
+  PendingLogin: pendingLoginView,
   Session: sessionView,
   SessionList: sessionListView,
   User: userView,

@@ -11,7 +11,7 @@ export const signInRoutes: readonly PublicRoute[] = [
     input: {},
     responses: { 200: signInView },
     async handle({ signIn }) {
-      return { status: 200, body: { methods: [...signIn.methods()] } };
+      return { status: 200, body: { methods: [...signIn.methods()], deviceLogin: signIn.deviceLogin } };
     },
   }),
 ];

@@ -1,6 +1,7 @@
 import type { PublicRoute, Route } from '../route.ts';
 import { auditRoutes } from './audit.ts';
 import { changeRoutes } from './changes.ts';
+import { commandLoginRoutes, publicCommandLoginRoutes } from './command-logins.ts';
 import { consumerRoutes } from './consumers.ts';
 import { copyRoutes } from './copies.ts';
 import { environmentRoutes } from './environments.ts';
@@ -25,6 +26,7 @@ export const routeTable: readonly Route[] = [
   ...personalTokenRoutes,
   ...organizationRoutes,
   ...sessionRoutes,
+  ...commandLoginRoutes,
   ...memberRoutes,
   ...roleBindingRoutes,
   ...projectRoutes,
@@ -40,4 +42,4 @@ export const routeTable: readonly Route[] = [
 ];
 
 /** The routes that need no token. */
-export const publicRouteTable: readonly PublicRoute[] = [...signInRoutes];
+export const publicRouteTable: readonly PublicRoute[] = [...signInRoutes, ...publicCommandLoginRoutes];

@@ -19,6 +19,7 @@ import {
   type PolicyTarget,
   type ResourceAction,
   rules,
+  sessionActions,
 } from '../../domain/policy.ts';
 import type { GrantedKindName } from '../../domain/kinds.ts';
 import { limits } from '../../domain/limits.ts';
@@ -117,6 +118,9 @@ export function impersonationRefusal({ name }: Actor, { actor, derivedAt }: Toke
 
 /** DomainError forbidden for a service token, if only people may do it. */
 export function personRefusal(action: PersonAction): DomainError {
+  if (sessionActions.has(action)) {
+    return new DomainError('forbidden', `no token allows ${action}; sign in in a browser and do it there`);
+  }
   return new DomainError('forbidden', `no service token allows ${action}; use a personal token`);
 }
 

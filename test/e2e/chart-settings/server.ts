@@ -74,6 +74,7 @@ const programSettings: readonly Setting[] = [
     set: 0,
     shows: { [variable('RATE_LIMIT_FAILED_AUTHENTICATIONS')]: '0' },
   },
+  { value: 'deviceLogin', set: false, shows: { [variable('DEVICE_LOGIN')]: 'false' } },
   { value: 'rateLimits.trafficMiB', set: 2_048, shows: { [variable('RATE_LIMIT_TRAFFIC_MIB')]: '2048' } },
   {
     value: 'growthLimits.environmentMiBPerDay',

@@ -187,6 +187,8 @@ describe('migrations and prisma/schema.prisma', () => {
       'environment_revision environment_revision_counts',
       'idempotency_record idempotency_record_hash_size',
       'idempotency_record idempotency_record_key_form',
+      'login_request login_request_hash_sizes',
+      'login_request login_request_session',
       'organization organization_slug_form',
       'personal_token personal_token_hash_size',
       'project project_slug_form',

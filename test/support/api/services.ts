@@ -19,7 +19,10 @@ export interface TestServices extends Services {
   close(): Promise<void>;
 }
 
-export interface StartOptions extends Pick<ServicesOptions, 'poolSize' | 'streams' | 'growthLimits' | 'release'> {
+export interface StartOptions extends Pick<
+  ServicesOptions,
+  'poolSize' | 'streams' | 'growthLimits' | 'release' | 'deviceLogin'
+> {
   /** `id:base64` lines; a new root key by default. Give the same to two starts on one database. */
   readonly rootKeys?: string;
 }

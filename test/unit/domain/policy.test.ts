@@ -377,8 +377,14 @@ describe('actions on the instance', () => {
 });
 
 describe('actions on one’s own things', () => {
-  test.each(personActions)('%s is for every person, and for no service token', (action) => {
-    for (const instanceAdmin of [false, true]) expect(decidePerson(user(instanceAdmin), action)).toBe('allowed');
+  const session = { isRecent: true, tokensEndAt: new Date() };
+
+  test.each(personActions)('%s is for every person in a session, and for no service token', (action) => {
+    const withToken = ['login.read', 'login.approve'].includes(action) ? 'denied' : 'allowed';
+    for (const instanceAdmin of [false, true]) {
+      expect(decidePerson(user(instanceAdmin), action)).toBe(withToken);
+      expect(decidePerson({ ...user(instanceAdmin), session }, action)).toBe('allowed');
+    }
     for (const scope of scopes) expect(decidePerson(serviceToken(scope, 'read_write'), action)).toBe('denied');
   });
 });

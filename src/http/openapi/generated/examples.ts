@@ -1153,7 +1153,7 @@ export const examples: Readonly<Record<string, OperationExample>> = {
     },
   },
   revokePersonalToken: { path: { id: '0cf13b9d-4b2a-443b-88f1-5214cd7dcb45' }, query: {} },
-  getSignIn: { path: {}, query: {}, response: { methods: [{ type: 'personal_token' }] } },
+  getSignIn: { path: {}, query: {}, response: { methods: [{ type: 'personal_token' }], deviceLogin: true } },
   createSession: {
     path: {},
     query: {},
@@ -1193,6 +1193,53 @@ export const examples: Readonly<Record<string, OperationExample>> = {
   },
   endSession: { path: { id: '7a5b0e8c-3c52-4f0b-9d44-0c5e7a1f2b36' }, query: {} },
   endSessions: { path: {}, query: {} },
+  createDeviceLogin: {
+    path: {},
+    query: {},
+    body: { codeChallenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM' },
+    response: {
+      deviceCode: '3c1d2f60-7a55-4f6c-9a0e-5f1f7f0c2d11',
+      userCode: 'BKDQ-TRWX',
+      expiresAt: '2026-11-26T14:39:54.193Z',
+      intervalSeconds: 5,
+    },
+  },
+  findDeviceLogin: {
+    path: {},
+    query: {},
+    body: { userCode: 'BKDQ-TRWX' },
+    response: {
+      sourceAddress: '127.0.0.1',
+      createdAt: '2026-11-26T14:34:54.193Z',
+      expiresAt: '2026-11-26T14:39:54.193Z',
+    },
+  },
+  approveDeviceLogin: { path: {}, query: {}, body: { userCode: 'BKDQ-TRWX' } },
+  createLoginToken: {
+    path: {},
+    query: {},
+    body: {
+      code: '3c1d2f60-7a55-4f6c-9a0e-5f1f7f0c2d11',
+      codeVerifier: 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk',
+      name: 'build machine',
+    },
+    response: {
+      id: '0cf13b9d-4b2a-443b-88f1-5214cd7dcb46',
+      name: 'build machine',
+      createdAt: '2026-11-26T14:34:54.193Z',
+      expiresAt: '2026-12-26T14:34:54.195Z',
+      revokedAt: null,
+      lastUsedAt: null,
+      createdBy: null,
+      token: 'kf_pat_…',
+    },
+  },
+  approveLogin: {
+    path: {},
+    query: {},
+    body: { codeChallenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM' },
+    response: { code: 'Wk4v1iPqO2c6Dl3hJm5sR8tXzA0bYg7nUe9fQwLrTyI', expiresAt: '2026-11-26T14:39:54.193Z' },
+  },
   listUserSessions: {
     path: { id: '9b77d965-b66e-4118-802c-e9734fa8d37b' },
     query: {},

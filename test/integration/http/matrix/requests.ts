@@ -194,6 +194,10 @@ export const preparations: Readonly<Record<string, Prepare>> = {
   'POST /sessions': asItIs,
   'GET /sessions': asItIs,
   'DELETE /sessions': asItIs,
+  // For sessions alone, which are no callers of the table.
+  'POST /logins': () => ({ body: { codeChallenge: 'x'.repeat(43) } }),
+  'POST /device-logins/lookup': () => ({ body: { userCode: 'BCDF-GHJK' } }),
+  'POST /device-logins/approve': () => ({ body: { userCode: 'BCDF-GHJK' } }),
   'DELETE /sessions/{id}': async ({ founder, actor }) => ({
     params: { id: actor.isUser ? await founder.session(actor.id) : randomUUID() },
   }),
