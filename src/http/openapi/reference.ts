@@ -10,16 +10,17 @@ import { methodNotAllowed, noteRoute } from '../router.ts';
  * are. The page loads nothing from another host and has no inline script.
  */
 
-// Swagger UI sets styles through the DOM, which this policy allows. Its icons are data: URLs.
+// Swagger UI sets styles through the DOM, which this policy allows. Its icons are data: URLs. The sandbox gives the page an
+// origin of its own, so that no fault of this large library can use the session of the browser. So it cannot fetch, either.
 const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",
   "img-src 'self' data:",
-  "connect-src 'self'",
   "base-uri 'none'",
   "form-action 'none'",
   "frame-ancestors 'none'",
+  'sandbox allow-scripts',
 ].join('; ');
 
 const page = `<!doctype html>
@@ -42,13 +43,13 @@ const page = `<!doctype html>
 </html>
 `;
 
-// No validator: it is another host, which would learn the address of this server. The page does not store the token.
-const script = `window.SwaggerUIBundle({
-  url: '/openapi.json',
+// No validator: it is another host, which would learn the address of this server. No requests: the sandbox refuses them.
+const script = (): string => `window.SwaggerUIBundle({
+  spec: ${JSON.stringify(openApiDocument())},
   dom_id: '#reference',
   deepLinking: true,
   validatorUrl: null,
-  persistAuthorization: false,
+  supportedSubmitMethods: [],
   defaultModelsExpandDepth: 0,
   docExpansion: 'list',
 });
@@ -94,10 +95,7 @@ export function referenceRouter(): Router {
     '/docs',
     text('text/html; charset=utf-8', () => page),
   );
-  serve(
-    '/docs/reference.js',
-    text('text/javascript; charset=utf-8', () => script),
-  );
+  serve('/docs/reference.js', text('text/javascript; charset=utf-8', script));
   serve(
     '/docs/reference.css',
     text('text/css; charset=utf-8', () => styles),
@@ -131,6 +129,8 @@ function file(name: string, mediaType: string): RequestHandler {
 
 /** Sends the whole content at once: the limit for slow readers applies to complete responses only. */
 function send(response: Response, mediaType: string, content: Buffer): void {
+  // The page in the sandbox is another origin. All of this is public.
+  response.setHeader('Cross-Origin-Resource-Policy', 'cross-origin');
   response.setHeader('Content-Type', mediaType);
   response.setHeader('Content-Length', content.length);
   response.end(content);
