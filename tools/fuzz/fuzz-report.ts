@@ -37,15 +37,23 @@ interface Interaction {
   readonly response?: { readonly status_code: number } | null;
 }
 
+/** What a run is to show. */
+export interface Expected {
+  readonly operations: readonly string[];
+  readonly checks: readonly string[];
+  /** Operations that the caller of the run may not do: none of their answers is 2xx. */
+  readonly refused?: ReadonlySet<string>;
+}
+
 /**
  * Judges the report of a run over these operations. An operation of which a check was never made, one that never
- * answered 2xx, an error of the fuzzer's own and a run that did not come to its end are failures.
+ * answered 2xx although the caller may do it, an error of the fuzzer's own and a run that did not come to its end are failures.
  */
-export function judgeReport(report: string, operations: readonly string[], checks: readonly string[]): FuzzResult {
+export function judgeReport(report: string, expected: Expected): FuzzResult {
   const events = report.split('\n').filter((line) => line !== '');
   const judge = new Judge();
   for (const line of events) judge.take(JSON.parse(line) as ReportEvent);
-  return judge.result(operations, checks);
+  return judge.result(expected);
 }
 
 class Judge {
@@ -65,7 +73,7 @@ class Judge {
     if (EngineFinished !== undefined) this.#ended = EngineFinished.stop_reason === 'completed';
   }
 
-  result(operations: readonly string[], checks: readonly string[]): FuzzResult {
+  result({ operations, checks, refused = new Set() }: Expected): FuzzResult {
     if (!this.#ended) this.#errors.add('the run did not come to its end');
     let [passed, failed] = [0, this.#errors.size];
     for (const operation of operations) {
@@ -75,10 +83,11 @@ class Judge {
         else failed += 1;
         if (held === undefined) this.#faults.add(`${operation}: ${check} was never checked`);
       }
-      if (this.#succeeded.has(operation)) passed += 1;
+      if (this.#succeeded.has(operation) !== refused.has(operation)) passed += 1;
       else {
         failed += 1;
-        this.#faults.add(`${operation}: was never answered with 2xx`);
+        const fault = refused.has(operation) ? 'was answered with 2xx' : 'was never answered with 2xx';
+        this.#faults.add(`${operation}: ${fault}`);
       }
     }
     return { passed, failed, faults: [...this.#errors, ...this.#faults] };

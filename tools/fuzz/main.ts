@@ -11,6 +11,8 @@ import { freePort } from '../free-port.ts';
 import { startPostgres } from '../devcluster/postgres/server.ts';
 import { Api } from '../start/api.ts';
 import { KeyframeServer } from '../start/keyframe-server.ts';
+import { routeTable } from '../../src/http/routes/table.ts';
+import { sessionActions } from '../../src/domain/policy.ts';
 import { judgeReport } from './fuzz-report.ts';
 import { type FuzzDocument, narrowDocument } from './narrow-document.ts';
 import { FuzzerMissing, findSchemathesis } from './python.ts';
@@ -88,6 +90,23 @@ async function actAsController(url: string, environmentId: string): Promise<stri
   return id;
 }
 
+async function keepLogin(url: string, deviceCode: string): Promise<void> {
+  const database = openDatabase({ url, poolSize: 1 });
+  try {
+    const text = `UPDATE login_request SET expires_at = clock_timestamp() + interval '1 hour' WHERE id = $1`;
+    await database.pool.query(text, [deviceCode]);
+  } finally {
+    await database.close();
+  }
+}
+
+/** Operations that no token may do. */
+const sessionOperations: ReadonlySet<string> = new Set(
+  routeTable
+    .filter(({ action }) => (sessionActions as ReadonlySet<string>).has(action))
+    .map(({ method, path }) => `${method} /api/v1${path}`),
+);
+
 const syncState = {
   source: '',
   namespace: 'team-a',
@@ -112,7 +131,10 @@ async function fuzz(program: string): Promise<{ passed: number; failed: number }
   const folder = mkdtempSync(join(tmpdir(), 'keyframe-fuzz-'));
   resources.defer(() => rmSync(folder, { recursive: true, force: true }));
   const { url, token, databaseUrl } = await startTarget(resources, folder);
-  const world = await makeWorld(new Api(url, token), (environmentId) => actAsController(databaseUrl, environmentId));
+  const world = await makeWorld(new Api(url, token), {
+    actAsController: (environmentId) => actAsController(databaseUrl, environmentId),
+    keepLogin: (deviceCode) => keepLogin(databaseUrl, deviceCode),
+  });
   const document = (await (await fetch(`${url}/openapi.json`)).json()) as FuzzDocument;
   narrowDocument(document, world);
   const documentFile = join(folder, 'openapi.json');
@@ -133,7 +155,7 @@ async function fuzz(program: string): Promise<{ passed: number; failed: number }
   const operations = Object.entries(document.paths).flatMap(([path, item]) =>
     Object.keys(item).map((method) => `${method.toUpperCase()} ${path}`),
   );
-  const result = judgeReport(readFileSync(reportFile, 'utf8'), operations, checks);
+  const result = judgeReport(readFileSync(reportFile, 'utf8'), { operations, checks, refused: sessionOperations });
   for (const fault of result.faults) console.log(`  ${fault}`);
   if (result.failed > 0) console.log(`How to repeat each is in ${log}.`);
   return result;

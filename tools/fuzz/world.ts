@@ -1,3 +1,4 @@
+import type { DeviceLoginView } from '../../src/wire/command-logins.ts';
 import type { Api } from '../start/api.ts';
 
 /** What the fuzzer finds on the server: one of each thing, and a thing to destroy for each operation that destroys. */
@@ -19,11 +20,24 @@ interface Created {
   readonly id: string;
 }
 
+/** What no request can do. */
+interface Beyond {
+  readonly actAsController: (environmentId: string) => Promise<string>;
+  /** Lets the sign-in of a device end after the run. */
+  readonly keepLogin: (deviceCode: string) => Promise<void>;
+}
+
+// The example of RFC 7636, appendix B.
+const secret = {
+  verifier: 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk',
+  challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
+};
+
 /**
  * Fills an empty server as its instance admin. `actAsController` makes a keyless token for an environment, with a
  * SecretSync that reads it, and returns its id. Throws a sentence if a request is not answered as it should be.
  */
-export async function makeWorld(api: Api, actAsController: (environmentId: string) => Promise<string>): Promise<World> {
+export async function makeWorld(api: Api, { actAsController, keepLogin }: Beyond): Promise<World> {
   const post = (path: string, body: object): Promise<Created> => api.call<Created>('POST', path, body);
   const scope = 'acme/shop/production';
   await post('/organizations', { slug: 'acme' });
@@ -41,6 +55,8 @@ export async function makeWorld(api: Api, actAsController: (environmentId: strin
   const keylessId = await actAsController(environment.id);
   // Who is the only owner already may be appointed again.
   const { id: owner } = await api.call<Created>('GET', '/me');
+  const login = await api.call<DeviceLoginView>('POST', '/device-logins', { codeChallenge: secret.challenge });
+  await keepLogin(login.deviceCode);
   return {
     path: {
       org: 'acme',
@@ -72,6 +88,8 @@ export async function makeWorld(api: Api, actAsController: (environmentId: strin
       targetVersion: 1,
       project: 'shop',
       environment: 'staging',
+      code: login.deviceCode,
+      codeVerifier: secret.verifier,
     },
   };
 }
@@ -121,7 +139,7 @@ async function makeDoomed(api: Api, scope: string, tokenBody: object): Promise<R
   const places = ['/organizations/acme', '/projects/acme/shop', `/environments/${scope}`];
   for (const place of places) await api.call('PUT', `${place}/roles/${subject}`, { role: 'viewer' });
   const personal = await post('/personal-tokens', { name: 'doomed' });
-  const session = await post('/sessions', {});
+  const session = await api.call<Created>('POST', '/sessions');
   const service = await post('/service-tokens/acme', { ...tokenBody, name: 'doomed' });
   const snapshot = await post(`/snapshots/${scope}`, { name: 'doomed' });
   for (const value of ['leaked', 'safe']) await api.call('PUT', `/secrets/${scope}/LEAKED`, { value });

@@ -17,7 +17,10 @@ function scenario(status: string, answered: number, method = 'GET'): object {
 }
 const end = { EngineFinished: { stop_reason: 'completed' } };
 const judge = (...events: object[]): ReturnType<typeof judgeReport> =>
-  judgeReport(events.map((event) => JSON.stringify(event)).join('\n'), [operation], ['ignored_auth']);
+  judgeReport(events.map((event) => JSON.stringify(event)).join('\n'), {
+    operations: [operation],
+    checks: ['ignored_auth'],
+  });
 
 describe('a report of the fuzzer', () => {
   test('counts a check that held every time and an operation that did its work', () => {
@@ -37,6 +40,17 @@ describe('a report of the fuzzer', () => {
   test('names an operation that was never answered with 2xx', () => {
     const result = judge(scenario('success', 404), scenario('success', 200, 'POST'), end);
     expect(result).toMatchObject({ passed: 1, failed: 1, faults: [`${operation}: was never answered with 2xx`] });
+  });
+
+  test('names an operation that was answered with 2xx although the caller may not do it', () => {
+    const judged = (answered: number): ReturnType<typeof judgeReport> =>
+      judgeReport([scenario('success', answered), end].map((event) => JSON.stringify(event)).join('\n'), {
+        operations: [operation],
+        checks: ['ignored_auth'],
+        refused: new Set([operation]),
+      });
+    expect(judged(403)).toMatchObject({ passed: 2, failed: 0 });
+    expect(judged(204)).toMatchObject({ passed: 1, failed: 1, faults: [`${operation}: was answered with 2xx`] });
   });
 
   test('fails what was never checked', () => {
