@@ -133,6 +133,25 @@ export const commandTable: readonly CommandSection[] = [
         ],
       },
       {
+        name: 'invitation',
+        summary: 'Accept, decline and withdraw invitations',
+        commands: [
+          { name: 'list', load: async () => (await import('./commands/invitation/list.ts')).invitationListCommand },
+          {
+            name: 'accept',
+            load: async () => (await import('./commands/invitation/accept.ts')).invitationAcceptCommand,
+          },
+          {
+            name: 'decline',
+            load: async () => (await import('./commands/invitation/decline.ts')).invitationDeclineCommand,
+          },
+          {
+            name: 'withdraw',
+            load: async () => (await import('./commands/invitation/withdraw.ts')).invitationWithdrawCommand,
+          },
+        ],
+      },
+      {
         name: 'user',
         summary: 'Manage the users of the server (for administrators)',
         commands: [

@@ -69,6 +69,7 @@ const lists: Readonly<Record<string, List>> = {
   users: () => ['See all users: keyframe user list'],
   'personal-tokens': () => ['See your tokens: keyframe token list'],
   'service-tokens': (organization) => [`See the tokens: keyframe token list-service -o ${organization}`],
+  invitations: () => ['See your invitations: keyframe invitation list'],
   members: membersAndUsers,
   // Their owner.
   organizations: membersAndUsers,

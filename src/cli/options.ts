@@ -22,6 +22,7 @@ export type CompletionKind =
   | 'serviceToken'
   | 'revokedKeylessToken'
   | 'member'
+  | 'invitation'
   | 'personalToken';
 
 /** One option; T is what `run` gets. */

@@ -27,6 +27,7 @@ import { ResourceRestores } from '../services/managed/restores.ts';
 import { ResourceSchedules } from '../services/managed/schedules.ts';
 import { ResourceSnapshots } from '../services/managed/snapshots.ts';
 import { ResourceTokens } from '../services/managed/tokens.ts';
+import { Invitations } from '../services/people/invitations.ts';
 import { Me } from '../services/people/me.ts';
 import { Members } from '../services/people/members.ts';
 import { RoleBindings } from '../services/people/role-bindings.ts';
@@ -156,6 +157,7 @@ function composeServices(opened: Opened, options: ServicesOptions): Services {
     organizations: new Organizations({ database, audit }),
     members: new Members({ database, audit }),
     roleBindings: new RoleBindings({ database, audit }),
+    invitations: new Invitations({ database, audit }),
     projects: new Projects({ database, audit }),
     environments: new Environments({ database, audit }),
     secrets: new Secrets({ database, keyring, writer, states, audit }),

@@ -64,6 +64,14 @@ export function isOwnToken(
 }
 
 /**
+ * The other user that a token goes back to, who may have kept it; null for any other token. What such a token accepts
+ * counts as the consent of its user only if that other user is an instance admin (ADR 29).
+ */
+export function otherCreatorId(creator: TokenCreator | null): string | null {
+  return creator?.actor?.type === 'user' ? creator.actor.id : null;
+}
+
+/**
  * Returns who counts as the creator of a token that a user creates for a user. If users create tokens for themselves with
  * a token from another person, that person stays the creator, however long the chain is.
  */

@@ -36,6 +36,12 @@ export const limits = {
   sessionsPerUser: 50,
   /** Roles of users in projects and environments, and of groups. */
   roleBindingsPerOrganization: 10_000,
+  /** How long an invitation of a user waits. */
+  invitationDays: 30,
+  /** Invitations that wait: in an organization, of a user, and of a user in one organization. */
+  invitationsPerOrganization: 1_000,
+  invitationsPerUser: 100,
+  invitationsPerUserAndOrganization: 25,
   pageSize: 1000,
   /** Default entries of a page of the audit. */
   auditPageSize: 100,

@@ -26,6 +26,8 @@ export const actionLevels = {
   'organization.list_roles': 'organization',
   'organization.set_role': 'organization',
   'organization.remove_role': 'organization',
+  'invitation.list': 'organization',
+  'invitation.withdraw': 'organization',
   'audit.list': 'organization',
   'fleet.list': 'organization',
   'project.list': 'organization',
@@ -119,6 +121,8 @@ export const rules: Readonly<Record<Action, Rule>> = {
   'organization.list_roles': { roles: everyRole, serviceToken: 'never' },
   'organization.set_role': { roles: admins, serviceToken: 'never' },
   'organization.remove_role': { roles: admins, serviceToken: 'never' },
+  'invitation.list': { roles: admins, serviceToken: 'never' },
+  'invitation.withdraw': { roles: admins, serviceToken: 'never' },
   'audit.list': { roles: admins, serviceToken: 'never' },
   // A service token sees what reads the environments of its scope.
   'fleet.list': { roles: everyRole, serviceToken: 'read' },
@@ -229,7 +233,7 @@ function decideByRole(role: HeldRole, action: Action, target: PolicyTarget): Dec
   return rules[action].roles.includes(role) ? 'allowed' : 'denied';
 }
 
-/** Actions on resources that a user owns. Service tokens own none. */
+/** Actions on resources that a user owns, and on what waits for the user's consent. Service tokens own none. */
 export const personActions = [
   'personal_token.list',
   'personal_token.create',
@@ -239,6 +243,9 @@ export const personActions = [
   'session.end',
   'login.read',
   'login.approve',
+  'invitation.list_own',
+  'invitation.accept',
+  'invitation.decline',
 ] as const;
 
 export type PersonAction = (typeof personActions)[number];

@@ -7,6 +7,7 @@ import type { Consumers } from '../services/fleet/consumers.ts';
 import type { Copies } from '../services/secrets/copy/copies.ts';
 import type { Destructions } from '../services/secrets/destructions.ts';
 import type { Environments } from '../services/tenancy/environments.ts';
+import type { Invitations } from '../services/people/invitations.ts';
 import type { Me } from '../services/people/me.ts';
 import type { Members } from '../services/people/members.ts';
 import type { Organizations } from '../services/tenancy/organizations.ts';
@@ -35,6 +36,7 @@ export interface HttpServices {
   readonly organizations: Organizations;
   readonly members: Members;
   readonly roleBindings: RoleBindings;
+  readonly invitations: Invitations;
   readonly projects: Projects;
   readonly environments: Environments;
   readonly secrets: Secrets;

@@ -43,6 +43,8 @@ type RouteAction = SelfAction | PersonAction | InstanceAction | OrganizationActi
 export interface ResponseSchemas {
   readonly 200?: z.ZodType<object>;
   readonly 201?: z.ZodType<object>;
+  /** Nothing is given yet: another user has to accept it. */
+  readonly 202?: z.ZodType<object>;
   readonly 204?: null;
   /** The caller's If-None-Match still matches. */
   readonly 304?: null;
@@ -64,6 +66,7 @@ export type RouteResponse = WithHeaders &
     | { readonly status: 200; readonly body: object }
     | { readonly status: 200; readonly stream: EventStream }
     | { readonly status: 201; readonly body: object; readonly location?: string }
+    | { readonly status: 202; readonly body: object }
     | { readonly status: 204 }
     | { readonly status: 304 }
   );
@@ -76,6 +79,7 @@ type ResponseFor<A extends ResponseSchemas> = WithHeaders &
     | (A[201] extends z.ZodType
         ? { readonly status: 201; readonly body: z.output<A[201]>; readonly location?: string }
         : never)
+    | (A[202] extends z.ZodType ? { readonly status: 202; readonly body: z.output<A[202]> } : never)
     | (A[204] extends null ? { readonly status: 204 } : never)
     | (A[304] extends null ? { readonly status: 304 } : never)
   );

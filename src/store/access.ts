@@ -3,6 +3,7 @@ import { queryRows, type Statement } from './database.ts';
 import { Prisma } from './generated/client.ts';
 import {
   confirmedBeneathColumn,
+  type PlaceLevel,
   type Standing,
   standingColumns,
   standingJoins,
@@ -273,6 +274,41 @@ function heldSource(userId: string | null, bindingId: string | null): HeldSource
       WHERE g.user_id = ${userId}::uuid AND g.group_name = b.group_name AND g.expires_at > clock_timestamp()))`,
     locks: ', b',
   };
+}
+
+/**
+ * Like `holdTarget` for a user who is not the caller: finds what gives the role first. Null for a user without a role
+ * there; undefined if the target or anything above it is deleted.
+ */
+export async function holdStanding(
+  tx: Transaction,
+  userId: string,
+  target: TargetIds,
+): Promise<HeldTarget | null | undefined> {
+  const { organizationId, projectId, environmentId } = target;
+  const level = environmentId !== undefined ? 'environment' : projectId !== undefined ? 'project' : 'organization';
+  const [found] = await tx.rowsUnprepared<Standing>(
+    standingsById[level],
+    userId,
+    ...[organizationId, projectId, environmentId].filter((id) => id !== undefined),
+  );
+  if (found === undefined) return undefined;
+  if (found.role === null) return null;
+  return (await holdTarget(tx, userId, target, { bindingId: found.bindingId })) ?? null;
+}
+
+const projectById = 'JOIN project p ON p.organization_id = o.id AND p.id = $3::uuid AND p.deleted_at IS NULL';
+const environmentById = 'JOIN environment e ON e.project_id = p.id AND e.id = $4::uuid AND e.deleted_at IS NULL';
+
+const standingsById: Readonly<Record<PlaceLevel, string>> = {
+  organization: standingById('organization', ''),
+  project: standingById('project', projectById),
+  environment: standingById('environment', `${projectById} ${environmentById}`),
+};
+
+function standingById(level: PlaceLevel, places: string): string {
+  return `SELECT ${standingColumns} FROM organization o ${places} ${standingJoins('$1::uuid', level)}
+    WHERE o.id = $2::uuid AND o.deleted_at IS NULL`;
 }
 
 /**

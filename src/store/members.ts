@@ -26,6 +26,8 @@ export interface Candidate {
   readonly role: Role | null;
   /** Null for no member. */
   readonly confirmedAt: Date | null;
+  /** Whether the user has a role of their own at any place in the organization; those of groups do not count. */
+  readonly hasOwnRole: boolean;
 }
 
 export interface NewMembership {
@@ -34,6 +36,8 @@ export interface NewMembership {
   readonly role: Role;
   /** Whether the personal tokens that the user derived from another person's until now count as the user's own. */
   readonly confirm?: boolean;
+  /** Until when such tokens of a new member count; now by default. */
+  readonly confirmedAt?: Date | undefined;
 }
 
 const listStatement: Statement = {
@@ -84,7 +88,10 @@ export async function findCandidate(
 ): Promise<Candidate | undefined> {
   const candidate = await tx.row<Candidate>`
     SELECT u.id, u.email, u.display_name AS "displayName", u.disabled_at IS NOT NULL AS "isDisabled", m.role,
-      m.confirmed_at AS "confirmedAt"
+      m.confirmed_at AS "confirmedAt",
+      m.role IS NOT NULL OR EXISTS (
+        SELECT FROM role_binding b WHERE b.organization_id = ${organizationId}::uuid AND b.user_id = u.id
+      ) AS "hasOwnRole"
     FROM app_user u LEFT JOIN membership m ON m.user_id = u.id AND m.organization_id = ${organizationId}::uuid
     WHERE u.id = ${userId}::uuid`;
   return candidate;
@@ -105,11 +112,12 @@ export async function countOwners(tx: Transaction, organizationId: string, excep
  */
 export async function setMember(
   tx: Transaction,
-  { organizationId, userId, role, confirm = false }: NewMembership,
+  { organizationId, userId, role, confirm = false, confirmedAt }: NewMembership,
 ): Promise<Date> {
   const member = await tx.row<{ createdAt: Date }>`
     INSERT INTO membership AS m (organization_id, user_id, role, confirmed_at)
-    VALUES (${organizationId}::uuid, ${userId}::uuid, ${role}::role, clock_timestamp())
+    VALUES (${organizationId}::uuid, ${userId}::uuid, ${role}::role,
+      COALESCE(${confirmedAt ?? null}::timestamptz, clock_timestamp()))
     ON CONFLICT (organization_id, user_id) DO UPDATE SET role = EXCLUDED.role,
       confirmed_at = CASE WHEN ${confirm}::boolean THEN EXCLUDED.confirmed_at ELSE m.confirmed_at END
     RETURNING created_at AS "createdAt"`;

@@ -148,17 +148,26 @@ interface PlaceIds {
   readonly environmentId?: string | null;
 }
 
+export interface NewBinding {
+  readonly id: string;
+  readonly subject: Subject;
+  readonly role: BoundRole;
+  /** Until when the tokens that the user derived from another person's count as the user's own; now by default. */
+  readonly confirmedAt?: Date;
+}
+
 /** Inserts a role binding; returns when. */
 export async function insertRoleBinding(
   tx: Transaction,
   { organizationId, projectId = null, environmentId = null }: PlaceIds,
-  binding: { readonly id: string; readonly subject: Subject; readonly role: BoundRole },
+  binding: NewBinding,
 ): Promise<Date> {
   const { userId, group } = columnsOf(binding.subject);
   const row = await tx.row<{ createdAt: Date }>`
-    INSERT INTO role_binding (id, organization_id, project_id, environment_id, user_id, group_name, role)
+    INSERT INTO role_binding (id, organization_id, project_id, environment_id, user_id, group_name, role,
+      confirmed_at)
     VALUES (${binding.id}::uuid, ${organizationId}::uuid, ${projectId}::uuid, ${environmentId}::uuid, ${userId}::uuid,
-      ${group}, ${binding.role}::role)
+      ${group}, ${binding.role}::role, COALESCE(${binding.confirmedAt ?? null}::timestamptz, CURRENT_TIMESTAMP))
     RETURNING created_at AS "createdAt"`;
   if (row === undefined) throw new Error('an INSERT of one row returned no row');
   return row.createdAt;

@@ -41,6 +41,8 @@ export const meUserView = z.strictObject({
       }),
     )
     .exactOptional(),
+  /** Invitations that the user has neither accepted nor declined. An older server does not return it. */
+  waitingInvitations: z.int().exactOptional(),
 });
 
 export const meServiceTokenView = z.strictObject({

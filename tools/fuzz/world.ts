@@ -1,5 +1,5 @@
 import type { DeviceLoginView } from '../../src/wire/command-logins.ts';
-import type { Api } from '../start/api.ts';
+import { Api } from '../start/api.ts';
 
 /** What the fuzzer finds on the server: one of each thing, and a thing to destroy for each operation that destroys. */
 
@@ -33,6 +33,11 @@ const secret = {
   challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
 };
 
+/** A user with the first personal token. */
+interface CreatedUser extends Created {
+  readonly token: string;
+}
+
 /**
  * Fills an empty server as its instance admin. `actAsController` makes a keyless token for an environment, with a
  * SecretSync that reads it, and returns its id. Throws a sentence if a request is not answered as it should be.
@@ -49,8 +54,8 @@ export async function makeWorld(api: Api, { actAsController, keepLogin }: Beyond
   const snapshot = await post(`/snapshots/${scope}`, { name: 'first' });
   const tokenBody = { name: 'ci', scope: 'organization', permission: 'read' };
   const token = await post('/service-tokens/acme', tokenBody);
-  const person = await post('/users', { email: 'person@example.test' });
-  await api.call('PUT', `/members/acme/${person.id}`, { role: 'developer' });
+  const person = await api.call<CreatedUser>('POST', '/users', { email: 'person@example.test' });
+  await enrol(api, person, { organization: 'acme', role: 'developer' });
   await api.call('PUT', `/projects/acme/shop/roles/${person.id}`, { role: 'developer' });
   const keylessId = await actAsController(environment.id);
   // Who is the only owner already may be appointed again.
@@ -79,6 +84,7 @@ export async function makeWorld(api: Api, { actAsController, keepLogin }: Beyond
       'PUT /organizations/{org}/roles/{subject}': { subject: 'group:builders' },
       ...(await makeProjectTokens(api, project.id, keylessId)),
       'POST /service-tokens/{org}/{id}/reinstate': { id: keylessId },
+      ...(await makeInvitations(api, person, owner)),
     },
     body: {
       user: owner,
@@ -91,6 +97,35 @@ export async function makeWorld(api: Api, { actAsController, keepLogin }: Beyond
       code: login.deviceCode,
       codeVerifier: secret.verifier,
     },
+  };
+}
+
+/** Makes a user a member of an organization, with the consent of the user. */
+async function enrol(
+  api: Api,
+  { id, token }: CreatedUser,
+  { organization, role }: { readonly organization: string; readonly role: string },
+): Promise<void> {
+  const invitation = await api.call<Created>('PUT', `/members/${organization}/${id}`, { role });
+  await new Api(api.url, token).call('POST', `/invitations/${invitation.id}/accept`);
+}
+
+/** Invitations of the instance admin to an organization of another user, and one to withdraw. */
+async function makeInvitations(api: Api, person: CreatedUser, adminId: string): Promise<Record<string, PathValues>> {
+  await api.call('POST', '/organizations', { slug: 'inviting' });
+  await enrol(api, person, { organization: 'inviting', role: 'owner' });
+  await api.call('DELETE', `/members/inviting/${adminId}`);
+  const host = new Api(api.url, person.token);
+  await host.call('POST', '/projects/inviting', { slug: 'web' });
+  const role = { role: 'viewer' };
+  const accepted = await host.call<Created>('PUT', `/members/inviting/${adminId}`, role);
+  const declined = await host.call<Created>('PUT', `/projects/inviting/web/roles/${adminId}`, role);
+  const invited = await api.call<Created>('POST', '/users', { email: 'invited@example.test' });
+  const withdrawn = await api.call<Created>('PUT', `/members/acme/${invited.id}`, role);
+  return {
+    'POST /invitations/{id}/accept': { id: accepted.id },
+    'POST /invitations/{id}/decline': { id: declined.id },
+    'DELETE /organizations/{org}/invitations/{id}': { id: withdrawn.id },
   };
 }
 
@@ -133,8 +168,8 @@ async function makeDoomed(api: Api, scope: string, tokenBody: object): Promise<R
   for (const path of ['/organizations', '/projects/acme', '/environments/acme/shop']) {
     for (const slug of [buried, missed]) await api.call('DELETE', `${path}/${slug}`);
   }
-  const member = await post('/users', { email: 'doomed@example.test' });
-  await api.call('PUT', `/members/acme/${member.id}`, { role: 'viewer' });
+  const member = await api.call<CreatedUser>('POST', '/users', { email: 'doomed@example.test' });
+  await enrol(api, member, { organization: 'acme', role: 'viewer' });
   const subject = 'group:doomed';
   const places = ['/organizations/acme', '/projects/acme/shop', `/environments/${scope}`];
   for (const place of places) await api.call('PUT', `${place}/roles/${subject}`, { role: 'viewer' });

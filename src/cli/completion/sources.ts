@@ -1,4 +1,5 @@
 import { type ApiClient, apiPath } from '../../client/api-client.ts';
+import type { InvitationListView } from '../../wire/invitations.ts';
 import type { MemberView } from '../../wire/members.ts';
 import type { SecretKeyListView } from '../../wire/secrets.ts';
 import type { PersonalTokenView } from '../../wire/personal-tokens.ts';
@@ -71,6 +72,14 @@ export function apiSources({ api, scope }: SourceDeps): Sources {
       }));
     },
     ...tokenSources(get, scope),
+    invitation: async (given) => {
+      const { invitations } = await get<InvitationListView>(given, '/invitations');
+      const byOrganization = Map.groupBy(invitations, ({ organization }) => organization);
+      return Array.from(byOrganization, ([word, some]) => ({
+        word,
+        description: some.map(({ role, invitedBy }) => `${role} by ${invitedBy.email}`).join(', '),
+      }));
+    },
     member: async (given) => {
       const path = apiPath`/members/${scope(given, 'organization').organization}`;
       const { members } = await get<{ members: MemberView[] }>(given, path);

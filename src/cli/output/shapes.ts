@@ -3,6 +3,7 @@ import { auditListView } from '../../wire/audit.ts';
 import { changeListView, changeView, revertView } from '../../wire/changes.ts';
 import { consumerListView, consumerView } from '../../wire/consumers.ts';
 import { copyView } from '../../wire/copies.ts';
+import { invitationListView, invitationView } from '../../wire/invitations.ts';
 import { meView } from '../../wire/me.ts';
 import { memberListView, memberView } from '../../wire/members.ts';
 import { createdPersonalTokenView, personalTokenListView } from '../../wire/personal-tokens.ts';
@@ -72,11 +73,12 @@ const deletion = z.strictObject({
     'snapshot',
     'member',
     'role',
+    'invitation',
     'service_token',
     'personal_token',
     'session',
   ]),
-  action: z.enum(['deleted', 'purged', 'removed', 'revoked', 'ended']),
+  action: z.enum(['deleted', 'purged', 'removed', 'revoked', 'ended', 'declined', 'withdrawn']),
   id: z.guid().nullable(),
   name: z.string().nullable().meta({ description: 'Slug, name or e-mail address, as far as it is known' }),
 });
@@ -184,6 +186,8 @@ export const shapes = {
   'environment-list': environmentListView,
   folder,
   identity: meView,
+  invitation: invitationView,
+  'invitation-list': invitationListView,
   member: memberView,
   'member-list': memberListView,
   'new-personal-token': createdPersonalTokenView,

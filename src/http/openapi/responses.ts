@@ -96,6 +96,13 @@ export function responsesOf(
       content: { 'application/json': withExample(schemas[201], example) },
     };
   }
+  if (schemas[202] !== undefined) {
+    responses['202'] = {
+      description: 'Accepted: the user was invited, and has to accept the invitation.',
+      headers: headerRefs('X-Request-Id'),
+      content: { 'application/json': withExample(schemas[202], example) },
+    };
+  }
   if (schemas[204] !== undefined) responses['204'] = { description: 'Success.', headers: headerRefs('X-Request-Id') };
   if (schemas[304] !== undefined) {
     responses['304'] = { description: 'Not modified.', headers: { ...headerRefs('X-Request-Id'), ...etag } };

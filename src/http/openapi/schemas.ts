@@ -12,6 +12,7 @@ import {
 } from '../../wire/changes.ts';
 import { approvedLoginView, deviceLoginView, pendingLoginView, waitingDeviceView } from '../../wire/command-logins.ts';
 import { copyView } from '../../wire/copies.ts';
+import { invitationListView, invitationView } from '../../wire/invitations.ts';
 import { meServiceTokenView, meUserView, meView } from '../../wire/me.ts';
 import { memberListView, memberView } from '../../wire/members.ts';
 import { createdPersonalTokenView, personalTokenListView, personalTokenView } from '../../wire/personal-tokens.ts';
@@ -109,6 +110,8 @@ export const namedSchemas = {
   MemberList: memberListView,
   RoleBinding: roleBindingView,
   RoleBindingList: roleBindingListView,
+  Invitation: invitationView,
+  InvitationList: invitationListView,
   Change: changeView,
   ChangeList: changeListView,
   Revert: revertView,

@@ -7,8 +7,10 @@ import {
   memberView,
   setMemberBody,
 } from '../../wire/members.ts';
+import { invitationView } from '../../wire/invitations.ts';
 import { organizationPath } from '../../wire/tenancy.ts';
 import { type Route, instanceRoute, organizationRoute } from '../route.ts';
+import { invitationViewOf } from './invitations.ts';
 
 /** docs/interface.md 4, "Further routes" */
 export const memberRoutes: readonly Route[] = [
@@ -30,11 +32,13 @@ export const memberRoutes: readonly Route[] = [
     path: '/members/{org}/{user}',
     action: 'member.set',
     operation: 'setMember',
-    summary: 'Add a member, or change the role of a member',
+    summary: 'Invite a user to be a member, or change the role of a member',
     input: { params: memberParams, body: setMemberBody },
-    responses: { 200: memberView, 201: memberView },
+    responses: { 200: memberView, 201: memberView, 202: invitationView },
     async handle({ members }, access, { params, body }) {
-      const { member, isNew } = await members.set(access, params.user, body);
+      const result = await members.set(access, params.user, body);
+      if ('invitation' in result) return { status: 202, body: invitationViewOf(result.invitation) };
+      const { member, isNew } = result;
       return isNew ? { status: 201, body: viewOf(member) } : { status: 200, body: viewOf(member) };
     },
   }),

@@ -14,8 +14,10 @@ import {
   type RoleBindingView,
   roleBindingView,
 } from '../../wire/role-bindings.ts';
+import { invitationView } from '../../wire/invitations.ts';
 import type { HttpServices } from '../http-services.ts';
 import { environmentRoute, organizationRoute, projectRoute, type Route } from '../route.ts';
+import { invitationViewOf } from './invitations.ts';
 
 type Services = Pick<HttpServices, 'roleBindings'>;
 
@@ -30,9 +32,11 @@ const listed = {
 
 const set = {
   input: { params: roleBindingParams, body: roleBindingBody },
-  responses: { 200: roleBindingView, 201: roleBindingView },
+  responses: { 200: roleBindingView, 201: roleBindingView, 202: invitationView },
   async handle({ roleBindings }: Services, access: SetRoleAccess, { params, body }: OneSubject & RoleBody) {
-    const { binding, isNew } = await roleBindings.set(access, params.subject, body.role);
+    const result = await roleBindings.set(access, params.subject, body.role);
+    if ('invitation' in result) return { status: 202 as const, body: invitationViewOf(result.invitation) };
+    const { binding, isNew } = result;
     return isNew ? { status: 201 as const, body: viewOf(binding) } : { status: 200 as const, body: viewOf(binding) };
   },
 } as const;

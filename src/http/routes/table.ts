@@ -5,6 +5,7 @@ import { commandLoginRoutes, publicCommandLoginRoutes } from './command-logins.t
 import { consumerRoutes } from './consumers.ts';
 import { copyRoutes } from './copies.ts';
 import { environmentRoutes } from './environments.ts';
+import { invitationRoutes } from './invitations.ts';
 import { meRoutes } from './me.ts';
 import { memberRoutes } from './members.ts';
 import { roleBindingRoutes } from './role-bindings.ts';
@@ -29,6 +30,7 @@ export const routeTable: readonly Route[] = [
   ...commandLoginRoutes,
   ...memberRoutes,
   ...roleBindingRoutes,
+  ...invitationRoutes,
   ...projectRoutes,
   ...environmentRoutes,
   ...copyRoutes,

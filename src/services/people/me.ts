@@ -1,6 +1,7 @@
 import type { TokenPermission } from '../../domain/grants.ts';
 import type { Caller, Role, ServiceTokenPrincipal, TokenScope, UserPrincipal } from '../../domain/principal.ts';
 import type { Database } from '../../store/database.ts';
+import { countInvitationsOfUser } from '../../store/invitations.ts';
 import { listOrganizationsOfUser } from '../../store/organizations.ts';
 import { listBindingsOfUser, type OwnBinding } from '../../store/role-bindings.ts';
 import { findScopeNames } from '../../store/service-tokens.ts';
@@ -22,6 +23,8 @@ export interface UserSelf {
   readonly organizations: readonly { readonly id: string; readonly slug: string; readonly role: Role }[];
   /** Roles by place that count now, by place. */
   readonly rolesByPlace: readonly OwnBinding[];
+  /** How many invitations wait for the user. */
+  readonly waitingInvitations: number;
 }
 
 /** A service token as `me` returns it. */
@@ -86,7 +89,9 @@ export class Me {
     const rolesByPlace = await listBindingsOfUser(database.pool, id);
     const session =
       principal.session === undefined ? null : { id: credentialId, recentSignIn: principal.session.isRecent };
-    return { type, id, name, instanceAdmin, session, expiresAt, serverVersion, organizations, rolesByPlace };
+    const waitingInvitations = await countInvitationsOfUser(database.pool, id);
+    const roles = { organizations, rolesByPlace, waitingInvitations };
+    return { type, id, name, instanceAdmin, session, expiresAt, serverVersion, ...roles };
   }
 
   async #serviceToken(principal: ServiceTokenPrincipal): Promise<ServiceTokenSelf> {

@@ -17,6 +17,7 @@ import {
   setMember,
   type UserRef,
 } from '../../store/members.ts';
+import { endInvitationAt, withdrawInvitationsOfUser } from '../../store/invitations.ts';
 import { notifyUser } from '../../store/notify.ts';
 import { listLiveTokenCreators } from '../../store/personal-tokens.ts';
 import { deleteBindingsOfUser } from '../../store/role-bindings.ts';
@@ -28,6 +29,7 @@ import { type AuditedCall, auditedFailure, successRecord } from '../audit/audite
 import { checkSlug } from '../kernel/checks.ts';
 import { changeJudgedFirst } from '../kernel/change.ts';
 import type { OrganizationSlugs } from '../kernel/slugs.ts';
+import { type Invited, invite } from './invite.ts';
 import { checkUserRef, noSuchUser, noteOfUser, textOfUser } from './user-refs.ts';
 
 export type { MemberRecord, UserRef } from '../../store/members.ts';
@@ -67,21 +69,29 @@ export class Members {
   }
 
   /**
-   * Makes a user a member, or gives a member another role. With `confirmTokens`, which is for owners, the tokens that
+   * Gives a member another role. A user who has another role of their own in the organization becomes a member. Any other
+   * user is invited, and becomes a member by accepting (`Invitations.accept`). With `confirmTokens`, which is for owners, the tokens that
    * the member created until now count as the member's own if impersonation is forbidden; so do those of a new member.
    * Throws DomainError forbidden for what `memberChangeError` refuses the caller, conflict for the last owner and for
-   * an owner who is disabled, not_found for no user.
+   * an owner who is disabled, not_found for no user, and what `invite` throws.
    */
-  async set(access: OrganizationAccess<'member.set'>, ref: UserRef, wanted: WantedMember): Promise<SetMember> {
+  async set(
+    access: OrganizationAccess<'member.set'>,
+    ref: UserRef,
+    wanted: WantedMember,
+  ): Promise<SetMember | Invited> {
     const { role, confirmTokens = false } = wanted;
     const { organizationId } = access;
-    return this.#change(access, ref, async (tx, candidate) => {
+    return this.#change<SetMember | Invited>(access, ref, async (tx, candidate) => {
       if (!roles.includes(role)) throw invalidField('role', `must be one of ${roles.join(', ')}`);
       const byRole = await this.#judge(tx, access, { candidate, to: role });
       if (role === 'owner') requireRecentSignIn(access.caller.principal, 'to make an owner');
       if (confirmTokens && byRole !== 'owner') throw confirmedByOwnersOnly(access);
       if (candidate === undefined) throw noSuchUser(ref);
+      const place = { organizationId };
+      if (!candidate.hasOwnRole) return invite(tx, access, { place, candidate, role, renew: confirmTokens });
       const result = await makeMember(tx, { organizationId, candidate, role, confirm: confirmTokens });
+      await endInvitationAt(tx, place, candidate.id, 'replaced');
       const { id: userId, email, role: from } = candidate;
       const confirmed = confirmTokens ? { confirmTokens } : {};
       return { result, audit: successRecord(access, { userId, email, role, from, ...confirmed }) };
@@ -90,8 +100,8 @@ export class Members {
 
   /**
    * Ends a membership and all roles of the user in projects and environments, also in deleted ones, and with them the
-   * user's access at the next request; members may end their own. A user who has only such roles loses them. What groups
-   * give stays. Throws DomainError forbidden and conflict as `set` does, not_found for a user who has none of both.
+   * user's access at the next request; members may end their own. A user who has only such roles loses them. Invitations
+   * of the user are withdrawn. What groups give stays. Throws DomainError forbidden and conflict as `set` does, not_found for a user who has none of these.
    */
   async remove(access: OrganizationAccess<'member.remove'>, ref: UserRef): Promise<void> {
     const { organization, organizationId } = access;
@@ -101,9 +111,10 @@ export class Members {
       const { id: userId, email, role: from } = candidate;
       await deleteMember(tx, organizationId, userId);
       const rolesByPlace = await deleteBindingsOfUser(tx, organizationId, userId);
-      if (from === null && rolesByPlace === 0) throw noRoles(ref, organization);
+      const invitations = await withdrawInvitationsOfUser(tx, organizationId, userId);
+      if (from === null && rolesByPlace + invitations === 0) throw noRoles(ref, organization);
       await notifyUser(tx, userId);
-      const removed = rolesByPlace > 0 ? { rolesByPlace } : {};
+      const removed = { ...(rolesByPlace > 0 ? { rolesByPlace } : {}), ...(invitations > 0 ? { invitations } : {}) };
       return { result: undefined, audit: successRecord(access, { userId, email, from, ...removed }) };
     });
   }
@@ -216,20 +227,21 @@ export async function makeOwner(
   if (candidate === undefined) return undefined;
   const confirm = candidate.role !== 'owner' || !(await hasOwnToken(tx, candidate));
   const result = await makeMember(tx, { organizationId, candidate, role: 'owner', confirm });
+  await endInvitationAt(tx, { organizationId }, userId, 'replaced');
   const { email, role: from } = candidate;
   return { result, target: { userId, email, role: 'owner', from, ...(confirm ? { confirmTokens: true } : {}) } };
 }
 
 /** Gives a user a role, which they may have already. Throws DomainError conflict for an owner who is disabled. */
-async function makeMember(
+export async function makeMember(
   tx: Transaction,
-  { organizationId, candidate, role, confirm }: MadeMember,
+  { organizationId, candidate, role, confirm, confirmedAt }: MadeMember,
 ): Promise<SetMember> {
   const { id: userId, email, displayName, isDisabled, role: from } = candidate;
   if (role === 'owner' && isDisabled) {
     throw new DomainError('conflict', `${email} is disabled and cannot become an owner; choose another user`);
   }
-  const createdAt = await setMember(tx, { organizationId, userId, role, confirm });
+  const createdAt = await setMember(tx, { organizationId, userId, role, confirm, confirmedAt });
   await notifyUser(tx, userId);
   return { member: { userId, email, displayName, role, createdAt }, isNew: from === null };
 }
@@ -239,6 +251,8 @@ interface MadeMember {
   readonly candidate: Candidate;
   readonly role: Role;
   readonly confirm: boolean;
+  /** As in `NewMembership`. */
+  readonly confirmedAt?: Date;
 }
 
 /** Whether a member has a live token that counts as their own if impersonation is forbidden. */
@@ -257,7 +271,7 @@ function confirmedByOwnersOnly({ action, organization }: ChangeAccess): DomainEr
 function noRoles(ref: UserRef, organization: string): DomainError {
   return new DomainError(
     'not_found',
-    `${textOfUser(ref)} is no member of organization ${organization}, and has no role of their own within it`,
+    `${textOfUser(ref)} is no member of organization ${organization}, has no role of their own within it, and is not invited`,
   );
 }
 

@@ -5,6 +5,7 @@ import type { Action } from '../../domain/policy.ts';
 import { roleBindingChangeError } from '../../domain/role-changes.ts';
 import { holdUsers, type TargetIds } from '../../store/access.ts';
 import type { Database } from '../../store/database.ts';
+import { endInvitationAt } from '../../store/invitations.ts';
 import { type Candidate, findCandidate, findUserId, type UserRef } from '../../store/members.ts';
 import {
   type BindingPosition,
@@ -31,6 +32,7 @@ import { changeJudgedFirst } from '../kernel/change.ts';
 import type { Changed } from '../kernel/changed.ts';
 import { checkName, isUuid } from '../kernel/checks.ts';
 import { badCursor, checkLimit, decodeCursor, encodeCursor, type PageRequest } from '../kernel/page.ts';
+import { type Invited, invite } from './invite.ts';
 import { checkUserRef, noSuchUser, noteOfUser, textOfUser } from './user-refs.ts';
 
 export type { RoleBindingRecord } from '../../store/role-bindings.ts';
@@ -103,18 +105,23 @@ export class RoleBindings {
   }
 
   /**
-   * Gives a subject a role at a place, or another role. Throws DomainError forbidden if callers would give it to
+   * Gives a subject a role at a place, or another role. A user who has no role of their own in the organization is
+   * invited, and gets it by accepting (`Invitations.accept`). Throws DomainError forbidden if callers would give it to
    * themselves or to a group that they are in, invalid_input for a user in an organization, not_found for no such user,
-   * and quota_exceeded.
+   * quota_exceeded, and what `invite` throws.
    */
-  async set(access: SetRoleAccess, ref: SubjectRef, role: BoundRole): Promise<SetRoleBinding> {
-    return this.#change(access, { ref, to: role }, async (tx, { subject, user, present }) => {
+  async set(access: SetRoleAccess, ref: SubjectRef, role: BoundRole): Promise<SetRoleBinding | Invited> {
+    return this.#change<SetRoleBinding | Invited>(access, { ref, to: role }, async (tx, found) => {
+      const { subject, user, present } = found;
+      const place = idsOf(access);
+      if (user?.hasOwnRole === false) return invite(tx, access, { place, candidate: user, role });
+      if (user !== undefined) await endInvitationAt(tx, place, user.id, 'replaced');
       const from = present?.role ?? null;
       const id = present?.id ?? randomUUID();
       if (present === undefined) await checkCount(tx, access.organizationId);
       const createdAt =
         present === undefined
-          ? await insertRoleBinding(tx, idsOf(access), { id, subject, role })
+          ? await insertRoleBinding(tx, place, { id, subject, role })
           : await setBoundRole(tx, id, role);
       await notifySubject(tx, subject);
       const binding = { ...recordOf(access, subject, user), id, role, createdAt };
@@ -124,15 +131,18 @@ export class RoleBindings {
   }
 
   /**
-   * Withdraws a role at a place; users may give up their own. Throws DomainError not_found if there is none, and forbidden
-   * for a caller who is no admin.
+   * Withdraws a role at a place, and an invitation for one; users may give up their own. Throws DomainError not_found if
+   * there is none, and forbidden for a caller who is no admin.
    */
   async remove(access: RemoveRoleAccess, ref: SubjectRef): Promise<void> {
     await this.#change(access, { ref, to: null }, async (tx, { subject, user, present }) => {
-      if (present === undefined) throw noBinding(access, ref);
-      await deleteRoleBinding(tx, present.id);
+      const invitations = user === undefined ? 0 : await endInvitationAt(tx, idsOf(access), user.id, 'withdrawn');
+      if (present === undefined && invitations === 0) throw noBinding(access, ref);
+      if (present !== undefined) await deleteRoleBinding(tx, present.id);
       await notifySubject(tx, subject);
-      const audit = successRecord(access, { ...auditedSubject(subject, user), from: present.role });
+      const withdrawn = invitations > 0 ? { invitations } : {};
+      const audited = { ...auditedSubject(subject, user), from: present?.role ?? null, ...withdrawn };
+      const audit = successRecord(access, audited);
       return { result: undefined, audit };
     });
   }
@@ -234,7 +244,8 @@ function auditedSubject(subject: Subject, user: Candidate | undefined): AuditTar
   return user === undefined ? { ...subject } : { userId: user.id, email: user.email };
 }
 
-async function checkCount(tx: Transaction, organizationId: string): Promise<void> {
+/** Throws DomainError quota_exceeded if an organization has as many role bindings as it can have. */
+export async function checkCount(tx: Transaction, organizationId: string): Promise<void> {
   if ((await countRoleBindings(tx, organizationId)) < limits.roleBindingsPerOrganization) return;
   throw new DomainError(
     'quota_exceeded',
@@ -257,7 +268,10 @@ function setActionOf(access: ChangeAccess): Action {
 
 function noBinding(access: ChangeAccess, ref: SubjectRef): DomainError {
   const subject = 'group' in ref ? `group ${ref.group}` : textOfUser(ref);
-  return new DomainError('not_found', `${subject} has no role of its own on ${placeText(access)}`);
+  return new DomainError(
+    'not_found',
+    `${subject} has no role of its own on ${placeText(access)}, and no invitation to it`,
+  );
 }
 
 function placeText(access: ChangeAccess): string {

@@ -4,6 +4,7 @@ import { validateEmail } from '../../domain/names.ts';
 import { tokensEndAtOf, type UserPrincipal } from '../../domain/principal.ts';
 import { appendAudits } from '../../store/audit.ts';
 import type { Database } from '../../store/database.ts';
+import { withdrawAllInvitationsOfUser } from '../../store/invitations.ts';
 import { notifyUser } from '../../store/notify.ts';
 import { revokePersonalTokens } from '../../store/personal-tokens.ts';
 import type { Transaction } from '../../store/transaction.ts';
@@ -118,9 +119,9 @@ export class Users {
 
   /**
    * Changes a user. None of the tokens of a disabled user work from the next request on, until the user is
-   * enabled again. Throws DomainError not_found, and conflict if the instance would lose its last admin, or without
-   * `force` an organization its last owner who is not disabled. The audit of each organization that loses its last owner
-   * has the change too; instance admins appoint another (`Members.appointOwner`). Only a user who is disabled gets another
+   * enabled again; invitations of the user are withdrawn. Throws DomainError not_found, and conflict if the instance would lose its last admin, or without
+   * `force` an organization its last owner who is not disabled. The audit of each organization that loses its last owner,
+   * or an invitation, has the change too; instance admins appoint another (`Members.appointOwner`). Only a user who is disabled gets another
    * e-mail address: conflict if not, and if another user has it.
    */
   async update(
@@ -139,14 +140,16 @@ export class Users {
         if (changes.instanceAdmin === true) requireRecentSignIn(access.caller.principal, 'to make an instance admin');
         if (changes.disabled === true || changes.instanceAdmin === false) await keepInstanceAdmin(tx, before);
         if (email !== undefined) await checkNewEmail(tx, before, email);
-        const ownerless = changes.disabled === true ? await store.organizationsOwnedAlone(tx, before) : [];
-        if (ownerless.length > 0 && !force) throw onlyOwner(before, ownerless);
+        const { ownerless, invitedTo } =
+          changes.disabled === true ? await endRoles(tx, before, force) : { ownerless: [], invitedTo: [] };
         const result = await store.updateUser(tx, id, changes);
         await notifyUser(tx, id);
         const { email: newEmail, ...others } = changes;
         const renamed = newEmail === undefined ? {} : { newEmail };
-        const target = { ...others, ...renamed, ...(ownerless.length > 0 ? { force } : {}) };
-        return { result, target, concernedOrganizations: ownerless.map((organization) => organization.id) };
+        const withdrawn = invitedTo.length > 0 ? { invitations: invitedTo.length } : {};
+        const target = { ...others, ...renamed, ...(ownerless.length > 0 ? { force } : {}), ...withdrawn };
+        const concerned = new Set([...ownerless, ...invitedTo]);
+        return { result, target, concernedOrganizations: [...concerned] };
       },
     });
   }
@@ -246,6 +249,20 @@ interface UserChanged<T> {
 function personOf({ caller: { principal } }: InstanceAccess<'user.create' | 'user.update'>): UserPrincipal {
   if (principal.type !== 'user') throw new Error('an instance admin is a person');
   return principal;
+}
+
+/**
+ * What disabling a user ends. The ids of the organizations that lose their last owner, and of those that had invited the
+ * user. Throws DomainError conflict for the former without `force`.
+ */
+async function endRoles(
+  tx: Transaction,
+  user: store.UserRecord,
+  force: boolean,
+): Promise<{ readonly ownerless: readonly string[]; readonly invitedTo: readonly string[] }> {
+  const owned = await store.organizationsOwnedAlone(tx, user);
+  if (owned.length > 0 && !force) throw onlyOwner(user, owned);
+  return { ownerless: owned.map(({ id }) => id), invitedTo: await withdrawAllInvitationsOfUser(tx, user.id) };
 }
 
 /** Throws DomainError conflict if the user is the last instance admin who is not disabled. */

@@ -8,6 +8,7 @@ import {
   type Tenant,
   type TenantSlugs,
 } from '../../store/deletion.ts';
+import { withdrawInvitationsWithin } from '../../store/invitations.ts';
 import { purge } from '../../store/purge.ts';
 import type { EnvironmentAccess, InstanceAccess, OrganizationAccess, ProjectAccess } from '../access/access.ts';
 import type { AuditTarget } from '../audit/audit-log.ts';
@@ -26,7 +27,8 @@ type DeleteAccess =
 
 /**
  * Deletes what `target` names, softly: its rows stay and its slug stays taken, until the purge. Tokens tied to it or to
- * something beneath it stop working from the next request on, and every listener is notified. A write under way
+ * something beneath it stop working from the next request on, invitations to it are withdrawn, and every listener is
+ * notified. A write under way
  * beneath it is committed before, or refused.
  */
 export async function deleteTenant(deps: TenancyDeps, access: DeleteAccess, target: TargetIds): Promise<void> {
@@ -38,11 +40,15 @@ export async function deleteTenant(deps: TenancyDeps, access: DeleteAccess, targ
       },
       async change(tx) {
         await markDeleted(tx, target);
+        const invitations = await withdrawInvitationsWithin(tx, target);
         await notifyDeletion(tx, target);
         const { projectId, environmentId } = target;
         const id = environmentId ?? projectId;
         const ids = id === undefined ? {} : environmentId === undefined ? { projectId: id } : { environmentId: id };
-        return { result: undefined, audit: successRecord(access, ids) };
+        return {
+          result: undefined,
+          audit: successRecord(access, { ...ids, ...(invitations > 0 ? { invitations } : {}) }),
+        };
       },
     }),
   );

@@ -4,7 +4,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { CliRunner } from '../../support/cli/cli.ts';
 import { withCommandWorld } from '../../support/cli/command-world.ts';
 import type { TestApi } from '../../support/api/http.ts';
-import { createUser, type World } from '../../support/api/services.ts';
+import { createUser, enrol, type World } from '../../support/api/services.ts';
 import { TestSyncReader } from '../../support/api/sync-reader.ts';
 
 const unknownId = '5c0f6a5e-6f0b-4a0e-9d0e-0b8f7a1c2d3e';
@@ -179,6 +179,7 @@ describe('people', () => {
     const person = await createUser(api.services);
     const { organization } = world.slugs;
     const set = ['member', 'set', person.email, '-o', organization, '--role'];
+    await enrol(api.services, world.owner, person, { organization, role: 'admin' });
     expect(await cli.output([...set, 'viewer'])).toMatch(/Role: +viewer/);
     expect(await cli.json([...set, 'developer'])).toMatchObject({ role: 'developer', userId: person.id });
     expect((await cli.run([...set, 'king'])).code).toBe(2);
@@ -262,7 +263,7 @@ describe('tokens that an administrator of the server creates for others', () => 
   test('appear in the audit of the server, in that of the organization and in the list of tokens', async () => {
     const person = await createUser(api.services);
     const { organization } = world.slugs;
-    await cli.output(['member', 'set', person.email, '-o', organization, '--role', 'viewer']);
+    await enrol(api.services, world.owner, person, { organization, role: 'viewer' });
     const client = api.client(world.owner.token);
     const given = await client.expectStatus(201, 'POST', `/users/${person.id}/personal-tokens`, { name: 'given' });
     const asPerson = { env: { KEYFRAME_TOKEN: (given as { token: string }).token } };
@@ -283,7 +284,7 @@ describe('tokens that an administrator of the server creates for others', () => 
     const person = await createUser(api.services);
     const { organization } = world.slugs;
     const set = ['member', 'set', person.email, '-o', organization, '--role', 'viewer'];
-    await cli.output(set);
+    await enrol(api.services, world.owner, person, { organization, role: 'viewer' });
     expect(await cli.output(['org', 'forbid-impersonation', organization])).toMatch(/Impersonation: +forbidden/);
     expect(await cli.output(['org', 'show', organization])).toMatch(/Impersonation: +forbidden/);
     try {

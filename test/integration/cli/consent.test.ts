@@ -3,7 +3,7 @@ import { commandTable } from '../../../src/cli/command-table.ts';
 import type { CliRunner } from '../../support/cli/cli.ts';
 import { withCommandWorld } from '../../support/cli/command-world.ts';
 import type { TestApi } from '../../support/api/http.ts';
-import { createUser, type World } from '../../support/api/services.ts';
+import { createUser, createWorld, enrol, type World } from '../../support/api/services.ts';
 
 /**
  * The one rule of consent: a command asks if it changes several secrets or does what cannot be undone, and without a
@@ -28,6 +28,7 @@ const neverAsks = [
       'session end',
       'member list',
       'role list',
+      'invitation list',
       'user list',
       'user create',
       'user enable',
@@ -45,7 +46,7 @@ let world: World;
 let cli: CliRunner;
 let scope: string[];
 /** Ids of what the commands act on. */
-const ids = { snapshot: '', serviceToken: '', personalToken: '', user: '', email: '', buried: 'buried' };
+const ids = { snapshot: '', serviceToken: '', personalToken: '', user: '', email: '', buried: 'buried', inviting: '' };
 
 withCommandWorld(async (given) => {
   ({ api, world, cli, scope } = given);
@@ -66,7 +67,12 @@ withCommandWorld(async (given) => {
     await cli.output([kind, 'create', ids.buried, ...place]);
     await cli.output([kind, 'delete', ids.buried, ...place, '--yes']);
   }
-  await cli.output(['member', 'set', person.email, '-o', world.slugs.organization, '--role', 'viewer']);
+  await enrol(api.services, world.owner, person, { organization: world.slugs.organization, role: 'viewer' });
+  await cli.output(['member', 'set', world.stranger.email, '-o', world.slugs.organization, '--role', 'viewer']);
+  const host = await createWorld(api.services);
+  ids.inviting = host.slugs.organization;
+  const access = await host.onOrganization(host.owner.caller, 'member.set');
+  await api.services.members.set(access, { id: world.owner.id }, { role: 'viewer' });
 });
 
 const organization = (): string[] => ['-o', world.slugs.organization];
@@ -100,6 +106,9 @@ const asks: Readonly<Record<string, () => string[]>> = {
   // The own role.
   'role set': () => ['role', 'set', world.owner.email, '--role', 'viewer', ...scope],
   'role remove': () => ['role', 'remove', ids.email, ...scope],
+  'invitation accept': () => ['invitation', 'accept', ids.inviting],
+  'invitation decline': () => ['invitation', 'decline', ids.inviting],
+  'invitation withdraw': () => ['invitation', 'withdraw', world.slugs.organization, world.stranger.email],
   'user disable': () => ['user', 'disable', ids.email],
   'user grant-admin': () => ['user', 'grant-admin', ids.email],
   'user revoke-admin': () => ['user', 'revoke-admin', ids.email],
@@ -118,7 +127,7 @@ const commands = commandTable.flatMap(({ entries }) =>
 );
 
 const tables =
-  'organization project environment secret secret_version snapshot membership role_binding app_user service_token personal_token';
+  'organization project environment secret secret_version snapshot membership role_binding invitation app_user service_token personal_token';
 
 /** All that the commands could change. */
 async function state(): Promise<unknown> {

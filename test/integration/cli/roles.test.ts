@@ -4,8 +4,9 @@ import type { CliRunner } from '../../support/cli/cli.ts';
 import type { CommandEnd } from '../../support/cli/running-command.ts';
 import { withCommandWorld } from '../../support/cli/command-world.ts';
 import type { TestApi } from '../../support/api/http.ts';
-import { createUser, type TestUser, type World } from '../../support/api/services.ts';
+import { accept, createProject, createUser, type TestUser, type World } from '../../support/api/services.ts';
 
+const elsewhere = 'elsewhere';
 let api: TestApi;
 let world: World;
 let cli: CliRunner;
@@ -13,7 +14,7 @@ let cli: CliRunner;
 let places: readonly [organization: string, project: string, environment: string];
 /** The options that name them. */
 let flags: { readonly org: string[]; readonly project: string[]; readonly env: string[] };
-/** A user without any role, new for each test. */
+/** A user who has a role in another project, so that others need no acceptance; new for each test. */
 let ann: TestUser;
 
 withCommandWorld(async (given) => {
@@ -24,10 +25,14 @@ withCommandWorld(async (given) => {
   await cli.output(['set', 'A=1', ...given.scope]);
   // The folder's default environment, which must never be the place of a role by itself.
   await cli.output(['init', ...given.scope]);
+  await createProject(api.services, world, elsewhere);
 });
 
 beforeEach(async () => {
   ann = await createUser(api.services);
+  const place = { organization: world.slugs.organization, project: elsewhere };
+  const access = await api.services.access.project(world.owner.caller, 'project.set_role', place);
+  await accept(api.services, ann, await api.services.roleBindings.set(access, { id: ann.id }, 'viewer'));
 });
 
 const as = ({ token }: TestUser): { env: Record<string, string> } => ({ env: { KEYFRAME_TOKEN: token.reveal() } });
@@ -102,6 +107,7 @@ describe('role set', () => {
     const foreign = await cli.run(['role', 'set', ann.email, '--role', 'viewer', '-o', 'other', '-e', environment]);
     expect(foreign).toMatchObject({ code: 2, stderr: expect.stringContaining('the project is missing') });
     expect((await bindings()).filter((line) => line.includes(ann.email))).toEqual([
+      `${elsewhere}  ${ann.email} viewer`,
       `${project}  ${ann.email} viewer`,
       `${project} ${environment} ${ann.email} viewer`,
     ]);
@@ -243,12 +249,13 @@ describe('role remove', () => {
 
 describe('roles by place', () => {
   test('are shown by whoami and status', async () => {
-    expect(await cli.output(['whoami'], as(ann))).not.toContain('Roles by place');
+    expect(await cli.output(['whoami'], as(world.viewer))).not.toContain('Roles by place');
     await set(ann.email, 'developer', ...flags.env);
     await join(ann, 'auditors');
     await set('group:auditors', 'viewer', ...flags.org);
     const [organization, , environment] = places;
-    const shown = `${organization} (viewer, through group auditors), ${environment} (developer)`;
+    const group = `${organization} (viewer, through group auditors)`;
+    const shown = `${group}, ${organization}/${elsewhere} (viewer), ${environment} (developer)`;
     for (const command of ['whoami', 'status']) {
       expect(await cli.output([command], as(ann))).toMatch(
         new RegExp(`^Roles by place: +${shown.replaceAll(/[()]/g, String.raw`\$&`)}$`, 'm'),
@@ -274,6 +281,7 @@ describe('roles by place', () => {
   });
 
   test('of a group in the organization count for its members as well', async () => {
+    await removed(ann.email, ...flags.org, '-p', elsewhere);
     await join(ann, 'admins');
     await set('group:admins', 'admin', ...flags.org);
     const other = await createUser(api.services);

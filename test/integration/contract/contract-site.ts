@@ -9,7 +9,7 @@ import type { SecretListView } from '../../../src/wire/secrets.ts';
 import type { CreatedServiceTokenView, ServiceTokenView } from '../../../src/wire/service-tokens.ts';
 import type { RestoreView, SnapshotView } from '../../../src/wire/snapshots.ts';
 import type { RollbackView, VersionListView, VersionView, VersionWithValueView } from '../../../src/wire/versions.ts';
-import { type HttpAnswer, HttpClient } from '../../support/api/http.ts';
+import { giveRole, type HttpAnswer, HttpClient } from '../../support/api/http.ts';
 import { type TestDatabase, createTestDatabase } from '../../support/database/postgres.ts';
 import { Programs } from '../../support/api/program.ts';
 import { StoredValues } from './stored-values.ts';
@@ -125,8 +125,9 @@ export class ContractSite {
   async newMember(role: Role): Promise<Person> {
     const email = `${newSlug()}@example.test`;
     const made = await this.owner.client.expectStatus<Omit<Person, 'client'>>(201, 'POST', '/users', { email });
-    await this.owner.client.expectStatus(201, 'PUT', `/members/acme/${made.id}`, { role });
-    return { id: made.id, email, token: made.token, client: this.client(made.token) };
+    const client = this.client(made.token);
+    await giveRole(this.owner.client, client, `/members/acme/${made.id}`, role);
+    return { id: made.id, email, token: made.token, client };
   }
 
   /** A new service token of the organization, made by its owner by default. */

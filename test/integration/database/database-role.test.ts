@@ -4,7 +4,7 @@ import pg from 'pg';
 import { createLogger } from '../../../src/observability/logger.ts';
 import { migrate } from '../../../src/store/migrate.ts';
 import { fencedBlocks, readPage } from '../../support/fixtures/documentation.ts';
-import { type HttpClient, type TestApi, startTestApi } from '../../support/api/http.ts';
+import { giveRole, type HttpClient, type TestApi, startTestApi } from '../../support/api/http.ts';
 import { type TestDatabase, createEmptyDatabase } from '../../support/database/postgres.ts';
 import { createUser } from '../../support/api/services.ts';
 import { execute } from '../../support/api/test-server.ts';
@@ -272,8 +272,9 @@ async function keepsTokens(client: HttpClient, environmentId: string): Promise<v
 }
 
 async function keepsPeople(client: HttpClient): Promise<void> {
-  const { id } = await client.expectStatus<{ id: string }>(201, 'POST', '/users', { email: 'ann@example.test' });
-  await client.expectStatus(201, 'PUT', `/members/acme/${id}`, { role: 'viewer' });
+  const user = { email: 'ann@example.test' };
+  const { id, token } = await client.expectStatus<{ id: string; token: string }>(201, 'POST', '/users', user);
+  await giveRole(client, api.client({ reveal: () => token }), `/members/acme/${id}`, 'viewer');
   await client.expectStatus(204, 'DELETE', `/members/acme/${id}`);
   await client.expectStatus(200, 'PATCH', `/users/${id}`, { disabled: true });
   await client.expectStatus(200, 'GET', '/audit/acme');

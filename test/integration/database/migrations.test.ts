@@ -175,6 +175,9 @@ describe('migrations and prisma/schema.prisma', () => {
       'CREATE INDEX secret_version_content_version_id_idx ON public.secret_version USING btree (content_version_id) WHERE (content_version_id IS NOT NULL)',
       'CREATE INDEX secret_version_destroyed_idx ON public.secret_version USING btree (secret_id) WHERE (destroyed_at IS NOT NULL)',
       'CREATE UNIQUE INDEX data_key_one_active ON public.data_key USING btree (project_id) WHERE (retired_at IS NULL)',
+      'CREATE UNIQUE INDEX invitation_waiting ON public.invitation USING btree (organization_id, ' +
+        "COALESCE(project_id, '00000000-0000-0000-0000-000000000000'::uuid), " +
+        "COALESCE(environment_id, '00000000-0000-0000-0000-000000000000'::uuid), user_id) WHERE (ended_at IS NULL)",
       'CREATE UNIQUE INDEX role_binding_subject_place ON public.role_binding USING btree (organization_id, ' +
         "COALESCE(project_id, '00000000-0000-0000-0000-000000000000'::uuid), " +
         "COALESCE(environment_id, '00000000-0000-0000-0000-000000000000'::uuid), " +
@@ -187,6 +190,9 @@ describe('migrations and prisma/schema.prisma', () => {
       'environment_revision environment_revision_counts',
       'idempotency_record idempotency_record_hash_size',
       'idempotency_record idempotency_record_key_form',
+      'invitation invitation_end',
+      'invitation invitation_place',
+      'invitation invitation_role',
       'login_request login_request_hash_sizes',
       'login_request login_request_session',
       'organization organization_slug_form',

@@ -6,9 +6,11 @@ import { LockSession } from '../../support/database/locks.ts';
 import type { TestDatabase } from '../../support/database/postgres.ts';
 import { secretCalls } from '../../support/api/secret-calls.ts';
 import {
+  accept,
   authenticated,
   createUser,
   createWorld,
+  enrol,
   type TestServices,
   type TestUser,
   type World,
@@ -59,12 +61,15 @@ async function write(caller: Caller): Promise<unknown> {
 }
 
 /** Creates the member's membership in another world as well. */
-async function enrol(user: TestUser, other: World): Promise<void> {
-  const access = await other.onOrganization(other.owner.caller, 'member.set');
-  await services.members.set(access, { id: user.id }, { role: 'viewer' });
+async function enrolIn(other: World, user: TestUser): Promise<void> {
+  await enrol(services, other.owner, user, { organization: other.slugs.organization, role: 'viewer' });
 }
 
-async function setMember(user: TestUser, confirmTokens: boolean, by: TestUser = world.owner): Promise<unknown> {
+async function setMember(
+  user: { readonly id: string },
+  confirmTokens: boolean,
+  by: TestUser = world.owner,
+): Promise<object> {
   const access = await world.onOrganization(by.caller, 'member.set');
   return services.members.set(access, { id: user.id }, { role: 'developer', confirmTokens });
 }
@@ -115,7 +120,7 @@ describe('an entry of the audit names the credential', () => {
 describe('a token that an instance admin creates for a user is in the audit of each organization of the user', () => {
   test('when it is created and when it is revoked, and nowhere else', async () => {
     const [second, foreign] = [await createWorld(services), await createWorld(services)];
-    await enrol(world.developer, second);
+    await enrolIn(second, world.developer);
     const { id, caller } = await givenToken(world.developer);
     const access = await services.access.person(caller, 'personal_token.revoke');
     await services.personalTokens.revoke(access, id);
@@ -193,7 +198,7 @@ describe('an organization that forbids impersonation', () => {
 
   test('leaves the token working elsewhere, and in it again when impersonation is allowed', async () => {
     const second = await createWorld(services);
-    await enrol(world.developer, second);
+    await enrolIn(second, world.developer);
     const { caller } = await givenToken(world.developer);
     await forbid();
     await second.onOrganization(caller, 'organization.read');
@@ -245,9 +250,14 @@ describe('an organization that forbids impersonation', () => {
     const created = await userCalls(services, root.caller).create({ email: `${root.id}@new.example.test` });
     const first = await authenticated(services, created.token);
     const own = await ownToken(first);
-    await setMember({ ...world.developer, id: created.user.id }, false);
+    const invited = await setMember(created.user, false);
+    const late = await ownToken(first);
+    for (const caller of [first, late.caller]) {
+      await expect(accept(services, { caller }, invited)).rejects.toMatchObject({ code: 'forbidden' });
+    }
+    await accept(services, own, invited);
     await write(own.caller);
-    await expect(write(first)).rejects.toMatchObject({ code: 'forbidden' });
+    for (const caller of [first, late.caller]) await expect(write(caller)).rejects.toMatchObject({ code: 'forbidden' });
   });
 
   test('accepts a token that the server itself created, and refuses one whose creator is unknown', async () => {

@@ -65,7 +65,7 @@ async function fill(amounts = { secrets: 20, versions: 3, snapshots: 3, serviceT
 }
 
 /** What of a filled world lies above each level or is tied to what does: a project's data keys are the project's. */
-const aboveProject = { organization: 1, membership: 4, service_token: 1, service_token_credential: 1 };
+const aboveProject = { organization: 1, membership: 4, invitation: 3, service_token: 1, service_token_credential: 1 };
 const staying: Record<Level, Readonly<Record<string, number>>> = {
   organization: {},
   project: aboveProject,

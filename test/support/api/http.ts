@@ -69,6 +69,12 @@ export async function startTestApi(options: AppOptions = {}, below: TestApiServi
   };
 }
 
+/** Gives a user a role by its path, with the consent of the user. */
+export async function giveRole(by: HttpClient, user: HttpClient, path: string, role: string): Promise<void> {
+  const { id } = await by.expectStatus<{ id: string }>(202, 'PUT', path, { role });
+  await user.expectStatus(200, 'POST', `/invitations/${id}/accept`);
+}
+
 export interface HttpAnswer {
   readonly status: number;
   readonly headers: Headers;

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Caller } from '../../../src/domain/principal.ts';
+import type { Invited } from '../../../src/services/people/invite.ts';
 import type { SetRoleBinding, SubjectRef } from '../../../src/services/people/role-bindings.ts';
 import type { BoundRole } from '../../../src/store/role-bindings.ts';
-import { createUser, type TestServices, type TestUser, type World } from './services.ts';
+import { accept, createUser, type TestServices, type TestUser, type World } from './services.ts';
 import type { Level } from './tenant-calls.ts';
 
 /** A user with one role by place, and no membership. */
@@ -21,7 +22,7 @@ export class RoleCalls {
     this.#world = world;
   }
 
-  async set(level: Level, caller: Caller, ref: SubjectRef, role: BoundRole): Promise<SetRoleBinding> {
+  async set(level: Level, caller: Caller, ref: SubjectRef, role: BoundRole): Promise<SetRoleBinding | Invited> {
     const { roleBindings } = this.#services;
     const world = this.#world;
     if (level === 'organization') {
@@ -41,10 +42,10 @@ export class RoleCalls {
     return roleBindings.remove(await world.onEnvironment(caller, 'environment.remove_role'), ref);
   }
 
-  /** A user whom the owner gave a role. */
+  /** A user who accepted a role from the owner. */
   async user(level: Exclude<Level, 'organization'>, role: BoundRole): Promise<BoundUser> {
     const user = await createUser(this.#services);
-    await this.set(level, this.#world.owner.caller, { id: user.id }, role);
+    await accept(this.#services, user, await this.set(level, this.#world.owner.caller, { id: user.id }, role));
     return { ...user, group: undefined };
   }
 

@@ -7,6 +7,7 @@ import type { EnvironmentAction, OrganizationAction, ProjectAction } from '../..
 import type { Caller, BearerPrincipal, Role } from '../../../src/domain/principal.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
 import type { EnvironmentAccess, OrganizationAccess, ProjectAccess } from '../../../src/services/access/access.ts';
+import type { Invited } from '../../../src/services/people/invite.ts';
 import type { EnvironmentRecord } from '../../../src/services/tenancy/environments.ts';
 import type { OrganizationRecord } from '../../../src/services/tenancy/organizations.ts';
 import type { ProjectRecord } from '../../../src/services/tenancy/projects.ts';
@@ -112,6 +113,28 @@ export async function createUser(
   return { id, email, token, caller: await authenticated(services, token) };
 }
 
+/** Accepts the invitation that a change of roles returned, as the invited user; nothing if the role was given at once. */
+export async function accept(
+  { access, invitations }: Pick<TestServices, 'access' | 'invitations'>,
+  user: Pick<TestUser, 'caller'>,
+  given: object,
+): Promise<void> {
+  if (!('invitation' in given)) return;
+  const { id } = (given as Invited).invitation;
+  await invitations.accept(await access.person(user.caller, 'invitation.accept'), id);
+}
+
+/** Makes a user a member of an organization, with the user's consent. */
+export async function enrol(
+  services: TestServices,
+  by: Pick<TestUser, 'caller'>,
+  user: Pick<TestUser, 'id' | 'caller'>,
+  { organization, role }: { readonly organization: string; readonly role: Role },
+): Promise<void> {
+  const access = await services.access.organization(by.caller, 'member.set', { organization });
+  await accept(services, user, await services.members.set(access, { id: user.id }, { role }));
+}
+
 /** A new world, whose slugs and people no other has. */
 export async function createWorld(services: TestServices): Promise<World> {
   const owner = await createUser(services, { instanceAdmin: true });
@@ -122,8 +145,7 @@ export async function createWorld(services: TestServices): Promise<World> {
   );
   const member = async (role: Role): Promise<TestUser> => {
     const user = await createUser(services);
-    const membership = await services.access.organization(owner.caller, 'member.set', { organization: slug });
-    await services.members.set(membership, { id: user.id }, { role });
+    await enrol(services, owner, user, { organization: slug, role });
     return user;
   };
   const people = {

@@ -71,6 +71,8 @@ const peopleTable = `
   organization.list_roles        allowed allowed allowed   allowed denied  hidden
   organization.set_role          allowed allowed denied    denied  denied  hidden
   organization.remove_role       allowed allowed denied    denied  denied  hidden
+  invitation.list                allowed allowed denied    denied  denied  hidden
+  invitation.withdraw            allowed allowed denied    denied  denied  hidden
   project.list_roles             allowed allowed allowed   allowed denied  hidden
   project.set_role               allowed allowed denied    denied  denied  hidden
   project.remove_role            allowed allowed allowed   allowed denied  hidden
@@ -235,6 +237,10 @@ const tokenTable = `
   organization.set_role      foreign-organization hidden  hidden  hidden  hidden  hidden  hidden
   organization.remove_role   own                  denied  denied  denied  denied  denied  denied
   organization.remove_role   foreign-organization hidden  hidden  hidden  hidden  hidden  hidden
+  invitation.list            own                  denied  denied  denied  denied  denied  denied
+  invitation.list            foreign-organization hidden  hidden  hidden  hidden  hidden  hidden
+  invitation.withdraw        own                  denied  denied  denied  denied  denied  denied
+  invitation.withdraw        foreign-organization hidden  hidden  hidden  hidden  hidden  hidden
   project.list_roles         own                  denied  denied  denied  denied  denied  denied
   project.list_roles         sibling-project      denied  denied  hidden  hidden  hidden  hidden
   project.list_roles         foreign-organization hidden  hidden  hidden  hidden  hidden  hidden

@@ -43,7 +43,7 @@ function kindOf({ $ref, content }: Operation['responses'][string]): string {
 
 function kindWanted(status: number): string {
   if (status >= 400) return `#/components/responses/Problem${status}`;
-  return status === 200 || status === 201 ? 'application/json' : 'nothing';
+  return [200, 201, 202].includes(status) ? 'application/json' : 'nothing';
 }
 
 const allRoutes = [...routeTable, ...publicRouteTable];
@@ -88,7 +88,7 @@ describe('the OpenAPI document', () => {
     expect(inPath.filter(({ example }) => example === undefined)).toEqual([]);
     const body = operation.requestBody?.content['application/json'];
     expect(route?.input.body === undefined || route.input.body.safeParse(body?.example).success).toBe(true);
-    const schemas = [200, 201] as const;
+    const schemas = [200, 201, 202] as const;
     const found = schemas.filter((status) => {
       const example = operation.responses[status]?.content?.['application/json']?.example;
       if (example === undefined) return false;

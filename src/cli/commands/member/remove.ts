@@ -7,7 +7,7 @@ import type { DeletionOutput } from '../../output/shapes.ts';
 export const memberRemoveCommand = defineCommand({
   summary: 'Remove a member',
   description:
-    'Ends the membership and withdraws all roles of the user in projects and environments of the organization. The roles that groups give the user stay: see `keyframe role list`. A user without a membership loses the roles as well, also those in deleted projects and environments.',
+    'Ends the membership and withdraws all roles of the user in projects and environments of the organization. Invitations of the user are withdrawn. The roles that groups give the user stay: see `keyframe role list`. A user without a membership loses the roles as well, also those in deleted projects and environments.',
   arguments: { user: completing('member', argument('<user>', 'E-mail address or id of the user')) },
   options: organizationOption,
   examples: [{ line: 'member remove ann@example.com -o acme', note: 'Asks for confirmation' }],

@@ -1,15 +1,17 @@
+import type { InvitationView } from '../../../wire/invitations.ts';
 import type { MeView } from '../../../wire/me.ts';
 import type { MemberView } from '../../../wire/members.ts';
 import { apiPath } from '../../../client/api-client.ts';
 import { type CommandContext, defineCommand } from '../../command.ts';
 import { argument, choice, flag, organizationOption } from '../../options.ts';
+import { printInvited } from '../invitation/invitation-view.ts';
 import { memberFields } from './member-fields.ts';
 
 /** `member set <user> --role <role>`. */
 export const memberSetCommand = defineCommand({
-  summary: 'Add a member, or change the role of one',
+  summary: 'Invite a user to be a member, or change the role of one',
   description:
-    'A viewer reads secrets, a developer writes them, an admin manages projects, environments, tokens and members, and an owner can do everything. Asks before it makes a user an owner or changes your own role, because you may be unable to undo that.',
+    'A viewer reads secrets, a developer writes them, an admin manages projects, environments, tokens and members, and an owner can do everything. A user who has no role of their own in the organization is invited, and becomes a member with `keyframe invitation accept`. Asks before it makes a user an owner or changes your own role, because you may be unable to undo that.',
   arguments: { user: argument('<user>', 'E-mail address or id of the user') },
   options: {
     ...organizationOption,
@@ -22,14 +24,18 @@ export const memberSetCommand = defineCommand({
     ),
   },
   examples: [
-    { line: 'member set ann@example.com -o acme --role developer', note: 'Add a member, or change the role of one' },
+    {
+      line: 'member set ann@example.com -o acme --role developer',
+      note: 'Invite a user, or change the role of a member',
+    },
   ],
   async run(context, { args: { user }, options }) {
     const organization = context.organization(options);
     if (!context.isConfirmed) await confirmChange(context, { organization, user, role: options.role });
     const path = apiPath`/members/${organization}/${user}`;
     const confirmed = options.confirmTokens ? { confirmTokens: true } : {};
-    const member = await context.api().put<MemberView>(path, { role: options.role, ...confirmed });
+    const member = await context.api().put<MemberView | InvitationView>(path, { role: options.role, ...confirmed });
+    if ('invitedBy' in member) return await printInvited(context, member);
     await context.printer.object({ value: member, fields: memberFields(member), name: member.email });
   },
 });

@@ -6,7 +6,7 @@ import { requiredPlace, rolePath, rolePlaceOptions, subjectArgument, subjectTitl
 export const roleRemoveCommand = defineCommand({
   summary: 'Withdraw the role of a user or a group at a place',
   description:
-    'The place is the deepest of -o, -p and -e, one of which is required. Withdraws the role at exactly this place. Roles at other places, the membership in the organization, and what groups give stay. Requires the role admin or owner at the place; you may also give up a role of your own.',
+    'The place is the deepest of -o, -p and -e, one of which is required. Withdraws the role at exactly this place, or an invitation to it. Roles at other places, the membership in the organization, and what groups give stay. Requires the role admin or owner at the place; you may also give up a role of your own.',
   arguments: { subject: subjectArgument },
   options: rolePlaceOptions,
   examples: [

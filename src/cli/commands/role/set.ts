@@ -1,6 +1,8 @@
+import type { InvitationView } from '../../../wire/invitations.ts';
 import type { RoleBindingView } from '../../../wire/role-bindings.ts';
 import { defineCommand } from '../../command.ts';
 import { choice } from '../../options.ts';
+import { printInvited } from '../invitation/invitation-view.ts';
 import { isOwnRole } from './own-role.ts';
 import { requiredPlace, rolePath, rolePlaceOptions, subjectArgument, subjectOf, subjectTitle } from './role-place.ts';
 
@@ -8,7 +10,7 @@ import { requiredPlace, rolePath, rolePlaceOptions, subjectArgument, subjectOf, 
 export const roleSetCommand = defineCommand({
   summary: 'Give a user or a group a role in an environment, a project or an organization',
   description:
-    'The place is the deepest of -o, -p and -e, one of which is required: with -e an environment, with -p alone a project, with -o alone the organization, for groups only (for a user: `keyframe member set`). The role counts at the place and at everything within it, beside the other roles of the user: the highest counts. A viewer reads secrets, a developer writes them, and an admin also manages what is at the place. Requires the role admin or owner at the place. Users cannot give a role to themselves or to a group that they are in. Asks before it changes a role that is yours, because you may be unable to undo that.',
+    'The place is the deepest of -o, -p and -e, one of which is required: with -e an environment, with -p alone a project, with -o alone the organization, for groups only (for a user: `keyframe member set`). The role counts at the place and at everything within it, beside the other roles of the user: the highest counts. A viewer reads secrets, a developer writes them, and an admin also manages what is at the place. A user who has no role of their own in the organization is invited, and gets the role with `keyframe invitation accept`. Requires the role admin or owner at the place. Users cannot give a role to themselves or to a group that they are in. Asks before it changes a role that is yours, because you may be unable to undo that.',
   arguments: { subject: subjectArgument },
   options: {
     ...rolePlaceOptions,
@@ -28,7 +30,8 @@ export const roleSetCommand = defineCommand({
       const own = `Give ${subjectTitle(subject)} the role ${role} on ${place.title}?`;
       await context.confirm(`${own} This role is yours, and you may be unable to undo that.`);
     }
-    const value = await context.api().put<RoleBindingView>(rolePath(place, subject), { role });
+    const value = await context.api().put<RoleBindingView | InvitationView>(rolePath(place, subject), { role });
+    if ('invitedBy' in value) return await printInvited(context, value);
     const name = subjectOf(value);
     const sentence = `Gave ${subjectTitle(name)} the role ${value.role} on ${place.title}.`;
     await context.printer.done({ value, sentence, name });

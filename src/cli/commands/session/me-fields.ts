@@ -14,6 +14,7 @@ export function meFields(me: MeView): ObjectView['fields'] {
       ...(me.instanceAdmin ? [['Administrator', 'of the whole server'] as const] : []),
       ['Organizations', roles === '' ? 'none' : roles],
       ...rolesByPlaceField(me.rolesByPlace ?? []),
+      ...invitationsField(me.waitingInvitations ?? 0),
       expiry,
     ];
   }
@@ -34,6 +35,11 @@ function rolesByPlaceField(roles: RolesByPlace): ObjectView['fields'] {
     return `${placeText(place)} (${role}${group === null ? '' : `, through group ${group}`})`;
   });
   return [['Roles by place', shown.join(', ')]];
+}
+
+/** An older server does not say how many wait. */
+function invitationsField(count: number): ObjectView['fields'] {
+  return count === 0 ? [] : [['Invitations', `${count} (see: keyframe invitation list)`]];
 }
 
 type RolesByPlace = NonNullable<Extract<MeView, { readonly type: 'user' }>['rolesByPlace']>;

@@ -8,7 +8,7 @@ import { userFields } from './user-view.ts';
 export const userCreateCommand = defineCommand({
   summary: 'Create a user; their first token is shown once',
   description:
-    'The user is not a member of any organization yet: add them with keyframe member set, or give them roles with keyframe role set.',
+    'The user is not a member of any organization yet: invite them with keyframe member set or keyframe role set.',
   createsToken: true,
   arguments: { email: argument('<email>', 'E-mail address') },
   options: {

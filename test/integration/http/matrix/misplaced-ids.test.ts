@@ -140,6 +140,20 @@ const cases: Case[] = [
     id: () => site.personalTokenOf('owner'),
     ask: inPath,
   },
+  ...(['accept', 'decline'] as const).map((verb): Case => ({
+    row: `POST /invitations/{id}/${verb}`,
+    actor: 'admin',
+    status: 404,
+    id: () => site.invitationOfAnother(site.places.own),
+    ask: inPath,
+  })),
+  {
+    row: 'DELETE /organizations/{org}/invitations/{id}',
+    actor: 'owner',
+    status: 404,
+    id: ({ foreign }) => site.invitationOfAnother(foreign),
+    ask: inPath,
+  },
   {
     row: 'DELETE /sessions/{id}',
     actor: 'admin',

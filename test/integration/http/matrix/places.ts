@@ -112,6 +112,15 @@ export class Founder {
     await this.#api.services.database.prisma.roleBinding.create({ data });
   }
 
+  /** Id of an invitation of a person to an organization, in which the founder is an owner, past the routes that are tested. */
+  async invitation({ organizationId }: Pick<Place, 'organizationId'>, userId: string): Promise<string> {
+    const id = randomUUID();
+    const expiresAt = new Date(Date.now() + 3_600_000);
+    const data = { id, organizationId, userId, role: 'viewer' as const, invitedBy: this.#self.id, expiresAt };
+    await this.#api.services.database.prisma.invitation.create({ data });
+    return id;
+  }
+
   /** The name of a new group, which the person is in. */
   async group(userId: string): Promise<string> {
     const name = freshSlug('group');

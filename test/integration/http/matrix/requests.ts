@@ -47,6 +47,12 @@ const ownKeylessToken: Prepare = async ({ founder, place, succeeds }) => ({
   params: { id: succeeds ? await founder.keylessToken(place) : place.serviceTokenId },
 });
 
+/** An invitation of the caller to a new organization. */
+const ownInvitation: Prepare = async ({ founder, actor }) => {
+  if (!actor.isUser) return { params: { id: randomUUID() } };
+  return { params: { id: await founder.invitation(await founder.organization({ members: false }), actor.id) } };
+};
+
 const restore: Prepare = ({ place }) => ({ body: { snapshotId: place.snapshotId } });
 
 /** A copy from another environment of the same project. A token of one environment can name no other than that. */
@@ -147,6 +153,11 @@ export const preparations: Readonly<Record<string, Prepare>> = {
     params: { user: await ownUser(wanted) },
     body: { role: 'viewer' },
   }),
+  'PUT /members/{org}/{user} [with_a_role]': async (wanted) => {
+    const userId = await ownUser(wanted);
+    if (wanted.succeeds) await wanted.founder.bind(wanted.place, 'project', { userId, role: 'viewer' });
+    return { params: { user: userId }, body: { role: 'viewer' } };
+  },
   'PUT /members/{org}/{user} [another_role]': async (wanted) => ({
     params: await member(wanted, 'developer'),
     body: { role: 'viewer' },
@@ -200,6 +211,14 @@ export const preparations: Readonly<Record<string, Prepare>> = {
   'POST /device-logins/approve': () => ({ body: { userCode: 'BCDF-GHJK' } }),
   'DELETE /sessions/{id}': async ({ founder, actor }) => ({
     params: { id: actor.isUser ? await founder.session(actor.id) : randomUUID() },
+  }),
+
+  'GET /invitations': asItIs,
+  'POST /invitations/{id}/accept': ownInvitation,
+  'POST /invitations/{id}/decline': ownInvitation,
+  'GET /organizations/{org}/invitations': asItIs,
+  'DELETE /organizations/{org}/invitations/{id}': async ({ founder, place }) => ({
+    params: { id: await founder.invitation(place, (await founder.user()).id) },
   }),
 
   'GET /secrets/{org}/{project}/{env}': asItIs,

@@ -14,9 +14,17 @@ function user(id: string): Pick<Prepared, 'params'> {
   return { params: { subject: id } };
 }
 
-/** A user who has no role by place, or no role at all. */
+/** A user who has no role at all. */
 const newUser: Prepare = async ({ founder, succeeds }) =>
   user((succeeds ? await founder.user() : founder.bystander).id);
+
+/** A member, who has no role by place. */
+const member: Prepare = async ({ founder, place, succeeds }) => {
+  if (!succeeds) return user(founder.bystander.id);
+  const { id } = await founder.user();
+  await founder.enrol(place.organizationId, id, 'viewer');
+  return user(id);
+};
 
 /** A user or a group who has the role of a developer at the place. */
 function holder(level: Level, kind: 'user' | 'group'): Prepare {
@@ -56,6 +64,7 @@ function requestsAt(path: string, level: 'project' | 'environment'): Readonly<Re
   return {
     [`GET ${path}`]: () => ({}),
     [`PUT ${path}/{subject}`]: put(newUser),
+    [`PUT ${path}/{subject} [a_member]`]: put(member),
     [`PUT ${path}/{subject} [a_group]`]: put(() => group()),
     [`PUT ${path}/{subject} [changed]`]: put(holder(level, 'user')),
     [`PUT ${path}/{subject} [oneself]`]: ({ actor }) => ({ ...user(actor.id), body: { role: 'admin' } }),

@@ -99,6 +99,11 @@ export class Site {
     return this.#founder.session(this.actor(name).id);
   }
 
+  /** Id of an invitation of a user who is no actor. */
+  async invitationOfAnother(place: Place): Promise<string> {
+    return this.#founder.invitation(place, (await this.#founder.user()).id);
+  }
+
   close(): void {
     this.#client.close();
   }

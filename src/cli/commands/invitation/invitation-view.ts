@@ -1,0 +1,37 @@
+import type { InvitationListView, InvitationView } from '../../../wire/invitations.ts';
+import { CliError } from '../../cli-error.ts';
+import type { CommandContext } from '../../command.ts';
+import { exitCodes } from '../../exit-codes.ts';
+import { placeText } from '../../settings/scope.ts';
+
+/** `developer on acme/shop` */
+function invitationTitle(invitation: InvitationView): string {
+  return `${invitation.role} on ${placeText(invitation)}`;
+}
+
+/** The result of a change of roles for a user who has to accept it: what was stored, and how the user accepts. */
+export async function printInvited({ printer }: CommandContext, invitation: InvitationView): Promise<void> {
+  const { organization, user, expiresAt } = invitation;
+  const sentence =
+    `Invited ${user.email} to be ${invitationTitle(invitation)}. The user has this role after accepting, ` +
+    `until ${expiresAt.slice(0, 10)}: keyframe invitation accept ${organization}`;
+  await printer.done({ value: invitation, sentence, name: user.email });
+}
+
+/** The invitations of the user to an organization. Throws CliError notFound if none waits. */
+export async function invitationsTo(
+  { api }: CommandContext,
+  organization: string,
+): Promise<readonly [InvitationView, ...InvitationView[]]> {
+  const list = await api().get<InvitationListView>('/invitations');
+  const [first, ...others] = list.invitations.filter((invitation) => invitation.organization === organization);
+  if (first !== undefined) return [first, ...others];
+  throw new CliError(exitCodes.notFound, `no invitation to organization ${organization} waits for you`, {
+    next: ['See which do: keyframe invitation list'],
+  });
+}
+
+/** Several invitations in a sentence. */
+export function invitationTitles(invitations: readonly InvitationView[]): string {
+  return invitations.map(invitationTitle).join(', ');
+}

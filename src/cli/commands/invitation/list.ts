@@ -1,0 +1,37 @@
+import { apiPath } from '../../../client/api-client.ts';
+import type { InvitationListView, InvitationView } from '../../../wire/invitations.ts';
+import { defineCommand } from '../../command.ts';
+import { completing, optionalArgument } from '../../options.ts';
+import { placeText } from '../../settings/scope.ts';
+import type { Column } from '../../terminal/printer.ts';
+import { time } from '../../terminal/time.ts';
+
+/** `invitation list [org]`. */
+export const invitationListCommand = defineCommand({
+  summary: 'List the invitations that wait for you, or in an organization',
+  description:
+    'A user who has no role of their own in an organization gets one only by accepting it. With an organization, lists the invitations of others to it; this requires the role admin or owner there.',
+  arguments: { org: completing('organization', optionalArgument('[org]', 'Organization; yours without it')) },
+  examples: [
+    { line: 'invitation list', note: 'Those that wait for you' },
+    { line: 'invitation list acme', note: 'Those of others to an organization' },
+  ],
+  async run(context, { args: { org } }) {
+    const path = org === undefined ? '/invitations' : apiPath`/organizations/${org}/invitations`;
+    const list = await context.api().get<InvitationListView>(path);
+    const invited: Column<InvitationView> = { title: 'USER', cell: ({ user }) => user.email };
+    await context.printer.list<InvitationView>({
+      value: list,
+      rows: list.invitations,
+      columns: [
+        { title: 'PLACE', cell: placeText },
+        ...(org === undefined ? [] : [invited]),
+        { title: 'ROLE', cell: ({ role }) => role },
+        { title: 'INVITED BY', cell: ({ invitedBy }) => invitedBy.email },
+        { title: 'EXPIRES', cell: ({ expiresAt }) => time(expiresAt) },
+      ],
+      name: ({ organization, user }) => (org === undefined ? organization : user.email),
+      whenEmpty: org === undefined ? 'No invitations wait for you.' : `No invitations wait in ${org}.`,
+    });
+  },
+});

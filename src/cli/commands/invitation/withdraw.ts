@@ -1,0 +1,35 @@
+import { apiPath } from '../../../client/api-client.ts';
+import type { InvitationListView } from '../../../wire/invitations.ts';
+import { CliError } from '../../cli-error.ts';
+import { defineCommand } from '../../command.ts';
+import { exitCodes } from '../../exit-codes.ts';
+import { argument, completing } from '../../options.ts';
+import type { DeletionOutput } from '../../output/shapes.ts';
+import { invitationTitles } from './invitation-view.ts';
+
+/** `invitation withdraw <org> <user>`. */
+export const invitationWithdrawCommand = defineCommand({
+  summary: 'Withdraw the invitations of a user to an organization',
+  description:
+    'Requires the role admin or owner in the organization. Admins of a project or an environment withdraw an invitation to it with `keyframe role remove`.',
+  arguments: {
+    org: completing('organization', argument('<org>', 'Organization')),
+    user: argument('<user>', 'E-mail address or id of the user'),
+  },
+  examples: [{ line: 'invitation withdraw acme ann@example.com', note: 'Asks for confirmation' }],
+  async run(context, { args: { org, user: given } }) {
+    const path = apiPath`/organizations/${org}/invitations`;
+    const list = await context.api().get<InvitationListView>(path);
+    const named = given.toLowerCase();
+    const invitations = list.invitations.filter(({ user }) => [user.id, user.email].includes(named));
+    if (invitations.length === 0) {
+      throw new CliError(exitCodes.notFound, `no invitation of ${given} waits in organization ${org}`, {
+        next: [`See which do: keyframe invitation list ${org}`],
+      });
+    }
+    await context.confirm(`Withdraw the invitation of ${given} to be ${invitationTitles(invitations)}?`);
+    for (const { id } of invitations) await context.api().delete(path + apiPath`/${id}`);
+    const value = { kind: 'invitation', action: 'withdrawn', id: null, name: given } satisfies DeletionOutput;
+    await context.printer.done({ value, sentence: `The invitation of ${given} to ${org} is withdrawn.`, name: given });
+  },
+});

@@ -1,0 +1,248 @@
+import type pg from 'pg';
+import type { Role } from '../domain/principal.ts';
+import type { TargetIds } from './access.ts';
+import { queryRows, type Statement } from './database.ts';
+import { Prisma } from './generated/client.ts';
+import type { Transaction } from './transaction.ts';
+
+/** Roles that wait for the consent of a user who has none of their own in the organization. */
+
+export type InvitationOutcome = 'accepted' | 'declined' | 'withdrawn' | 'replaced';
+
+export interface InvitationRecord {
+  readonly id: string;
+  /** Slugs; project and environment are null for a membership, and the environment for a whole project. */
+  readonly organization: string;
+  readonly project: string | null;
+  readonly environment: string | null;
+  readonly userId: string;
+  readonly email: string;
+  readonly displayName: string | null;
+  readonly role: Role;
+  /** The user who gives the role, with the present e-mail address. */
+  readonly invitedById: string;
+  readonly invitedByEmail: string;
+  readonly createdAt: Date;
+  readonly expiresAt: Date;
+}
+
+/** An invitation with its place and its state. */
+export interface FoundInvitation extends InvitationRecord, InvitationState {
+  readonly organizationId: string;
+  readonly projectId: string | null;
+  readonly environmentId: string | null;
+}
+
+export interface InvitationState {
+  /** Null if it waits, or has expired. */
+  readonly outcome: InvitationOutcome | null;
+  readonly isExpired: boolean;
+}
+
+/** What an invitation of a user is for. */
+export interface NewInvitation {
+  readonly id: string;
+  readonly userId: string;
+  readonly role: Role;
+  readonly invitedBy: string;
+  /** How long it waits. */
+  readonly days: number;
+}
+
+const columns = `i.id, o.slug AS organization, p.slug AS project, e.slug AS environment, i.user_id AS "userId", u.email,
+    u.display_name AS "displayName", i.role, i.invited_by AS "invitedById", b.email AS "invitedByEmail",
+    i.created_at AS "createdAt", i.expires_at AS "expiresAt"`;
+
+const tables = `invitation i
+    JOIN organization o ON o.id = i.organization_id
+    LEFT JOIN project p ON p.id = i.project_id
+    LEFT JOIN environment e ON e.id = i.environment_id
+    JOIN app_user u ON u.id = i.user_id
+    JOIN app_user b ON b.id = i.invited_by`;
+
+const isWaiting = 'i.ended_at IS NULL AND i.expires_at > clock_timestamp()';
+
+// A server of an earlier release ends no invitation when it deletes a place.
+const isShown = `${isWaiting} AND o.deleted_at IS NULL AND p.deleted_at IS NULL AND e.deleted_at IS NULL`;
+
+const byPlace = `o.slug COLLATE "C", coalesce(p.slug, '') COLLATE "C", coalesce(e.slug, '') COLLATE "C", u.email COLLATE "C"`;
+
+const ofUser: Statement = {
+  name: 'invitations-of-user',
+  text: `SELECT ${columns} FROM ${tables} WHERE i.user_id = $1 AND ${isShown} ORDER BY ${byPlace}`,
+};
+
+const countOfUser: Statement = {
+  name: 'invitations-count-of-user',
+  text: `SELECT count(*)::int AS count FROM ${tables} WHERE i.user_id = $1 AND ${isShown}`,
+};
+
+const ofOrganization: Statement = {
+  name: 'invitations-of-organization',
+  text: `SELECT ${columns} FROM ${tables} WHERE i.organization_id = $1 AND ${isShown} ORDER BY ${byPlace}`,
+};
+
+const findStatement: Statement = {
+  name: 'invitation-find',
+  text: `SELECT ${columns}, i.organization_id AS "organizationId", i.project_id AS "projectId",
+      i.environment_id AS "environmentId", i.outcome, i.expires_at <= clock_timestamp() AS "isExpired"
+    FROM ${tables} WHERE i.id = $1`,
+};
+
+/** The invitations that wait for a user, by place. */
+export async function listInvitationsOfUser(pool: pg.Pool, userId: string): Promise<InvitationRecord[]> {
+  return queryRows<InvitationRecord>(pool, ofUser, [userId]);
+}
+
+/** How many invitations wait for a user. */
+export async function countInvitationsOfUser(pool: pg.Pool, userId: string): Promise<number> {
+  const [row] = await queryRows<{ count: number }>(pool, countOfUser, [userId]);
+  return row?.count ?? 0;
+}
+
+/** The invitations that wait in an organization, by place and e-mail address. */
+export async function listInvitations(pool: pg.Pool, organizationId: string): Promise<InvitationRecord[]> {
+  return queryRows<InvitationRecord>(pool, ofOrganization, [organizationId]);
+}
+
+/** An invitation in any state. All of it but the state is immutable. */
+export async function findInvitation(pool: pg.Pool, id: string): Promise<FoundInvitation | undefined> {
+  const [found] = await queryRows<FoundInvitation>(pool, findStatement, [id]);
+  return found;
+}
+
+/** Like `findInvitation`, in a transaction. */
+export async function readInvitation(tx: Transaction, id: string): Promise<InvitationRecord | undefined> {
+  const [found] = await tx.rowsUnprepared<InvitationRecord>(
+    `SELECT ${columns} FROM ${tables} WHERE i.id = $1::uuid`,
+    id,
+  );
+  return found;
+}
+
+/**
+ * Locks an invitation and returns its state; undefined if it was purged. Invitations are locked last: after users and
+ * places, and of several by id.
+ */
+export async function lockInvitation(tx: Transaction, id: string): Promise<InvitationState | undefined> {
+  return tx.row<InvitationState>`
+    SELECT outcome, expires_at <= clock_timestamp() AS "isExpired" FROM invitation WHERE id = ${id}::uuid FOR UPDATE`;
+}
+
+/** The invitation of a user at exactly this place, if one waits. Lock the place before. */
+export async function findWaitingInvitation(
+  tx: Transaction,
+  place: TargetIds,
+  userId: string,
+): Promise<Pick<FoundInvitation, 'id' | 'role' | 'invitedById'> | undefined> {
+  return tx.row<Pick<FoundInvitation, 'id' | 'role' | 'invitedById'>>`
+    SELECT i.id, i.role, i.invited_by AS "invitedById" FROM invitation i
+    WHERE ${ofUserAt(place, userId)} AND ${Prisma.raw(isWaiting)}`;
+}
+
+// So long, the reason why an invitation cannot be accepted can be reported.
+const keptDays = 30;
+
+/** Inserts an invitation at a place, where none of the user waits; drops old ones of the organization. */
+export async function insertInvitation(tx: Transaction, place: TargetIds, invitation: NewInvitation): Promise<void> {
+  const { organizationId, projectId = null, environmentId = null } = place;
+  const { id, userId, role, invitedBy, days } = invitation;
+  await tx.run`
+    DELETE FROM invitation WHERE id IN (
+      SELECT id FROM invitation
+      WHERE organization_id = ${organizationId}::uuid
+        AND COALESCE(ended_at, expires_at) < clock_timestamp() - make_interval(days => ${keptDays}::int)
+      ORDER BY id FOR UPDATE SKIP LOCKED)`;
+  await tx.run`
+    INSERT INTO invitation
+      (id, organization_id, project_id, environment_id, user_id, role, invited_by, created_at, expires_at)
+    VALUES (${id}::uuid, ${organizationId}::uuid, ${projectId}::uuid, ${environmentId}::uuid, ${userId}::uuid,
+      ${role}::role, ${invitedBy}::uuid, clock_timestamp(), clock_timestamp() + make_interval(days => ${days}::int))`;
+}
+
+/** How many invitations wait. */
+export interface WaitingCounts {
+  readonly inOrganization: number;
+  readonly ofUser: number;
+  readonly ofUserInOrganization: number;
+}
+
+export async function countWaitingInvitations(
+  tx: Transaction,
+  organizationId: string,
+  userId: string,
+): Promise<WaitingCounts> {
+  const counts = await tx.row<WaitingCounts>`
+    SELECT count(*) FILTER (WHERE i.organization_id = ${organizationId}::uuid)::int AS "inOrganization",
+      count(*) FILTER (WHERE i.user_id = ${userId}::uuid)::int AS "ofUser",
+      count(*) FILTER (WHERE i.organization_id = ${organizationId}::uuid AND i.user_id = ${userId}::uuid)::int
+        AS "ofUserInOrganization"
+    FROM invitation i
+    WHERE (i.organization_id = ${organizationId}::uuid OR i.user_id = ${userId}::uuid) AND ${Prisma.raw(isWaiting)}`;
+  if (counts === undefined) throw new Error('an aggregate without GROUP BY returns one row');
+  return counts;
+}
+
+/** Ends one invitation that `lockInvitation` locked. */
+export async function endInvitation(tx: Transaction, id: string, outcome: InvitationOutcome): Promise<void> {
+  await end(tx, Prisma.sql`i.id = ${id}::uuid`, outcome);
+}
+
+/** Ends the invitation of a user at exactly this place; returns how many waited. Lock the place before. */
+export async function endInvitationAt(
+  tx: Transaction,
+  place: TargetIds,
+  userId: string,
+  outcome: 'withdrawn' | 'replaced',
+): Promise<number> {
+  return (await end(tx, ofUserAt(place, userId), outcome)).length;
+}
+
+/** Withdraws all invitations of a user in an organization; returns how many waited. Lock the members before. */
+export async function withdrawInvitationsOfUser(
+  tx: Transaction,
+  organizationId: string,
+  userId: string,
+): Promise<number> {
+  const ofMember = Prisma.sql`i.organization_id = ${organizationId}::uuid AND i.user_id = ${userId}::uuid`;
+  return (await end(tx, ofMember, 'withdrawn')).length;
+}
+
+/** Withdraws all invitations of a user; returns the ids of the organizations of those that waited. Lock the user before. */
+export async function withdrawAllInvitationsOfUser(tx: Transaction, userId: string): Promise<string[]> {
+  const ended = await end(tx, Prisma.sql`i.user_id = ${userId}::uuid`, 'withdrawn');
+  return ended.map(({ organizationId }) => organizationId);
+}
+
+/** Withdraws the invitations at a place and beneath it; returns how many waited. Lock the place before. */
+export async function withdrawInvitationsWithin(
+  tx: Transaction,
+  { organizationId, projectId, environmentId }: TargetIds,
+): Promise<number> {
+  const within = Prisma.sql`i.organization_id = ${organizationId}::uuid
+    ${projectId === undefined ? Prisma.empty : Prisma.sql`AND i.project_id = ${projectId}::uuid`}
+    ${environmentId === undefined ? Prisma.empty : Prisma.sql`AND i.environment_id = ${environmentId}::uuid`}`;
+  return (await end(tx, within, 'withdrawn')).length;
+}
+
+/** Ends what a condition on `invitation i` finds; returns those that waited, and none that had expired. */
+async function end(
+  tx: Transaction,
+  condition: Prisma.Sql,
+  outcome: InvitationOutcome,
+): Promise<{ readonly organizationId: string }[]> {
+  return tx.rows<{ organizationId: string }>`
+    WITH locked AS (
+      SELECT i.id, i.expires_at FROM invitation i WHERE i.ended_at IS NULL AND ${condition} ORDER BY i.id FOR UPDATE
+    ), ended AS (
+      UPDATE invitation i SET ended_at = clock_timestamp(), outcome = ${outcome}::invitation_outcome
+      FROM locked WHERE i.id = locked.id
+      RETURNING i.organization_id AS "organizationId", i.expires_at
+    )
+    SELECT "organizationId" FROM ended WHERE expires_at > clock_timestamp()`;
+}
+
+function ofUserAt({ organizationId, projectId, environmentId }: TargetIds, userId: string): Prisma.Sql {
+  return Prisma.sql`i.organization_id = ${organizationId}::uuid AND i.project_id IS NOT DISTINCT FROM ${projectId ?? null}::uuid
+    AND i.environment_id IS NOT DISTINCT FROM ${environmentId ?? null}::uuid AND i.user_id = ${userId}::uuid`;
+}

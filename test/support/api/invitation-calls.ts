@@ -1,0 +1,72 @@
+import type { Caller, Role } from '../../../src/domain/principal.ts';
+import type { Invited } from '../../../src/services/people/invite.ts';
+import type { InvitationRecord } from '../../../src/services/people/invitations.ts';
+import type { BoundRole } from '../../../src/store/role-bindings.ts';
+import { RoleCalls } from './role-calls.ts';
+import type { TestServices, World } from './services.ts';
+
+type CallerOf = { readonly caller: Caller };
+
+/** Calls about the invitations of a world. */
+export class InvitationCalls {
+  readonly #services: TestServices;
+  readonly #world: World;
+
+  constructor(services: TestServices, world: World) {
+    this.#services = services;
+    this.#world = world;
+  }
+
+  /** Invites a user, by default as the admin of the world. Fails if the role is given at once. */
+  async invite(
+    level: 'membership' | 'project' | 'environment',
+    { id }: { readonly id: string },
+    role: Role,
+    by: CallerOf = this.#world.admin,
+  ): Promise<InvitationRecord> {
+    const given = level === 'membership' ? await this.#member(by, id, role) : await this.#bind(level, by, id, role);
+    if ('invitation' in given) return (given as Invited).invitation;
+    throw new Error('the role was given at once');
+  }
+
+  async own({ caller }: CallerOf): Promise<readonly InvitationRecord[]> {
+    const { access, invitations } = this.#services;
+    return invitations.listOwn(await access.person(caller, 'invitation.list_own'));
+  }
+
+  async accept({ caller }: CallerOf, { id }: { readonly id: string }): Promise<InvitationRecord> {
+    const { access, invitations } = this.#services;
+    return invitations.accept(await access.person(caller, 'invitation.accept'), id);
+  }
+
+  async decline({ caller }: CallerOf, { id }: { readonly id: string }): Promise<void> {
+    const { access, invitations } = this.#services;
+    await invitations.decline(await access.person(caller, 'invitation.decline'), id);
+  }
+
+  /** Those of the organization, as its admin sees them. */
+  async listed(): Promise<readonly InvitationRecord[]> {
+    const access = await this.#world.onOrganization(this.#world.admin.caller, 'invitation.list');
+    return this.#services.invitations.list(access);
+  }
+
+  async withdraw({ caller }: CallerOf, { id }: { readonly id: string }): Promise<void> {
+    const access = await this.#world.onOrganization(caller, 'invitation.withdraw');
+    await this.#services.invitations.withdraw(access, id);
+  }
+
+  /** Lets the time of an invitation run out. */
+  async expire({ id }: { readonly id: string }): Promise<void> {
+    const data = { expiresAt: new Date(Date.now() - 1000) };
+    await this.#services.database.prisma.invitation.update({ where: { id }, data });
+  }
+
+  async #member({ caller }: CallerOf, id: string, role: Role): Promise<object> {
+    const access = await this.#world.onOrganization(caller, 'member.set');
+    return this.#services.members.set(access, { id }, { role });
+  }
+
+  async #bind(level: 'project' | 'environment', { caller }: CallerOf, id: string, role: Role): Promise<object> {
+    return new RoleCalls(this.#services, this.#world).set(level, caller, { id }, role as BoundRole);
+  }
+}
