@@ -24,9 +24,22 @@ export class InvitationCalls {
     role: Role,
     by: CallerOf = this.#world.admin,
   ): Promise<InvitationRecord> {
-    const given = level === 'membership' ? await this.#member(by, id, role) : await this.#bind(level, by, id, role);
+    const given = await this.give(level, { id }, role, by);
     if ('invitation' in given) return (given as Invited).invitation;
     throw new Error('the role was given at once');
+  }
+
+  /** Gives a user a role, or invites the user. */
+  async give(
+    level: 'membership' | 'project' | 'environment',
+    { id }: { readonly id: string },
+    role: Role,
+    { caller }: CallerOf,
+  ): Promise<object> {
+    if (level !== 'membership') {
+      return new RoleCalls(this.#services, this.#world).set(level, caller, { id }, role as BoundRole);
+    }
+    return this.#services.members.set(await this.#world.onOrganization(caller, 'member.set'), { id }, { role });
   }
 
   async own({ caller }: CallerOf): Promise<readonly InvitationRecord[]> {
@@ -59,14 +72,5 @@ export class InvitationCalls {
   async expire({ id }: { readonly id: string }): Promise<void> {
     const data = { expiresAt: new Date(Date.now() - 1000) };
     await this.#services.database.prisma.invitation.update({ where: { id }, data });
-  }
-
-  async #member({ caller }: CallerOf, id: string, role: Role): Promise<object> {
-    const access = await this.#world.onOrganization(caller, 'member.set');
-    return this.#services.members.set(access, { id }, { role });
-  }
-
-  async #bind(level: 'project' | 'environment', { caller }: CallerOf, id: string, role: Role): Promise<object> {
-    return new RoleCalls(this.#services, this.#world).set(level, caller, { id }, role as BoundRole);
   }
 }
