@@ -118,6 +118,18 @@ export async function endAllSessions(tx: Transaction, before: Date | null): Prom
 }
 
 /**
+ * Withdraws the invitations that were sent before a moment, or all with null, and returns how many waited: it is not
+ * known which were withdrawn or declined since the backup. Lock all credentials before.
+ */
+export async function withdrawAllInvitations(tx: Transaction, before: Date | null): Promise<number> {
+  const rows = await tx.rows<{ isWaiting: boolean }>`
+    UPDATE invitation SET ended_at = clock_timestamp(), outcome = 'withdrawn'
+    WHERE ended_at IS NULL AND (${before}::timestamptz IS NULL OR created_at < ${before}::timestamptz)
+    RETURNING expires_at > clock_timestamp() AS "isWaiting"`;
+  return rows.filter(({ isWaiting }) => isWaiting).length;
+}
+
+/**
  * The instance admin with an e-mail address, or with null the one who has been there longest; undefined for none that
  * is not disabled.
  */

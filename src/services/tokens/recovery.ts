@@ -36,6 +36,8 @@ export interface Recovery {
   readonly personalTokens: number;
   /** Sessions of browsers that were ended. */
   readonly sessions: number;
+  /** Invitations that were withdrawn. */
+  readonly invitations: number;
   /** Keyless tokens, which stay: a revocation since the backup has to be made again. */
   readonly keylessTokens: number;
   /** Whose token is in the file. */
@@ -57,6 +59,8 @@ interface Revoked {
   readonly users: readonly store.RevokedUser[];
   /** The user of each session that was ended. */
   readonly sessionUserIds: readonly string[];
+  /** How many invitations were withdrawn. */
+  readonly invitations: number;
   /** How many keyless tokens were kept. */
   readonly keylessTokens: number;
 }
@@ -158,7 +162,8 @@ async function revokeAll(tx: Transaction, { before }: RecoverOptions, known: Way
   const serviceTokens = await store.revokeServiceTokenCredentials(tx, before);
   const users = await store.revokeAllPersonalTokens(tx, { before, exceptId: known?.tokenId ?? null });
   const sessionUserIds = await store.endAllSessions(tx, before);
-  return { serviceTokens, users, sessionUserIds, keylessTokens: await store.countKeylessTokens(tx) };
+  const invitations = await store.withdrawAllInvitations(tx, before);
+  return { serviceTokens, users, sessionUserIds, invitations, keylessTokens: await store.countKeylessTokens(tx) };
 }
 
 async function makeToken(tx: Transaction, admin: store.RecoveringAdmin, file: TokenFile): Promise<WayBack> {
@@ -180,9 +185,9 @@ async function report(
   { before }: RecoverOptions,
   { wayBack, revoked }: { readonly wayBack: WayBack; readonly revoked: Revoked },
 ): Promise<void> {
-  const { serviceTokens, users, sessionUserIds } = revoked;
+  const { serviceTokens, users, sessionUserIds, invitations } = revoked;
   const isNew = wayBack.foundIn === undefined;
-  if (!isNew && serviceTokens.length + users.length + sessionUserIds.length === 0) return;
+  if (!isNew && serviceTokens.length + users.length + sessionUserIds.length + invitations === 0) return;
   const serviceTokenIds = serviceTokens.map(({ id }) => id);
   const userIds = new Set([...users.map(({ id }) => id), ...sessionUserIds, wayBack.admin.id]);
   await notifyTokensAndUsers(tx, { serviceTokenIds, userIds: [...userIds] });
@@ -221,6 +226,7 @@ function countsOf({
   serviceTokens,
   users,
   sessionUserIds,
+  invitations,
   keylessTokens,
 }: Revoked): Omit<Recovery, 'admin' | 'isNewToken'> {
   return {
@@ -229,6 +235,7 @@ function countsOf({
     users: users.length,
     personalTokens: users.reduce((sum, { tokens }) => sum + tokens, 0),
     sessions: sessionUserIds.length,
+    invitations,
     keylessTokens,
   };
 }

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Plaintext } from '../../../src/domain/plaintext.ts';
+import { InvitationCalls } from '../../support/api/invitation-calls.ts';
 import { RecoverSite } from '../../support/api/recover-site.ts';
 import { withServerClockOff } from '../../support/api/server-clock.ts';
 import { createUser, createWorld } from '../../support/api/services.ts';
@@ -30,6 +31,7 @@ describe('a recovery', () => {
       users: 5,
       personalTokens: 5,
       sessions: 0,
+      invitations: 0,
       keylessTokens: 0,
       admin: site.world.owner.email,
       isNewToken: true,
@@ -54,6 +56,17 @@ describe('a recovery', () => {
     await site.database.pool.query(`UPDATE personal_token SET created_at = $1`, [restoredAt]);
     expect(await site.run({ before: restoredAt })).toMatchObject({ personalTokens: 0, sessions: 1 });
     await expect(usable()).rejects.toMatchObject({ fault: 'revoked' });
+  });
+
+  test('withdraws every invitation', async () => {
+    const { world, services } = site;
+    const calls = new InvitationCalls(services, world);
+    await calls.invite('membership', world.stranger, 'viewer');
+    expect(await site.run()).toMatchObject({ invitations: 1 });
+    const userId = world.stranger.id;
+    expect(await services.database.prisma.invitation.findMany({ where: { userId } })).toMatchObject([
+      { outcome: 'withdrawn' },
+    ]);
   });
 
   test('lets a custom resource make its next value, and a token of a person or a revoked one none', async () => {
@@ -98,6 +111,7 @@ describe('a recovery', () => {
       users: 10,
       personalTokens: 10,
       sessions: 0,
+      invitations: 0,
       keylessTokens: 0,
       before: null,
     };
