@@ -40,6 +40,10 @@ export const targetMethods: Methods = {
     services.members.remove(await world.onOrganization(caller, 'member.remove'), {
       id: world.admin.id,
     }),
+  'invitations.list': async ({ services, world }, caller) =>
+    services.invitations.list(await world.onOrganization(caller, 'invitation.list')),
+  'invitations.withdraw': async ({ services, world }, caller) =>
+    services.invitations.withdraw(await world.onOrganization(caller, 'invitation.withdraw'), randomUUID()),
   'projects.update': async ({ services, world }, caller) =>
     services.projects.update(await world.onProject(caller, 'project.update'), { displayName: 'x' }),
   'projects.delete': async ({ services, world }, caller) =>
@@ -180,4 +184,10 @@ export const personMethods: Methods = {
     }),
   'personalTokens.revoke': async ({ services }, caller) =>
     services.personalTokens.revoke(await services.access.person(caller, 'personal_token.revoke'), randomUUID()),
+  'invitations.listOwn': async ({ services }, caller) =>
+    services.invitations.listOwn(await services.access.person(caller, 'invitation.list_own')),
+  'invitations.accept': async ({ services }, caller) =>
+    services.invitations.accept(await services.access.person(caller, 'invitation.accept'), randomUUID()),
+  'invitations.decline': async ({ services }, caller) =>
+    services.invitations.decline(await services.access.person(caller, 'invitation.decline'), randomUUID()),
 };
