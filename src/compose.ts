@@ -29,8 +29,9 @@ export interface RunningServer {
   stop(): Promise<void>;
 }
 
-// The build puts it beside the server's folder.
+// The build puts them beside the server's folder.
 const commandFile = fileURLToPath(new URL('../keyframe.cjs', import.meta.url));
+const dashboardFolder = fileURLToPath(new URL('../dashboard', import.meta.url));
 
 const listenerTimeoutMs = 5_000;
 
@@ -88,7 +89,7 @@ async function serve(config: ServerConfig, { services, logger, open }: ServeDeps
   const metricsServer = await openMetrics(edge, { address: addressOf(config, config.metricsPort), warnings }, open);
   // Before the controller: the API serves however long the cluster takes.
   const { trustedProxies, rateLimits, tls } = config;
-  const options = { trustedProxies, rateLimits, commandFile };
+  const options = { trustedProxies, rateLimits, commandFile, dashboardFolder };
   const apiOptions = { address: addressOf(config, config.port), options, tls };
   const api = config.role === 'controller' ? undefined : await openApi(edge, apiOptions, open);
   controller?.start();

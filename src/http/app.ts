@@ -1,6 +1,7 @@
 import type { RequestListener } from 'node:http';
 import { bareApp, listenerOf } from './bare-app.ts';
 import { commandRouter } from './command-download.ts';
+import { createDashboard } from './dashboard.ts';
 import { healthRouter } from './health/health-router.ts';
 import { errorHandler } from './middleware/error-handler.ts';
 import { requestTarget } from './middleware/request-target.ts';
@@ -30,20 +31,24 @@ export interface AppOptions {
   readonly workLimits?: WorkLimits;
   /** File of the built `keyframe` command, which /cli serves. Without it, /cli returns 404. */
   readonly commandFile?: string;
+  /** Folder of the built dashboard. Without it, / is a page that links to the command and to the reference. */
+  readonly dashboardFolder?: string;
 }
 
-/** The API: /api/v1, /healthz, /readyz, /openapi.json, /cli, and pages at / and /docs. */
+/** The API: /api/v1, /healthz, /readyz, /openapi.json, /cli, the reference at /docs, and the dashboard at /. */
 export function createApp({ options = {}, ...deps }: AppDeps): RequestListener {
-  const { trustedProxies = [], rateLimits = noRateLimits, workLimits, commandFile } = options;
+  const { trustedProxies = [], rateLimits = noRateLimits, workLimits, commandFile, dashboardFolder } = options;
   const app = bareApp();
   app.set('trust proxy', [...trustedProxies]);
   const limits = { rateLimits: new RateLimits(rateLimits), workLimit: new WorkLimit(workLimits) };
   app.use(requestLog(deps), responseHeaders, requestTarget, deps.untrustedProxies.middleware);
   app.use(healthRouter(deps.readiness));
+  const dashboard = createDashboard(dashboardFolder);
+  app.use(dashboard.router);
   app.use(startPageRouter());
   app.use(referenceRouter());
   app.use(commandRouter(commandFile));
   app.use(createRouter('/api/v1', [...routeTable, ...publicRouteTable], { ...deps, ...limits }));
-  app.use(unknownPath, errorHandler);
+  app.use(dashboard.unknownPage, unknownPath, errorHandler);
   return listenerOf(app);
 }

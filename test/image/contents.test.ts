@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { describe, expect, test } from '@jest/globals';
 import { checkoutDirectory } from '../../tools/checkout.ts';
 import { imageSite } from '../support/node/image-site.ts';
@@ -77,6 +78,17 @@ describe('The image', () => {
     expect(files.filter((path) => /^\.(?:npmrc|git|npm|package-lock\.json)$/.test(basename(path)))).toEqual([]);
     expect(readdirSync(join(root, 'root')).filter((name) => /npm|cache/.test(name))).toEqual([]);
     expect(readdirSync(join(root, 'tmp'))).toEqual([]);
+  });
+
+  test('holds the files of the dashboard, each text in its compressed forms too', () => {
+    const folder = join(app, 'dist', 'dashboard');
+    const texts = filesBelow(folder).filter((path) => /\.(?:html|js|css|svg)$/.test(path));
+    expect(texts.map((path) => basename(path))).toContain('index.html');
+    for (const path of texts) {
+      const content = readFileSync(path);
+      expect(brotliDecompressSync(readFileSync(`${path}.br`)).equals(content)).toBe(true);
+      expect(gunzipSync(readFileSync(`${path}.gz`)).equals(content)).toBe(true);
+    }
   });
 
   test('holds no machine code of its own, so no database engine either', () => {

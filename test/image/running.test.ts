@@ -105,6 +105,8 @@ describe('A container of the image, without a shell and with a root that can onl
       '/healthz',
       '/readyz',
       '/openapi.json',
+      '/',
+      '/sign-in',
       '/docs',
       '/docs/swagger-ui-bundle.js',
       '/docs/swagger-ui.css',

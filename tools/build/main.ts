@@ -1,8 +1,11 @@
 import { buildCli } from './cli.ts';
+import { buildDashboard } from './dashboard.ts';
 import { forgetBuild } from './if-stale.ts';
 import { buildServer } from './server.ts';
 
-/** Builds both programs: dist/server/main.js, the server, and dist/keyframe.cjs, the command. What asks for them next finds them. */
-forgetBuild('server');
-forgetBuild('cli');
-await Promise.all([buildServer(), buildCli()]);
+/**
+ * Builds everything: dist/server/main.js, the server, dist/keyframe.cjs, the command, and dist/dashboard/. What asks for them
+ * next finds them.
+ */
+for (const name of ['server', 'cli', 'dashboard']) forgetBuild(name);
+await Promise.all([buildServer(), buildCli(), buildDashboard()]);

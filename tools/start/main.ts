@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { checkoutDirectory } from '../checkout.ts';
 import { buildCli } from '../build/cli.ts';
+import { buildDashboard } from '../build/dashboard.ts';
 import { buildServer } from '../build/server.ts';
 import { requireApprovals } from '../devcluster/cluster/approvals.ts';
 import { type Cluster, startCluster } from '../devcluster/cluster/cluster.ts';
@@ -140,8 +141,8 @@ async function start(options: StartOptions): Promise<void> {
   await run.take();
   running.push({ stop: async () => run.release() });
   await requireFreePorts(wantedPorts(options));
-  // The server serves the command.
-  await Promise.all([buildServer(), buildCli()]);
+  // The server serves the command and the dashboard.
+  await Promise.all([buildServer(), buildCli(), buildDashboard()]);
   const served = await startApi(files, run);
   const { api } = served;
   console.log(apiReport(api.url, files.adminToken));

@@ -58,7 +58,8 @@ const rooms: Readonly<Record<string, Room>> = {
   kube: { imports: ['lib', 'observability'] },
   cli: { imports: ['client', 'wire', 'lib'] },
   client: { imports: ['wire', 'lib'] },
-  dashboard: { imports: ['wire', 'lib'], portable: true },
+  // A client of the API without privileges, in the browser.
+  dashboard: { imports: ['wire'], portable: true },
   observability: { imports: ['lib'] },
   lib: { imports: [] },
 };
@@ -76,7 +77,7 @@ const owners: readonly (readonly [pattern: RegExp, room: string])[] = [
   [/^(@prisma\/|pg(\/|$))/, 'store'],
   [/^(@kubernetes\/client-node|undici)(\/|$)/, 'kube'],
   [/^croner(\/|$)/, 'lib'],
-  [/^react(-dom)?(\/|$)/, 'dashboard'],
+  [/^(react(-dom|-router)?|@tanstack|@fontsource-variable)(\/|$)/, 'dashboard'],
 ];
 
 /**

@@ -8,7 +8,7 @@ import { checkoutDirectory } from '../../../tools/checkout.ts';
 export function readSources(): readonly { readonly path: string; readonly source: string }[] {
   return readdirSync(join(checkoutDirectory, 'src'), { recursive: true, encoding: 'utf8' })
     .map((path) => `src/${path.replaceAll('\\', '/')}`)
-    .filter((path) => path.endsWith('.ts') && !path.includes('/generated/'))
+    .filter((path) => /\.tsx?$/.test(path) && !path.includes('/generated/'))
     .map((path) => ({ path, source: readFileSync(join(checkoutDirectory, path), 'utf8') }));
 }
 
