@@ -24,6 +24,13 @@ const config: Config = {
     },
     {
       ...common,
+      displayName: 'browser',
+      testMatch: ['<rootDir>/test/browser/**/*.test.ts'],
+      globalSetup: '<rootDir>/test/support/browser/global-browser.ts',
+      globalTeardown: '<rootDir>/test/support/browser/global-browser-teardown.ts',
+    },
+    {
+      ...common,
       displayName: 'e2e',
       testMatch: ['<rootDir>/test/e2e/**/*.test.ts'],
       globalSetup: '<rootDir>/test/support/cluster/global-e2e.ts',

@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 /** What `npm test` runs. Its summary has this order. */
 export const checkNames = ['format', 'lint', 'typecheck', 'dead-code', 'generated', 'build'] as const;
 /** The suites whose files share one pool of workers. */
-export const pooledNames = ['unit', 'integration', 'e2e'] as const;
+export const pooledNames = ['unit', 'integration', 'browser', 'e2e'] as const;
 export const suiteNames = [...pooledNames, 'fuzz', 'node', 'kind'] as const;
 const scales = ['short', 'full'] as const;
 
