@@ -9,3 +9,5 @@ export const signInView = z.strictObject({
   /** Whether users may approve a command on another machine. */
   deviceLogin: z.boolean(),
 });
+
+export type SignInView = z.infer<typeof signInView>;

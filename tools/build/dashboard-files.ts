@@ -26,7 +26,13 @@ async function main(folder: string): Promise<void> {
       assetsInlineLimit: 0,
       modulePreload: { polyfill: false },
       reportCompressedSize: false,
-      rolldownOptions: { output: { codeSplitting: { groups: [{ name: 'packages', test: /node_modules/ }] } } },
+      rolldownOptions: {
+        output: { codeSplitting: { groups: [{ name: 'packages', test: /node_modules/ }] } },
+        // Packages mark modules for React on a server.
+        onwarn: (warning, warn) => {
+          if (warning.code !== 'MODULE_LEVEL_DIRECTIVE') warn(warning);
+        },
+      },
     },
   });
   for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {

@@ -99,10 +99,10 @@ export async function authenticated(
 /** Inserts a person with a personal token, past the services: theirs need an instance admin who is there already. */
 export async function createUser(
   services: Pick<TestServices, 'database' | 'authentication'>,
-  options: { readonly instanceAdmin?: boolean } = {},
+  options: { readonly instanceAdmin?: boolean; readonly email?: string } = {},
 ): Promise<TestUser> {
   const [id, credentialId] = [randomUUID(), randomUUID()];
-  const email = `${id.slice(0, 8)}@example.test`;
+  const { email = `${id.slice(0, 8)}@example.test` } = options;
   const { token, hash } = generateToken('personal_token', credentialId);
   const { prisma } = services.database;
   await prisma.user.create({ data: { id, email, instanceAdmin: options.instanceAdmin ?? false } });

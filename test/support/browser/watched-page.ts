@@ -5,7 +5,7 @@ export interface PageRecord {
   readonly page: Page;
   readonly requests: readonly Request[];
   /** Messages of the console, uncaught errors and violations of the content security policy. */
-  readonly complaints: readonly string[];
+  readonly complaints: string[];
 }
 
 /** Opens an empty page of a context, and records what it does. */

@@ -1,0 +1,58 @@
+import {
+  type UseMutationResult,
+  type UseQueryResult,
+  queryOptions,
+  useMutation,
+  useQuery,
+  useQueryClient,
+} from '@tanstack/react-query';
+import type { SessionListView, SessionView } from '../../wire/sessions.ts';
+import { ApiError, callApi } from './client.ts';
+import { meQuery, type User } from './me.ts';
+
+const sessionsQuery = queryOptions<readonly SessionView[], ApiError>({
+  queryKey: ['sessions'],
+  queryFn: async () => (await callApi<SessionListView>('/sessions')).sessions,
+});
+
+/** The sessions of the user that have not ended, newest first. */
+export function useSessions(): UseQueryResult<readonly SessionView[], ApiError> {
+  return useQuery(sessionsQuery);
+}
+
+/**
+ * Begins a session with a personal token, and returns its user.
+ *
+ * @throws ApiError also if the browser did not keep the cookie
+ */
+export async function signIn(token: string): Promise<User> {
+  await callApi<SessionView>('/sessions', { method: 'POST', token });
+  return callApi<User>('/me').catch((error: unknown) => {
+    if (!(error instanceof ApiError) || error.status !== 401) throw error;
+    const detail = 'The browser did not keep the session. Open this page with https, and allow cookies for it.';
+    throw new ApiError(detail, { status: 401, code: 'no_cookie', retryAfterSeconds: undefined });
+  });
+}
+
+/** Ends sessions by their ids, one after the other. */
+export function useEndSessions(): UseMutationResult<void, ApiError, readonly string[]> {
+  const client = useQueryClient();
+  return useMutation<void, ApiError, readonly string[]>({
+    mutationFn: async (ids) => {
+      for (const id of ids) await callApi(`/sessions/${id}`, { method: 'DELETE' });
+    },
+    onSettled: () => client.invalidateQueries({ queryKey: sessionsQuery.queryKey }),
+  });
+}
+
+/** Ends the session of this browser, and forgets what the page knows. */
+export function useSignOut(): UseMutationResult<void, ApiError, void> {
+  const client = useQueryClient();
+  return useMutation<void, ApiError>({
+    mutationFn: async () => {
+      const { session } = client.getQueryData(meQuery.queryKey) ?? (await callApi<User>('/me'));
+      if (session) await callApi(`/sessions/${session.id}`, { method: 'DELETE' });
+    },
+    onSuccess: () => client.clear(),
+  });
+}

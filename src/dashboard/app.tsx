@@ -1,0 +1,25 @@
+import type { ReactNode } from 'react';
+import { Route, Routes } from 'react-router';
+import { dashboardPaths } from '../wire/dashboard-paths.ts';
+import { FirstStepsPage } from './pages/first-steps.tsx';
+import { NotFoundPage } from './pages/not-found.tsx';
+import { SessionsPage } from './pages/sessions.tsx';
+import { SignInPage } from './pages/sign-in.tsx';
+import { Frame } from './parts/frame.tsx';
+import { Oops } from './parts/oops.tsx';
+
+/** The pages by their paths. All but the sign-in are for signed-in users, in the frame. */
+export function App(): ReactNode {
+  return (
+    <Oops>
+      <Routes>
+        <Route path={dashboardPaths.signIn} element={<SignInPage />} />
+        <Route element={<Frame />}>
+          <Route path={dashboardPaths.firstSteps} element={<FirstStepsPage />} />
+          <Route path={dashboardPaths.sessions} element={<SessionsPage />} />
+          <Route path="*" element={<NotFoundPage />} />
+        </Route>
+      </Routes>
+    </Oops>
+  );
+}

@@ -1,0 +1,43 @@
+import type { ReactNode } from 'react';
+import { Navigate, useLocation } from 'react-router';
+import { useQuery } from '@tanstack/react-query';
+import { dashboardPaths } from '../../wire/dashboard-paths.ts';
+import { meQuery } from '../api/me.ts';
+import { signInQuery } from '../api/sign-in.ts';
+import { Diamond } from '../parts/icons.tsx';
+import { Notice } from '../parts/notice.tsx';
+import { useTitle } from '../parts/page.tsx';
+import { waysOf } from './sign-in/ways.tsx';
+
+interface SignInState {
+  readonly from?: unknown;
+  readonly ended?: unknown;
+}
+
+/** The sign-in: one section for each way that the server offers. A user who is signed in goes on. */
+export function SignInPage(): ReactNode {
+  const location = useLocation();
+  const { from, ended } = (location.state ?? {}) as SignInState;
+  useTitle('Sign in');
+  const methods = useQuery(signInQuery);
+  const { data: user, isLoading } = useQuery({ ...meQuery, refetchInterval: false, retryOnMount: false });
+  if (user !== undefined && ended !== true) return <Navigate to={pathOf(from)} replace />;
+  return (
+    <main className="sign-in" aria-busy={isLoading}>
+      <div className="sign-in-head">
+        <Diamond />
+        <h1>Sign in to Keyframe</h1>
+        <p className="muted">{window.location.host}</p>
+      </div>
+      {ended === true ? <Notice kind="info">Your session has ended. Sign in again.</Notice> : undefined}
+      {waysOf(methods.data).map(({ type, Way }) => (
+        <Way key={type} returnTo={pathOf(from)} />
+      ))}
+    </main>
+  );
+}
+
+/** Only a path of this server. */
+function pathOf(from: unknown): string {
+  return typeof from === 'string' && /^\/(?!\/)/.test(from) ? from : dashboardPaths.firstSteps;
+}

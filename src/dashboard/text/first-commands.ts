@@ -1,0 +1,47 @@
+/** The commands of the first steps. */
+
+export interface FirstCommands {
+  readonly download: string;
+  readonly signIn: string;
+  readonly store: string;
+  readonly connect: string;
+}
+
+/**
+ * @param origin the address of this server
+ * @param organizations those of the user: the first one is used. Without any, an instance admin creates one.
+ */
+export function firstCommands(
+  origin: string,
+  { organizations, instanceAdmin }: { organizations: readonly { slug: string }[]; instanceAdmin: boolean },
+): FirstCommands {
+  const organization = organizations[0]?.slug;
+  const slug = organization ?? 'acme';
+  const place = `-o ${slug} -p web`;
+  const store = [
+    ...(organization === undefined && instanceAdmin ? [`./keyframe org create ${slug}`] : []),
+    `./keyframe project create web -o ${slug}`,
+    `./keyframe env create production ${place}`,
+    `./keyframe set GREETING=hello ${place} -e production`,
+  ];
+  return {
+    download: `curl -fsSLo keyframe ${origin}/cli\nchmod +x keyframe`,
+    signIn: `./keyframe login --url ${origin}`,
+    store: store.join('\n'),
+    connect: `kubectl apply -f - <<'EOF'
+apiVersion: keyframe.dev/v1alpha1
+kind: AccessGrant
+metadata: { name: web }
+spec:
+  namespaces: [default]
+  rules:
+    - { organization: ${slug}, project: web, environments: [production], kinds: [SecretSync] }
+---
+apiVersion: keyframe.dev/v1alpha1
+kind: SecretSync
+metadata: { name: web, namespace: default }
+spec:
+  environmentRef: { organization: ${slug}, project: web, name: production }
+EOF`,
+  };
+}

@@ -1,0 +1,96 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { TestUser } from '../support/api/services.ts';
+import { type DashboardSite, createVisitor, startDashboardSite } from '../support/browser/dashboard-site.ts';
+
+const resources = new AsyncDisposableStack();
+let site: DashboardSite;
+
+beforeAll(async () => {
+  site = await startDashboardSite(resources);
+});
+afterAll(() => resources.disposeAsync());
+
+const newUser = (name: string): Promise<TestUser> => createVisitor(site.api, name);
+
+test('a user sees each browser, and ends the session of another one', async () => {
+  const user = await newUser('bo');
+  const other = (await site.visitAs(user, '/')).page;
+  const { page } = await site.visitAs(user, '/sessions');
+  const rows = page.getByRole('list', { name: 'Sessions' }).getByRole('listitem');
+  await rows.nth(1).waitFor();
+  expect(await rows.count()).toBe(2);
+  expect(await rows.filter({ hasText: 'This browser' }).count()).toBe(1);
+  expect(await rows.filter({ hasText: 'This browser' }).getByRole('button').count()).toBe(0);
+  await page.getByRole('button', { name: 'End the session of Chrome' }).click();
+  await page.getByText('You are signed in nowhere else.').waitFor();
+  expect(await rows.count()).toBe(1);
+  expect(await page.getByRole('status').allInnerTexts()).toContain('The session of Chrome on Linux has ended.');
+
+  await other.getByRole('link', { name: 'Sessions' }).click();
+  await other.getByText('Your session has ended. Sign in again.').waitFor();
+});
+
+test('all other sessions end after a question, by the keyboard alone', async () => {
+  const user = await newUser('cy');
+  const others = [await site.visitAs(user, '/'), await site.visitAs(user, '/')];
+  const { page } = await site.visitAs(user, '/sessions');
+  const open = page.getByRole('button', { name: 'End all others' });
+  await open.focus();
+  await page.keyboard.press('Enter');
+  await page.getByRole('dialog', { name: 'End 2 other sessions?' }).waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'hidden' });
+  expect(await page.evaluate<string>('document.activeElement.textContent')).toBe('End all others');
+  await page.keyboard.press('Enter');
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  await page.getByText('You are signed in nowhere else.').waitFor();
+  for (const { page: other } of others) {
+    await other.reload();
+    await other.waitForURL('**/sign-in');
+  }
+  await page.reload();
+  await page.getByText('This browser', { exact: true }).waitFor();
+});
+
+test('signing out ends the session, and leaves nothing behind', async () => {
+  const user = await newUser('di');
+  const { page } = await site.visitAs(user, '/sessions');
+  await page.getByText('This browser', { exact: true }).waitFor();
+  await page.getByRole('button', { name: 'Account: di@example.com' }).click();
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await page.waitForURL('**/sign-in');
+  expect(await page.context().cookies()).toEqual([]);
+  const left = await site.api.services.database.prisma.session.count({ where: { userId: user.id, endedAt: null } });
+  expect(left).toBe(0);
+  await page.goBack();
+  await page.waitForURL('**/sign-in');
+  expect(await page.locator('body').innerText()).not.toContain('di@example.com');
+});
+
+test('a page that is left open notices the end of its session, and does not keep it alive', async () => {
+  const user = await newUser('ed');
+  const { page } = await site.visitAs(user, '/');
+  await page.clock.install();
+  await page.reload();
+  await page.getByText('ed@example.com').first().waitFor();
+  const polled = page.waitForRequest('**/api/v1/me');
+  await page.clock.fastForward('01:30');
+  expect((await polled).headers()).toMatchObject({ 'x-keyframe-background': '1' });
+
+  await site.api.client(user.token).expectStatus(204, 'DELETE', '/sessions');
+  await page.clock.fastForward('01:30');
+  await page.getByText('Your session has ended. Sign in again.').waitFor();
+});
+
+test('a failure of the list is shown, and a second try loads it', async () => {
+  const user = await newUser('flo');
+  const { page } = await site.visitAs(user, '/');
+  await page.route('**/api/v1/sessions', (route) => route.abort());
+  await page.getByRole('link', { name: 'Sessions' }).click();
+  await page.getByRole('alert').getByText('could not be reached').waitFor();
+  await page.unroute('**/api/v1/sessions');
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await page.getByText('This browser', { exact: true }).waitFor();
+  expect(await page.getByRole('alert').count()).toBe(0);
+});

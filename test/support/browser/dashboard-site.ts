@@ -1,0 +1,54 @@
+import type { Browser, BrowserContext } from 'playwright-core';
+import type { AppOptions } from '../../../src/http/app.ts';
+import { dashboardFolder } from '../../../tools/build/dashboard.ts';
+import { type TestApi, startTestApi } from '../api/http.ts';
+import { type TestUser, createUser } from '../api/services.ts';
+import { startBrowser } from './browser.ts';
+import { type PageRecord, watchedPage } from './watched-page.ts';
+
+/** A server with the dashboard, and a browser. */
+export interface DashboardSite {
+  readonly api: TestApi;
+  readonly browser: Browser;
+  /** Localhost: browsers keep the cookie of a session there without TLS. */
+  readonly origin: string;
+  /** A page of a new visitor, at a path. */
+  visit(path: string, context?: BrowserContext): Promise<PageRecord>;
+  /** A page of a new visitor who has signed in, at a path. */
+  visitAs(user: TestUser, path: string): Promise<PageRecord>;
+}
+
+/** `resources` ends it. */
+export async function startDashboardSite(
+  resources: AsyncDisposableStack,
+  options: AppOptions = {},
+): Promise<DashboardSite> {
+  const api = await startTestApi({ dashboardFolder, ...options });
+  resources.defer(() => api.close());
+  const browser = await startBrowser(resources);
+  const origin = `http://localhost:${api.port}`;
+  const visit: DashboardSite['visit'] = async (path, context) => {
+    const record = await watchedPage(context ?? (await browser.newContext()));
+    await record.page.goto(origin + path);
+    return record;
+  };
+  const visitAs: DashboardSite['visitAs'] = async (user, path) => {
+    const record = await visit('/sign-in');
+    const { page } = record;
+    await page.getByLabel('Personal token').fill(user.token.reveal());
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('heading', { name: 'Get started' }).waitFor();
+    if (path !== '/') await page.goto(origin + path);
+    return record;
+  };
+  return { api, browser, origin, visit, visitAs };
+}
+
+/** A user with a short name. */
+export function createVisitor(
+  api: TestApi,
+  name: string,
+  options: { instanceAdmin?: boolean } = {},
+): Promise<TestUser> {
+  return createUser(api.services, { ...options, email: `${name}@example.com` });
+}
