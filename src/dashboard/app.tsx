@@ -1,7 +1,9 @@
 import type { ReactNode } from 'react';
 import { Route, Routes } from 'react-router';
 import { dashboardPaths } from '../wire/dashboard-paths.ts';
+import { DevicePage } from './pages/device.tsx';
 import { FirstStepsPage } from './pages/first-steps.tsx';
+import { LoginPage } from './pages/login.tsx';
 import { NotFoundPage } from './pages/not-found.tsx';
 import { SessionsPage } from './pages/sessions.tsx';
 import { SignInPage } from './pages/sign-in.tsx';
@@ -17,6 +19,8 @@ export function App(): ReactNode {
         <Route element={<Frame />}>
           <Route path={dashboardPaths.firstSteps} element={<FirstStepsPage />} />
           <Route path={dashboardPaths.sessions} element={<SessionsPage />} />
+          <Route path={dashboardPaths.login} element={<LoginPage />} />
+          <Route path={dashboardPaths.device} element={<DevicePage />} />
           <Route path="*" element={<NotFoundPage />} />
         </Route>
       </Routes>

@@ -9,7 +9,7 @@ import type { createdPersonalTokenView } from './personal-tokens.ts';
 const codeChallenge = z
   .string()
   .regex(/^[A-Za-z0-9_-]{43}$/, { error: 'must be the SHA-256 of the code verifier as base64url, 43 characters' })
-  .transform((text) => Buffer.from(text, 'base64url'));
+  .transform(bytesOfBase64Url);
 const codeVerifier = z
   .string()
   .regex(/^[A-Za-z0-9._~-]{43,128}$/, { error: 'must be 43 to 128 letters, digits, or one of - . _ ~' })
@@ -38,3 +38,11 @@ export const pendingLoginView = z.strictObject({ status: z.literal('pending') })
 
 export type DeviceLoginView = z.infer<typeof deviceLoginView>;
 export type LoginTokenView = z.infer<typeof pendingLoginView> | z.infer<typeof createdPersonalTokenView>;
+export type ApprovedLoginView = z.infer<typeof approvedLoginView>;
+export type WaitingDeviceView = z.infer<typeof waitingDeviceView>;
+
+/** Browsers have no `Buffer`. */
+function bytesOfBase64Url(text: string): Uint8Array<ArrayBuffer> {
+  const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'));
+  return Uint8Array.from(binary, (character) => character.charCodeAt(0));
+}

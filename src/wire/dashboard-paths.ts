@@ -6,4 +6,8 @@ export const dashboardPaths = {
   firstSteps: '/',
   signIn: '/sign-in',
   sessions: '/sessions',
+  /** Where the command on the machine of the browser is approved; the command opens it. */
+  login: '/login',
+  /** Where the code of a command on another machine is typed; the command prints it. */
+  device: '/device',
 } as const;

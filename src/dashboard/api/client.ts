@@ -20,6 +20,8 @@ export class ApiError extends Error {
 
 export interface ApiRequest {
   readonly method?: 'GET' | 'POST' | 'DELETE';
+  /** Sent as JSON. */
+  readonly body?: unknown;
   /** Sent as `Authorization` in place of the session's cookie. */
   readonly token?: string;
 }
@@ -29,12 +31,19 @@ export interface ApiRequest {
  *
  * @throws ApiError if the server refuses, or cannot be reached
  */
-export async function callApi<Body>(path: string, { method = 'GET', token }: ApiRequest = {}): Promise<Body> {
+export async function callApi<Body>(path: string, { method = 'GET', body, token }: ApiRequest = {}): Promise<Body> {
   const headers = new Headers({ Accept: 'application/json' });
   if (token !== undefined) headers.set('Authorization', `Bearer ${token}`);
   if (method !== 'GET') headers.set('X-Keyframe-CSRF', '1');
   else if (!isUserActive()) headers.set('X-Keyframe-Background', '1');
-  const response = await reach(`/api/v1${path}`, { method, headers, cache: 'no-store', redirect: 'error' });
+  if (body !== undefined) headers.set('Content-Type', 'application/json');
+  const response = await reach(`/api/v1${path}`, {
+    method,
+    headers,
+    cache: 'no-store',
+    redirect: 'error',
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
   const text = await response.text().catch(unreachable);
   if (!response.ok) throw refusal(response, text);
   return (text === '' ? undefined : JSON.parse(text)) as Body;

@@ -21,7 +21,10 @@ export function FirstStepsPage(): ReactNode {
           <CopyCommand name="Get the command">{commands.download}</CopyCommand>
         </Step>
         <Step title="Sign in with it">
-          <p>It prompts for a personal token, and checks it with this server.</p>
+          <p>
+            It opens this dashboard, in which you approve the sign-in. Without a browser, it prompts for a personal
+            token.
+          </p>
           <CopyCommand name="Sign in with it">{commands.signIn}</CopyCommand>
         </Step>
         <Step title="Store a secret">

@@ -12,16 +12,18 @@ import { waysOf } from './sign-in/ways.tsx';
 interface SignInState {
   readonly from?: unknown;
   readonly ended?: unknown;
+  /** Whether a signed-in user must sign in once more. */
+  readonly again?: unknown;
 }
 
 /** The sign-in: one section for each way that the server offers. A user who is signed in goes on. */
 export function SignInPage(): ReactNode {
   const location = useLocation();
-  const { from, ended } = (location.state ?? {}) as SignInState;
+  const { from, ended, again } = (location.state ?? {}) as SignInState;
   useTitle('Sign in');
   const methods = useQuery(signInQuery);
   const { data: user, isLoading } = useQuery({ ...meQuery, refetchInterval: false, retryOnMount: false });
-  if (user !== undefined && ended !== true) return <Navigate to={pathOf(from)} replace />;
+  if (user !== undefined && ended !== true && again !== true) return <Navigate to={pathOf(from)} replace />;
   return (
     <main className="sign-in" aria-busy={isLoading}>
       <div className="sign-in-head">
@@ -30,6 +32,9 @@ export function SignInPage(): ReactNode {
         <p className="muted">{window.location.host}</p>
       </div>
       {ended === true ? <Notice kind="info">Your session has ended. Sign in again.</Notice> : undefined}
+      {again === true ? (
+        <Notice kind="info">This needs a sign-in within the last 5 minutes. Sign in again.</Notice>
+      ) : undefined}
       {waysOf(methods.data).map(({ type, Way }) => (
         <Way key={type} returnTo={pathOf(from)} />
       ))}

@@ -19,7 +19,11 @@ export function Frame(): ReactNode {
   if (me.error?.status === 401) {
     // `ended` if the page was in use until then.
     return (
-      <Navigate to={dashboardPaths.signIn} replace state={{ from: location.pathname, ended: me.data !== undefined }} />
+      <Navigate
+        to={dashboardPaths.signIn}
+        replace
+        state={{ from: location.pathname + location.search, ended: me.data !== undefined }}
+      />
     );
   }
   return (

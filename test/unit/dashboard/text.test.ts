@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { browserName, isPhone } from '../../../src/dashboard/text/browser-name.ts';
 import { firstCommands } from '../../../src/dashboard/text/first-commands.ts';
+import { callbackOf, loginRequestOf } from '../../../src/dashboard/text/login-request.ts';
 import { relativeTime } from '../../../src/dashboard/text/relative-time.ts';
 import { tokenFault } from '../../../src/dashboard/text/token-fault.ts';
 
@@ -74,4 +75,31 @@ test('the first commands create an organization only for instance admins who hav
   expect(admin.store).toContain('./keyframe org create acme\n');
   const outside = firstCommands(url, { organizations: [], instanceAdmin: false });
   expect(outside.store).not.toContain('org create');
+});
+
+describe('what the command says of itself', () => {
+  const right = { port: '43171', challenge: 'c'.repeat(43), state: 's'.repeat(22) };
+  const requestOf = (changes: Record<string, string>): unknown =>
+    loginRequestOf(new URLSearchParams({ ...right, ...changes }));
+
+  test('leads back to this machine alone', () => {
+    const request = loginRequestOf(new URLSearchParams(right));
+    expect(request).toEqual({ ...right, port: 43171 });
+    const callback = new URL(callbackOf({ ...right, port: 43171 }, 'a&b'));
+    expect([callback.origin, callback.pathname]).toEqual(['http://127.0.0.1:43171', '/callback']);
+    expect(Object.fromEntries(callback.searchParams)).toEqual({ code: 'a&b', state: right.state });
+  });
+
+  test.each([
+    { port: '' },
+    { port: '0' },
+    { port: '65536' },
+    { port: '80@evil.example' },
+    { port: '80/x' },
+    { challenge: 'short' },
+    { state: '' },
+    { state: 'has space in it, and is long' },
+  ])('is refused with %j', (changes) => {
+    expect(requestOf(changes)).toBeUndefined();
+  });
 });
