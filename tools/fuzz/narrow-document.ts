@@ -7,7 +7,7 @@ export interface FuzzDocument {
 
 interface FuzzOperation {
   readonly parameters?: { readonly name: string; readonly in: string; schema: object }[];
-  readonly requestBody?: { readonly content: Record<string, { schema: ObjectSchema }> };
+  readonly requestBody?: { readonly content: Record<string, { schema: ObjectSchema; example?: object }> };
 }
 
 interface ObjectSchema {
@@ -24,7 +24,11 @@ const freeNames: ReadonlySet<string> = new Set(['key', 'version', 'targetVersion
 export function narrowDocument(document: FuzzDocument, world: World): void {
   for (const [path, item] of Object.entries(document.paths)) {
     for (const [method, operation] of Object.entries(item)) {
-      narrowOperation(operation, pathValues(path.replace(/^\/api\/v1/, ''), method.toUpperCase(), world), world.body);
+      const name = path.replace(/^\/api\/v1/, '');
+      narrowOperation(operation, pathValues(name, method.toUpperCase(), world), world.body);
+      const json = operation.requestBody?.content['application/json'];
+      const example = world.examples[`${method.toUpperCase()} ${name}`];
+      if (json !== undefined && example !== undefined) json.example = example;
     }
   }
 }

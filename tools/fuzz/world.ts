@@ -12,6 +12,8 @@ export interface World {
   /** By operation, such as `DELETE /organizations/{org}`. */
   readonly operations: Readonly<Record<string, PathValues>>;
   readonly body: Readonly<Record<string, string | number>>;
+  /** By operation: a body whose fields fit together, which chance rarely finds. */
+  readonly examples: Readonly<Record<string, object>>;
 }
 
 type PathValues = Readonly<Record<string, string>>;
@@ -97,6 +99,7 @@ export async function makeWorld(api: Api, { actAsController, keepLogin }: Beyond
       code: login.deviceCode,
       codeVerifier: secret.verifier,
     },
+    examples: { 'POST /service-tokens/{org}': tokenBody },
   };
 }
 

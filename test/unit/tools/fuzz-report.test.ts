@@ -75,7 +75,8 @@ test('the fuzzer gets the names of what exists: of the operation before the reso
   const get = { parameters: [parameter('org'), parameter('id'), parameter('key')] };
   const remove = { parameters: [parameter('org'), parameter('id')] };
   const body = { properties: { id: {}, other: { type: 'string' } } };
-  const post = { requestBody: { content: { 'application/json': { schema: body } } } };
+  const json = { schema: body, example: { other: 'of the page' } };
+  const post = { requestBody: { content: { 'application/json': json } } };
   narrowDocument(
     { paths: { '/api/v1/things/{org}/{id}': { get, delete: remove, post } } },
     {
@@ -83,8 +84,10 @@ test('the fuzzer gets the names of what exists: of the operation before the reso
       resources: { things: { id: 'thing' } },
       operations: { 'DELETE /things/{org}/{id}': { id: 'doomed' } },
       body: { id: 'thing' },
+      examples: { 'POST /things/{org}/{id}': { other: 'valid' } },
     },
   );
+  expect(json.example).toEqual({ other: 'valid' });
   expect(get.parameters.map(({ schema }) => schema)).toEqual([
     { enum: ['acme'] },
     { enum: ['thing'] },

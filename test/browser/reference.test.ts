@@ -1,0 +1,46 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { Browser } from 'playwright-core';
+import { startBrowser } from '../support/browser/browser.ts';
+import { watchedPage } from '../support/browser/watched-page.ts';
+import { type TestApi, startTestApi } from '../support/api/http.ts';
+
+const resources = new AsyncDisposableStack();
+let api: TestApi;
+let browser: Browser;
+
+beforeAll(async () => {
+  api = await startTestApi();
+  resources.defer(() => api.close());
+  browser = await startBrowser(resources);
+});
+afterAll(() => resources.disposeAsync());
+
+test('the reference works in its sandbox, where no script reaches a cookie, the storage or the API', async () => {
+  const context = await browser.newContext();
+  const { page, complaints } = await watchedPage(context);
+  await page.goto(`http://localhost:${api.port}/docs`);
+  await page.getByRole('heading', { name: /^Keyframe/ }).waitFor();
+  await page.getByText('Get the user or service token behind the presented token').click();
+  await page.getByText('serverVersion').first().waitFor();
+  // The browser says only that the sandbox has another process than the rest of the server.
+  expect(complaints.filter((text) => !text.includes('Origin-Agent-Cluster'))).toEqual([]);
+  expect(await page.getByRole('button', { name: 'Try it out' }).count()).toBe(0);
+  const attempts = await page.evaluate(async () => {
+    const attempt = async (act: () => unknown): Promise<string> => {
+      try {
+        await act();
+        return 'done';
+      } catch (error) {
+        return (error as Error).name;
+      }
+    };
+    return [
+      self.origin,
+      await attempt(() => document.cookie),
+      await attempt(() => localStorage.length),
+      await attempt(() => fetch('/api/v1/me')),
+    ];
+  });
+  expect(attempts).toEqual(['null', 'SecurityError', 'SecurityError', 'TypeError']);
+  await context.close();
+});
