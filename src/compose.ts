@@ -55,6 +55,7 @@ export async function startServer(config: ServerConfig, logger: Logger): Promise
     if (config.bootstrapAdmin !== undefined && config.role !== 'controller') {
       await bootstrapAdmin({ database: services.database, logger }, config.bootstrapAdmin);
     }
+    if (config.role !== 'controller') await services.signIn.oidc?.shortenGroups();
     return await serve(config, { services, logger, open });
   } catch (error) {
     await open.disposeAsync();

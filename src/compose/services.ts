@@ -5,6 +5,7 @@ import type { ResourceServices } from '../controller/kinds/resource-services.ts'
 import type { HttpServices } from '../http/http-services.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import { ownRelease } from '../lib/release.ts';
+import { Issuer, type IssuerOptions } from '../identity/issuer.ts';
 import type { Logger } from '../observability/logger.ts';
 import { Access } from '../services/access/access.ts';
 import { Authentication } from '../services/access/authentication.ts';
@@ -40,6 +41,8 @@ import { Secrets } from '../services/secrets/secrets.ts';
 import { StateCache, dropDestroyed } from '../services/secrets/state-cache.ts';
 import { Versions } from '../services/secrets/versions.ts';
 import { Restores } from '../services/snapshots/restore/restores.ts';
+import { Identities } from '../services/sign-in/identities.ts';
+import { oidcCallbackPath, OidcSignIn, type OidcSignInDeps, type OidcSignInOptions } from '../services/sign-in/oidc.ts';
 import { Sessions } from '../services/sign-in/sessions.ts';
 import { CommandLogins } from '../services/sign-in/command-logins.ts';
 import { SignIn } from '../services/sign-in/sign-in.ts';
@@ -73,6 +76,12 @@ export interface Services extends HttpServices, ResourceServices {
   readonly syncStates: SyncStates;
 }
 
+/** Sign-in with OpenID Connect. */
+export interface OidcOptions extends OidcSignInOptions, Omit<IssuerOptions, 'redirectUrl'> {
+  /** The origin at which browsers reach this server. */
+  readonly publicUrl: string;
+}
+
 /** What the server takes from its configuration, and the parts that tests replace. */
 export interface ServicesOptions {
   readonly databaseUrl: string;
@@ -88,6 +97,8 @@ export interface ServicesOptions {
   readonly streams?: Pick<ChangeStreamsDeps, 'maxStreams' | 'checkMs'>;
   /** Whether users may approve a command on another machine; true by default. */
   readonly deviceLogin?: boolean;
+  /** Undefined for no sign-in with OpenID Connect. */
+  readonly oidc?: OidcOptions | undefined;
   readonly clock?: Clock;
   /** The release that the API reports; that of package.json by default. */
   readonly release?: string;
@@ -137,6 +148,8 @@ function composeServices(opened: Opened, options: ServicesOptions): Services {
   const budget = new GrowthBudget(growthLimits);
   const states = new StateCache();
   dropDestroyed(feed, states);
+  const access = new Access({ database, audit });
+  const oidc = options.oidc && composeOidc(options.oidc, { database, audit, access, logger });
   const writer = new SecretWriter({ database, keyring, queue, budget });
   return {
     database,
@@ -147,13 +160,14 @@ function composeServices(opened: Opened, options: ServicesOptions): Services {
     feed,
     states,
     authentication: new Authentication({ database, usage }),
-    access: new Access({ database, audit }),
+    access,
     me: new Me({ database, audit, serverVersion: release }),
     users: new Users({ database, audit }),
     personalTokens: new PersonalTokens({ database, audit }),
     sessions: new Sessions({ database, audit }),
-    signIn: new SignIn({ deviceLogin }),
+    signIn: new SignIn({ deviceLogin, oidc }),
     commandLogins: new CommandLogins({ database, audit, allowsDevices: deviceLogin }),
+    identities: new Identities({ database, audit }),
     organizations: new Organizations({ database, audit }),
     members: new Members({ database, audit }),
     roleBindings: new RoleBindings({ database, audit }),
@@ -183,4 +197,9 @@ function composeServices(opened: Opened, options: ServicesOptions): Services {
     resourceSchedules: new ResourceSchedules({ database, audit: controllerAudit }),
     resourceEnvironments: new ResourceEnvironments({ database, audit: controllerAudit }),
   };
+}
+
+function composeOidc(options: OidcOptions, deps: Omit<OidcSignInDeps, 'issuer'>): OidcSignIn {
+  const issuer = new Issuer({ ...options, redirectUrl: options.publicUrl + oidcCallbackPath });
+  return new OidcSignIn({ ...deps, issuer }, options);
 }

@@ -95,7 +95,7 @@ export function checkDatabase(
   }
 }
 
-function holdsCertificates(text: string): boolean {
+export function holdsCertificates(text: string): boolean {
   const blocks = text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
   return blocks.length > 0 && blocks.every(isCertificate);
 }

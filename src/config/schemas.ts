@@ -129,6 +129,51 @@ export const httpAddress = z
   .url({ protocol: /^https?$/, error: 'must be a URL such as http://keyframe.keyframe.svc' })
   .transform((text) => text.replace(/\/+$/, ''));
 
+/** The value is the origin alone, without a slash at its end. */
+export const publicAddress = parsed((text) => {
+  const url = httpsAddress(text);
+  return url?.pathname === '/' && url.search === '' ? url.origin : undefined;
+}, 'must be https:// and a host without a path, such as https://keyframe.example.com; http:// only for localhost');
+
+/** The value is the text as it is, because an issuer compares its name letter by letter. */
+export const issuerAddress = z
+  .string()
+  .refine(
+    (text) => httpsAddress(text)?.search === '' && !text.includes('/.well-known/'),
+    'must be the URL of an issuer as it names itself, such as https://id.example.com/realms/main, without query and /.well-known/…; http:// only for localhost',
+  );
+
+/** A URL without credentials or fragment, by https or to this machine. */
+function httpsAddress(text: string): URL | undefined {
+  const url = URL.parse(text);
+  if (url === null || url.username !== '' || url.password !== '' || url.hash !== '') return undefined;
+  const isLocal = ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname);
+  return url.protocol === 'https:' || (url.protocol === 'http:' && isLocal) ? url : undefined;
+}
+
+export const oneLine = z
+  .string()
+  .refine((text) => text.length <= 200 && !/\p{Cc}/u.test(text), 'must be one line of at most 200 characters');
+
+export const scopes = z
+  .string()
+  .refine(
+    (text) =>
+      /^[\x21\x23-\x5b\x5d-\x7e]+(?: [\x21\x23-\x5b\x5d-\x7e]+)*$/.test(text) && text.split(' ').includes('openid'),
+    'must be scopes with spaces between, of which one is openid',
+  );
+
+/** Null for `none`. */
+export const claimName = z
+  .string()
+  .regex(/^[\x21-\x7e]{1,200}$/, 'must be the name of a claim, or none')
+  .transform((text) => (text === 'none' ? null : text));
+
+export const groupsMaxAge = parsed(
+  (text) => durationMs(text, 60_000, 30 * 24 * 3_600_000),
+  'must be a duration from 1m to 720h, such as 24h',
+);
+
 function wholeNumber(text: string, max: number): number | undefined {
   const number = /^[0-9]{1,7}$/.test(text) ? Number(text) : Number.NaN;
   return number <= max ? number : undefined;

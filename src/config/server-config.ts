@@ -1,6 +1,7 @@
 import type { RootKeys } from '../crypto/root-keys.ts';
 import { checkKubeconfig } from './cluster-config.ts';
 import { type DatabaseConfig, checkDatabase, databaseConfig } from './database-config.ts';
+import { checkOidc, type OidcConfig, oidcConfig } from './oidc-config.ts';
 import type { ServerRole } from './role-names.ts';
 import { type ConfigSource, processSource } from './source.ts';
 import { type CertificateFiles, certificateFault, readCertificate } from '../lib/certificate.ts';
@@ -33,6 +34,8 @@ export interface ServerConfig extends DatabaseConfig {
   /** How long the server keeps serving while it reports that it is not ready. */
   readonly shutdownDelayMs: number;
   readonly bootstrapAdmin: BootstrapAdminConfig | undefined;
+  /** Undefined for no sign-in with OpenID Connect. */
+  readonly oidc: OidcConfig | undefined;
   readonly controller: ControllerConfig;
 }
 
@@ -73,6 +76,7 @@ export function loadServerConfig(role: ServerRole, source: ConfigSource = proces
   checkPorts(reader, role);
   checkBootstrapAdmin(reader);
   checkTls(reader, source);
+  checkOidc(reader, source);
   checkRolloutNamespaces(reader);
   if (role !== 'api') checkKubeconfig(reader, source, '; or run the role api alone');
   const values = reader.complete();
@@ -99,6 +103,7 @@ export function loadServerConfig(role: ServerRole, source: ConfigSource = proces
     },
     shutdownDelayMs: values.SHUTDOWN_DELAY,
     bootstrapAdmin: bootstrapAdminOf(values),
+    oidc: oidcConfig(values, source),
     controller: controllerConfig(values),
   };
 }

@@ -3,7 +3,8 @@ import { errorFields } from '../observability/logger.ts';
 import type { RoleName } from './role-names.ts';
 import { ConfigError, type ConfigSource } from './source.ts';
 import { unknownNameFaults } from './unknown-names.ts';
-import { type Variable, type VariableName, prefix, variableNames, variableOf, type variables } from './variables.ts';
+import type { Variable } from './variable.ts';
+import { type VariableName, prefix, variableNames, variableOf, type variables } from './variables.ts';
 
 type Table = typeof variables;
 

@@ -1,35 +1,12 @@
-import type { z } from 'zod';
-import { type RoleName, serverRoles } from './role-names.ts';
+import { serverRoles } from './role-names.ts';
+import { oidcVariables } from './oidc-variables.ts';
 import * as schemas from './schemas.ts';
+import type { Variable } from './variable.ts';
 
 /**
  * The environment variables of the server, in one table: the parser, the text of `--help` and the table in
  * docs/configuration.md are made from it.
  */
-
-/** One environment variable, `KEYFRAME_` and its name. */
-export interface Variable {
-  /** From the text to the value. */
-  readonly schema: z.ZodType<unknown, string>;
-  /** The roles that read it. Other roles accept it and do not check it. */
-  readonly roles: readonly RoleName[];
-  /** The roles that read it do not start without it. */
-  readonly required?: true;
-  /** The text that is read if the variable is not set. */
-  readonly default?: string;
-  /** For people: what applies if the variable is not set and has no default text. */
-  readonly unset?: string;
-  /** It holds a secret, which a file may hold instead: its name and `_FILE` name that file. */
-  readonly secret?: true;
-  /** It names a file that must be readable and not empty. */
-  readonly readableFile?: true;
-  /** For people: which values are valid, in Markdown. */
-  readonly format: string;
-  /** One sentence in Markdown. */
-  readonly description: string;
-  /** A link in Markdown to the details, relative to docs/. */
-  readonly details?: string;
-}
 
 const databaseRoles = [...serverRoles, 'migrate', 'recovered', 'admin-token'] as const;
 const clusterRoles = ['all', 'controller', 'init', 'pre-delete', 'smoke-test'] as const;
@@ -136,6 +113,7 @@ export const variables = {
     description: 'Proxies whose `X-Forwarded-For` is trusted.',
     details: '[Behind a proxy](#behind-a-proxy)',
   },
+  ...oidcVariables,
   RATE_LIMIT_REQUESTS: {
     schema: schemas.countOrUnlimited,
     roles: serverRoles,

@@ -34,6 +34,11 @@ export const limits = {
   waitingDeviceLoginsPerAddress: 20,
   /** Sessions of one user that have not ended. Another one ends the least recently used. */
   sessionsPerUser: 50,
+  /** How long a sign-in may take at an issuer of OpenID Connect. */
+  signInFlowMinutes: 10,
+  /** Groups of one user that an issuer of OpenID Connect may send. */
+  groupsPerUser: 500,
+  returnPathLength: 2_000,
   /** Roles of users in projects and environments, and of groups. */
   roleBindingsPerOrganization: 10_000,
   /** How long an invitation of a user waits. */

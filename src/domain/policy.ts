@@ -246,6 +246,9 @@ export const personActions = [
   'invitation.list_own',
   'invitation.accept',
   'invitation.decline',
+  'identity.list',
+  'identity.link',
+  'identity.unlink',
 ] as const;
 
 export type PersonAction = (typeof personActions)[number];
@@ -283,10 +286,7 @@ export function decideInstance(principal: BearerPrincipal, _action: InstanceActi
   return principal.type === 'user' && principal.instanceAdmin ? 'allowed' : 'denied';
 }
 
-/**
- * Actions that a session may do only shortly after a sign-in: they give access that lasts longer than the session. So a
- * stolen session, or a browser that was left open, cannot keep its access.
- */
+/** Actions that a session may do only shortly after a sign-in: they give access that outlasts a stolen session. */
 export const recentSignInActions: ReadonlySet<Action | PersonAction | InstanceAction> = new Set<
   Action | PersonAction | InstanceAction
 >([
@@ -297,6 +297,8 @@ export const recentSignInActions: ReadonlySet<Action | PersonAction | InstanceAc
   'service_token.reinstate',
   'organization.appoint_owner',
   'user.create',
+  'identity.link',
+  'identity.unlink',
 ]);
 
 /**

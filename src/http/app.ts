@@ -11,6 +11,7 @@ import type { RouteHandlerDeps } from './middleware/route-handler.ts';
 import type { UntrustedProxyWatch } from './admission/untrusted-proxy.ts';
 import { type RateLimitOptions, RateLimits, noRateLimits } from './admission/rate-limits.ts';
 import type { Readiness } from './health/readiness.ts';
+import { oidcRouter } from './sign-in/router.ts';
 import { startPageRouter } from './start-page.ts';
 import { referenceRouter } from './openapi/reference.ts';
 import { createRouter, unknownPath } from './router.ts';
@@ -35,7 +36,10 @@ export interface AppOptions {
   readonly dashboardFolder?: string;
 }
 
-/** The API: /api/v1, /healthz, /readyz, /openapi.json, /cli, the reference at /docs, and the dashboard at /. */
+/**
+ * The API: /api/v1, /healthz, /readyz, /openapi.json, /cli, the reference at /docs, the dashboard at /, and sign-in with
+ * OpenID Connect at /sign-in/oidc.
+ */
 export function createApp({ options = {}, ...deps }: AppDeps): RequestListener {
   const { trustedProxies = [], rateLimits = noRateLimits, workLimits, commandFile, dashboardFolder } = options;
   const app = bareApp();
@@ -48,6 +52,7 @@ export function createApp({ options = {}, ...deps }: AppDeps): RequestListener {
   app.use(startPageRouter());
   app.use(referenceRouter());
   app.use(commandRouter(commandFile));
+  app.use(oidcRouter({ ...deps, ...limits }));
   app.use(createRouter('/api/v1', [...routeTable, ...publicRouteTable], { ...deps, ...limits }));
   app.use(dashboard.unknownPage, unknownPath, errorHandler);
   return listenerOf(app);

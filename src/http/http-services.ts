@@ -17,6 +17,7 @@ import type { Restores } from '../services/snapshots/restore/restores.ts';
 import type { RoleBindings } from '../services/people/role-bindings.ts';
 import type { Secrets } from '../services/secrets/secrets.ts';
 import type { ServiceTokens } from '../services/tokens/service-tokens.ts';
+import type { Identities } from '../services/sign-in/identities.ts';
 import type { Sessions } from '../services/sign-in/sessions.ts';
 import type { CommandLogins } from '../services/sign-in/command-logins.ts';
 import type { SignIn } from '../services/sign-in/sign-in.ts';
@@ -33,6 +34,7 @@ export interface HttpServices {
   readonly sessions: Sessions;
   readonly signIn: SignIn;
   readonly commandLogins: CommandLogins;
+  readonly identities: Identities;
   readonly organizations: Organizations;
   readonly members: Members;
   readonly roleBindings: RoleBindings;

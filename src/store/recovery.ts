@@ -130,6 +130,14 @@ export async function withdrawAllInvitations(tx: Transaction, before: Date | nul
 }
 
 /**
+ * Removes sign-ins under way, and the groups of earlier sign-ins: users may have been removed from them since the backup.
+ */
+export async function forgetSignIns(tx: Transaction): Promise<void> {
+  await tx.run`DELETE FROM sign_in_flow`;
+  await tx.run`DELETE FROM group_member`;
+}
+
+/**
  * The instance admin with an e-mail address, or with null the one who has been there longest; undefined for none that
  * is not disabled.
  */

@@ -5,7 +5,7 @@ import { queryRows, type Statement } from './database.ts';
 import type { Transaction } from './transaction.ts';
 
 /** How the user of a session proved who they are. */
-export type SignInMethod = 'personal_token';
+export type SignInMethod = 'personal_token' | 'oidc';
 
 export interface SessionRecord {
   readonly id: string;
@@ -23,18 +23,26 @@ export interface SessionRecord {
   readonly userAgent: string | null;
 }
 
+/** What a user signed in with. */
+export type SignInProof =
+  | { readonly personalTokenId: string }
+  | {
+      readonly identityId: string;
+      /** When the user last proved who they are, in seconds since the epoch by the issuer's clock; null if unknown. */
+      readonly authTime: number | null;
+    };
+
 export interface NewSession {
   readonly id: string;
   readonly userId: string;
   readonly tokenHash: Uint8Array;
-  /** The personal token that the user signed in with. */
-  readonly personalTokenId: string;
+  readonly proof: SignInProof;
   readonly sourceAddress: string | null;
   readonly userAgent: string | null;
 }
 
-// A sign-in method besides the personal token adds a column that names it.
-const columns = `c.id, 'personal_token' AS "signedInWith", c.created_at AS "createdAt", c.verified_at AS "verifiedAt",
+// The identity of a session may be unlinked since.
+const columns = `c.id, CASE WHEN c.personal_token_id IS NULL THEN 'oidc' ELSE 'personal_token' END AS "signedInWith", c.created_at AS "createdAt", c.verified_at AS "verifiedAt",
     c.last_used_at AS "lastUsedAt", c.expires_at AS "expiresAt",
     LEAST(c.expires_at, c.last_used_at + interval '${limits.sessionIdleMinutes} minutes') AS "idleExpiresAt",
     c.source_address AS "sourceAddress", c.user_agent AS "userAgent"`;
@@ -55,21 +63,28 @@ export async function listSessions(pool: pg.Pool, userId: string): Promise<Sessi
  * Lock the user before.
  */
 export async function insertSession(tx: Transaction, session: NewSession): Promise<SessionRecord> {
-  const { id, userId, tokenHash, personalTokenId, sourceAddress, userAgent } = session;
+  const { id, userId, tokenHash, proof, sourceAddress, userAgent } = session;
+  const isToken = 'personalTokenId' in proof;
+  const [personalTokenId, identityId] = isToken ? [proof.personalTokenId, null] : [null, proof.identityId];
+  const authTime = isToken ? null : proof.authTime;
+  // A clock of the issuer that is ahead does not make a sign-in recent for longer.
   const row = await tx.row<Omit<SessionRecord, 'signedInWith' | 'idleExpiresAt'>>`
     INSERT INTO session
-      (id, user_id, token_hash, personal_token_id, created_at, last_used_at, verified_at, expires_at, source_address, user_agent)
-    SELECT ${id}::uuid, ${userId}::uuid, ${tokenHash}, t.id, clock_timestamp(), clock_timestamp(), clock_timestamp(),
-      LEAST(t.expires_at, clock_timestamp() + make_interval(hours => ${limits.sessionHours}::int)),
+      (id, user_id, token_hash, personal_token_id, identity_id, created_at, last_used_at, verified_at, expires_at,
+        source_address, user_agent)
+    SELECT ${id}::uuid, ${userId}::uuid, ${tokenHash}, ${personalTokenId}::uuid, ${identityId}::uuid,
+      clock_timestamp(), clock_timestamp(),
+      CASE WHEN ${isToken}::boolean THEN clock_timestamp()
+        WHEN ${authTime}::float8 IS NOT NULL THEN LEAST(to_timestamp(${authTime}::float8), clock_timestamp()) END,
+      LEAST((SELECT expires_at FROM personal_token WHERE id = ${personalTokenId}::uuid),
+        clock_timestamp() + make_interval(hours => ${limits.sessionHours}::int)),
       ${sourceAddress}, ${userAgent}
-    FROM personal_token t WHERE t.id = ${personalTokenId}::uuid
     RETURNING id, created_at AS "createdAt", verified_at AS "verifiedAt", last_used_at AS "lastUsedAt",
       expires_at AS "expiresAt", source_address AS "sourceAddress", user_agent AS "userAgent"`;
-  if (row === undefined)
-    throw new Error('the personal token that signs in is not there, although it was just looked up');
+  if (row === undefined) throw new Error('an INSERT of one row returns it');
   const idle = row.lastUsedAt.getTime() + limits.sessionIdleMinutes * 60_000;
   const idleExpiresAt = new Date(Math.min(row.expiresAt.getTime(), idle));
-  return { ...row, signedInWith: 'personal_token', idleExpiresAt };
+  return { ...row, signedInWith: isToken ? 'personal_token' : 'oidc', idleExpiresAt };
 }
 
 /**

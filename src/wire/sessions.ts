@@ -7,7 +7,7 @@ export const sessionParams = z.strictObject({ id: uuid });
 
 export const sessionView = z.strictObject({
   id: z.guid(),
-  signedInWith: z.enum(['personal_token']),
+  signedInWith: z.enum(['personal_token', 'oidc']),
   createdAt: z.iso.datetime(),
   /** To the minute. */
   lastUsedAt: z.iso.datetime(),

@@ -2,7 +2,11 @@ import { z } from 'zod';
 
 /** How users sign in. A client ignores methods that it does not know. */
 
-const methods = z.discriminatedUnion('type', [z.strictObject({ type: z.literal('personal_token') })]);
+const methods = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('personal_token') }),
+  /** OpenID Connect; it begins at /sign-in/oidc. `name` is that of the issuer for users. */
+  z.strictObject({ type: z.literal('oidc'), name: z.string() }),
+]);
 
 export const signInView = z.strictObject({
   methods: z.array(methods),
@@ -11,3 +15,13 @@ export const signInView = z.strictObject({
 });
 
 export type SignInView = z.infer<typeof signInView>;
+
+/** The query of GET /sign-in/oidc. */
+export const oidcStartQuery = z.strictObject({
+  /** A path on this server. */
+  returnTo: z.string().exactOptional(),
+  /** The issuer must ask the user again, for what needs a recent sign-in. */
+  fresh: z.literal('1').exactOptional(),
+  /** Links the identity to the user of the session. */
+  link: z.literal('1').exactOptional(),
+});

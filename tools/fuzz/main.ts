@@ -16,6 +16,8 @@ import { sessionActions } from '../../src/domain/policy.ts';
 import { judgeReport } from './fuzz-report.ts';
 import { type FuzzDocument, narrowDocument } from './narrow-document.ts';
 import { FuzzerMissing, findSchemathesis } from './python.ts';
+import { insertIdentity } from '../../src/store/identities.ts';
+import { inTransaction } from '../../src/store/transaction.ts';
 import { createKeylessTokens } from '../../src/store/keyless-tokens.ts';
 import { reportSyncStates } from '../../src/store/sync-states.ts';
 import { openDatabase } from '../../src/store/database.ts';
@@ -107,6 +109,19 @@ const sessionOperations: ReadonlySet<string> = new Set(
     .map(({ method, path }) => `${method} /api/v1${path}`),
 );
 
+async function linkIdentity(url: string, userId: string): Promise<string> {
+  const database = openDatabase({ url, poolSize: 2 });
+  const id = randomUUID();
+  const creator = { actor: null, derivedAt: null };
+  const identity = { id, userId, issuer: 'https://issuer.example', subject: userId, creator };
+  try {
+    await inTransaction(database, (tx) => insertIdentity(tx, identity));
+  } finally {
+    await database.close();
+  }
+  return id;
+}
+
 const syncState = {
   source: '',
   namespace: 'team-a',
@@ -134,6 +149,7 @@ async function fuzz(program: string): Promise<{ passed: number; failed: number }
   const world = await makeWorld(new Api(url, token), {
     actAsController: (environmentId) => actAsController(databaseUrl, environmentId),
     keepLogin: (deviceCode) => keepLogin(databaseUrl, deviceCode),
+    linkIdentity: (userId) => linkIdentity(databaseUrl, userId),
   });
   const document = (await (await fetch(`${url}/openapi.json`)).json()) as FuzzDocument;
   narrowDocument(document, world);

@@ -27,6 +27,8 @@ interface Beyond {
   readonly actAsController: (environmentId: string) => Promise<string>;
   /** Lets the sign-in of a device end after the run. */
   readonly keepLogin: (deviceCode: string) => Promise<void>;
+  /** Links an account of an issuer to a user, and returns the id of the identity. */
+  readonly linkIdentity: (userId: string) => Promise<string>;
 }
 
 // The example of RFC 7636, appendix B.
@@ -41,10 +43,9 @@ interface CreatedUser extends Created {
 }
 
 /**
- * Fills an empty server as its instance admin. `actAsController` makes a keyless token for an environment, with a
- * SecretSync that reads it, and returns its id. Throws a sentence if a request is not answered as it should be.
+ * Fills an empty server as its instance admin. Throws a sentence if a request is not answered as it should be.
  */
-export async function makeWorld(api: Api, { actAsController, keepLogin }: Beyond): Promise<World> {
+export async function makeWorld(api: Api, { actAsController, keepLogin, linkIdentity }: Beyond): Promise<World> {
   const post = (path: string, body: object): Promise<Created> => api.call<Created>('POST', path, body);
   const scope = 'acme/shop/production';
   await post('/organizations', { slug: 'acme' });
@@ -64,6 +65,7 @@ export async function makeWorld(api: Api, { actAsController, keepLogin }: Beyond
   const { id: owner } = await api.call<Created>('GET', '/me');
   const login = await api.call<DeviceLoginView>('POST', '/device-logins', { codeChallenge: secret.challenge });
   await keepLogin(login.deviceCode);
+  const identityId = await linkIdentity(owner);
   return {
     path: {
       org: 'acme',
@@ -87,6 +89,8 @@ export async function makeWorld(api: Api, { actAsController, keepLogin }: Beyond
       ...(await makeProjectTokens(api, project.id, keylessId)),
       'POST /service-tokens/{org}/{id}/reinstate': { id: keylessId },
       ...(await makeInvitations(api, person, owner)),
+      'DELETE /identities/{id}': { id: identityId },
+      'DELETE /users/{id}/identities/{identity}': { id: person.id, identity: await linkIdentity(person.id) },
     },
     body: {
       user: owner,

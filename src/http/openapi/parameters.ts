@@ -22,6 +22,7 @@ const descriptions: Readonly<Record<string, string>> = {
   org: "The organization's slug.",
   project: "The project's slug.",
   env: "The environment's slug.",
+  identity: 'Id of the identity.',
   user: "The user's id or e-mail address.",
   subject: "A user's id or e-mail address, or `group:` and the name of a group of the identity provider.",
   version: 'Version number.',

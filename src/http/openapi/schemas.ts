@@ -13,6 +13,7 @@ import {
 import { approvedLoginView, deviceLoginView, pendingLoginView, waitingDeviceView } from '../../wire/command-logins.ts';
 import { copyView } from '../../wire/copies.ts';
 import { invitationListView, invitationView } from '../../wire/invitations.ts';
+import { identityListView, identityView } from '../../wire/identities.ts';
 import { meServiceTokenView, meUserView, meView } from '../../wire/me.ts';
 import { memberListView, memberView } from '../../wire/members.ts';
 import { createdPersonalTokenView, personalTokenListView, personalTokenView } from '../../wire/personal-tokens.ts';
@@ -101,6 +102,8 @@ export const namedSchemas = {
   DeviceLogin: deviceLoginView,
   WaitingDevice: waitingDeviceView,
   PendingLogin: pendingLoginView,
+  Identity: identityView,
+  IdentityList: identityListView,
   Session: sessionView,
   SessionList: sessionListView,
   User: userView,

@@ -6,6 +6,7 @@ import { consumerRoutes } from './consumers.ts';
 import { copyRoutes } from './copies.ts';
 import { environmentRoutes } from './environments.ts';
 import { invitationRoutes } from './invitations.ts';
+import { identityRoutes } from './identities.ts';
 import { meRoutes } from './me.ts';
 import { memberRoutes } from './members.ts';
 import { roleBindingRoutes } from './role-bindings.ts';
@@ -28,6 +29,7 @@ export const routeTable: readonly Route[] = [
   ...organizationRoutes,
   ...sessionRoutes,
   ...commandLoginRoutes,
+  ...identityRoutes,
   ...memberRoutes,
   ...roleBindingRoutes,
   ...invitationRoutes,

@@ -1,7 +1,5 @@
-import { randomUUID } from 'node:crypto';
-import { generateToken, parseToken } from '../../crypto/token.ts';
+import { parseToken } from '../../crypto/token.ts';
 import { DomainError } from '../../domain/errors/domain-error.ts';
-import type { Plaintext } from '../../domain/plaintext.ts';
 import type { Database } from '../../store/database.ts';
 import { notifyUser } from '../../store/notify.ts';
 import * as store from '../../store/sessions.ts';
@@ -11,6 +9,7 @@ import type { AuditLog } from '../audit/audit-log.ts';
 import { type AuditedCall, auditedFailure, successRecord } from '../audit/audited.ts';
 import { changeJudgedFirst } from '../kernel/change.ts';
 import { checkUuid } from '../kernel/checks.ts';
+import { beginSession, type CreatedSession } from './begin-session.ts';
 
 export type { SessionRecord } from '../../store/sessions.ts';
 
@@ -21,18 +20,10 @@ export interface SignIn {
   readonly replaced?: string | undefined;
 }
 
-export interface CreatedSession {
-  readonly session: store.SessionRecord;
-  /** For the cookie: only its hash is stored. */
-  readonly token: Plaintext;
-}
-
 export interface SessionsDeps {
   readonly database: Pick<Database, 'prisma' | 'pool'>;
   readonly audit: Pick<AuditLog, 'recordFailure'>;
 }
-
-const userAgentLength = 200;
 
 /** The browsers in which users have signed in (docs/interface.md 4.17). */
 export class Sessions {
@@ -53,27 +44,15 @@ export class Sessions {
         throw new DomainError('forbidden', 'a session cannot begin another one; sign in with a personal token');
       }
       const userId = principal.id;
-      const id = randomUUID();
-      const { token, hash: tokenHash } = generateToken('session', id);
       const former = replaced === undefined ? undefined : parseToken(replaced);
+      const formerId = former?.kind === 'session' ? former.credentialId : undefined;
       return changeJudgedFirst(this.#deps, access, {
         lock: async (tx) => void (await lockUser(tx, userId)),
         change: async (tx) => {
-          // Users may end any session of their own, so the id is enough.
-          if (former?.kind === 'session') await store.endSession(tx, userId, former.credentialId);
-          await store.makeRoomForSession(tx, userId);
-          const session = await store.insertSession(tx, {
-            id,
-            userId,
-            tokenHash,
-            personalTokenId: principal.credentialId,
-            sourceAddress,
-            userAgent: userAgent?.slice(0, userAgentLength) ?? null,
-          });
-          // Streams of the sessions that this one replaces end.
-          await notifyUser(tx, userId);
-          const target = { sessionId: id, signedInWith: session.signedInWith };
-          return { result: { session, token }, audit: successRecord(callOf(access), target) };
+          const proof = { personalTokenId: principal.credentialId };
+          const result = await beginSession(tx, { userId, proof, formerId, sourceAddress, userAgent });
+          const target = { sessionId: result.session.id, signedInWith: result.session.signedInWith };
+          return { result, audit: successRecord(callOf(access), target) };
         },
       });
     });

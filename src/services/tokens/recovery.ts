@@ -162,6 +162,7 @@ async function revokeAll(tx: Transaction, { before }: RecoverOptions, known: Way
   const serviceTokens = await store.revokeServiceTokenCredentials(tx, before);
   const users = await store.revokeAllPersonalTokens(tx, { before, exceptId: known?.tokenId ?? null });
   const sessionUserIds = await store.endAllSessions(tx, before);
+  await store.forgetSignIns(tx);
   const invitations = await store.withdrawAllInvitations(tx, before);
   return { serviceTokens, users, sessionUserIds, invitations, keylessTokens: await store.countKeylessTokens(tx) };
 }

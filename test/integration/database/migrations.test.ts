@@ -214,6 +214,8 @@ describe('migrations and prisma/schema.prisma', () => {
       'service_token_credential service_token_credential_hash_size',
       'service_token_credential service_token_credential_serial_counts',
       'session session_hash_size',
+      'session session_signed_in_once',
+      'sign_in_flow sign_in_flow_hash_size',
       'snapshot snapshot_revision_id_fkey',
       'snapshot snapshot_secret_counts',
       'snapshot_entry snapshot_entry_version_id_fkey',

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
@@ -19,6 +20,8 @@ beforeAll(async () => {
   api.services.feed.start();
   await waitFor('the feed to hear', () => api.services.feed.ready);
   const admin = await createUser(api.services, { instanceAdmin: true });
+  const identity = { issuer: 'https://id.example.com/realms/main', subject: '1f0c7f7e-2d7e-4c35-9a0e-0d5c7b7f4f0a' };
+  await api.services.database.prisma.identity.create({ data: { id: randomUUID(), userId: admin.id, ...identity } });
   reader = new CommandReader({
     KEYFRAME_URL: `http://127.0.0.1:${api.port}`,
     KEYFRAME_TOKEN: admin.token.reveal(),
@@ -53,6 +56,14 @@ async function reportConsumer(): Promise<void> {
   await syncStates.report('prod', [stateReport(state)]);
 }
 
+/** Links an account of an issuer to every user who has none. */
+async function linkAccounts(): Promise<void> {
+  await api.services.database.pool.query(
+    `INSERT INTO identity (id, user_id, issuer, subject)
+     SELECT gen_random_uuid(), id, 'https://id.example.com/realms/main', id::text FROM app_user ON CONFLICT DO NOTHING`,
+  );
+}
+
 /** JSON by its shape, anything else by its form. */
 function comparable(output: string, language: string | undefined): unknown {
   return language === 'json' ? shapeOf(JSON.parse(output)) : printedForm(output);
@@ -63,6 +74,7 @@ describe('docs/api.md', () => {
     '$name does what it says',
     async (documented) => {
       if (documented.command.includes('/consumers')) await reportConsumer();
+      if (documented.command.includes('$USER_ID/identities')) await linkAccounts();
       const output = await reader.run(documented);
       const { answer } = documented;
       expect(comparable(output, answer?.language)).toEqual(comparable(answer?.text ?? '', answer?.language));

@@ -79,9 +79,9 @@ test('who asks at the same time is judged each by their own role, token and targ
 
 describe('each method of a service', () => {
   test('is among those tried here, but for the one that decides by the caller alone', () => {
-    const { users, personalTokens, invitations, organizations, members, projects, environments } = services;
+    const { users, personalTokens, identities, invitations, organizations, members, projects, environments } = services;
     const { secrets, versions, reverts, destructions, serviceTokens } = services;
-    const people = { users, personalTokens, invitations, members };
+    const people = { users, personalTokens, identities, invitations, members };
     const tenants = { organizations, projects, environments };
     const all = Object.entries({ ...people, ...tenants, secrets, versions, reverts, destructions, serviceTokens });
     const found = all.flatMap(([name, service]) =>

@@ -48,6 +48,9 @@ describe('a recovery', () => {
     const { viewer } = site.world;
     const access = await site.services.access.person(viewer.caller, 'session.create');
     const { token } = await site.services.sessions.create(access);
+    const sql = (text: string) => site.database.pool.query(text);
+    await sql(`INSERT INTO group_member SELECT id, 'platform', 'infinity' FROM app_user`);
+    await sql(`INSERT INTO sign_in_flow VALUES (sha256('x'), '/', false, false, NULL, 'infinity')`);
     const usable = () => site.services.authentication.authenticateSession(token.reveal(), { isActivity: false });
     expect(await usable()).toMatchObject({ id: viewer.id });
     // All of the tokens are newer than this moment, and the session was in the backup.
@@ -56,6 +59,9 @@ describe('a recovery', () => {
     await site.database.pool.query(`UPDATE personal_token SET created_at = $1`, [restoredAt]);
     expect(await site.run({ before: restoredAt })).toMatchObject({ personalTokens: 0, sessions: 1 });
     await expect(usable()).rejects.toMatchObject({ fault: 'revoked' });
+    const left =
+      'SELECT (SELECT count(*)::int FROM group_member) AS groups, (SELECT count(*)::int FROM sign_in_flow) AS flows';
+    expect((await sql(left)).rows).toEqual([{ groups: 0, flows: 0 }]);
   });
 
   test('withdraws every invitation', async () => {

@@ -138,6 +138,14 @@ export const targetMethods: Methods = {
 
 /** Those for instance admins, whose target every caller may see. */
 export const instanceMethods: Methods = {
+  'identities.listOfUser': async ({ services, world }, caller) =>
+    services.identities.listOfUser(await services.access.instance(caller, 'user.read'), world.viewer.id),
+  'identities.unlinkOfUser': async ({ services, world }, caller) =>
+    services.identities.unlinkOfUser(
+      await services.access.instance(caller, 'user.update'),
+      world.viewer.id,
+      randomUUID(),
+    ),
   'organizations.create': async ({ services }, caller) =>
     services.organizations.create(await services.access.instance(caller, 'organization.create'), {
       slug: 'denied',
@@ -176,6 +184,10 @@ export const instanceMethods: Methods = {
 
 /** Those for every person, and for no service token. */
 export const personMethods: Methods = {
+  'identities.list': async ({ services }, caller) =>
+    services.identities.list(await services.access.person(caller, 'identity.list')),
+  'identities.unlink': async ({ services }, caller) =>
+    services.identities.unlink(await services.access.person(caller, 'identity.unlink'), randomUUID()),
   'personalTokens.list': async ({ services }, caller) =>
     services.personalTokens.list(await services.access.person(caller, 'personal_token.list')),
   'personalTokens.create': async ({ services }, caller) =>

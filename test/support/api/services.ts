@@ -5,7 +5,7 @@ import { generateToken } from '../../../src/crypto/token.ts';
 import type { Plaintext } from '../../../src/domain/plaintext.ts';
 import type { EnvironmentAction, OrganizationAction, ProjectAction } from '../../../src/domain/policy.ts';
 import type { Caller, BearerPrincipal, Role } from '../../../src/domain/principal.ts';
-import { createLogger } from '../../../src/observability/logger.ts';
+import { createLogger, type Logger } from '../../../src/observability/logger.ts';
 import type { EnvironmentAccess, OrganizationAccess, ProjectAccess } from '../../../src/services/access/access.ts';
 import type { Invited } from '../../../src/services/people/invite.ts';
 import type { EnvironmentRecord } from '../../../src/services/tenancy/environments.ts';
@@ -22,10 +22,12 @@ export interface TestServices extends Services {
 
 export interface StartOptions extends Pick<
   ServicesOptions,
-  'poolSize' | 'streams' | 'growthLimits' | 'release' | 'deviceLogin'
+  'poolSize' | 'streams' | 'growthLimits' | 'release' | 'deviceLogin' | 'oidc'
 > {
   /** `id:base64` lines; a new root key by default. Give the same to two starts on one database. */
   readonly rootKeys?: string;
+  /** Of the services; silent by default. */
+  readonly logger?: Logger;
 }
 
 /** A person with a personal token that is live. */
@@ -75,7 +77,7 @@ export async function startServices(url: string, options: StartOptions = {}): Pr
   const { rootKeys = newRootKey(), poolSize = 10 } = options;
   const parts = { ...options, databaseUrl: url, poolSize, rootKeys: RootKeys.parse(rootKeys) };
   try {
-    const services = await openServices({ ...parts, logger: createLogger('silent') }, open);
+    const services = await openServices({ ...parts, logger: options.logger ?? createLogger('silent') }, open);
     return { ...services, url, close: () => open.disposeAsync() };
   } catch (error) {
     await open.disposeAsync();

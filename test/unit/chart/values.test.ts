@@ -2,7 +2,8 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { isMap, parseDocument } from 'yaml';
-import { type Variable, prefix, variables } from '../../../src/config/variables.ts';
+import type { Variable } from '../../../src/config/variable.ts';
+import { prefix, variables } from '../../../src/config/variables.ts';
 
 /** What of the chart can be held against itself and the sources, without helm. */
 

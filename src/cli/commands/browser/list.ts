@@ -5,7 +5,10 @@ import { text } from '../../options.ts';
 import { time } from '../../terminal/time.ts';
 import { findUser } from '../user/user-view.ts';
 
-const methods: Readonly<Record<SessionView['signedInWith'], string>> = { personal_token: 'personal token' };
+const methods: Readonly<Record<SessionView['signedInWith'], string>> = {
+  personal_token: 'personal token',
+  oidc: 'OpenID Connect',
+};
 
 /** `session list`. */
 export const sessionListCommand = defineCommand({

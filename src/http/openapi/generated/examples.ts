@@ -1302,6 +1302,40 @@ export const examples: Readonly<Record<string, OperationExample>> = {
     body: { codeChallenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM' },
     response: { code: 'Wk4v1iPqO2c6Dl3hJm5sR8tXzA0bYg7nUe9fQwLrTyI', expiresAt: '2026-11-26T14:39:54.193Z' },
   },
+  listIdentities: {
+    path: {},
+    query: {},
+    response: {
+      identities: [
+        {
+          id: 'c1c2a0de-6b1f-4c34-8c3e-1f6c1f2e7b3d',
+          issuer: 'https://id.example.com/realms/main',
+          subject: '1f0c7f7e-2d7e-4c35-9a0e-0d5c7b7f4f0a',
+          createdAt: '2026-11-26T14:34:54.193Z',
+          lastSignInAt: null,
+        },
+      ],
+      nextCursor: null,
+    },
+  },
+  unlinkIdentity: { path: { id: '$IDENTITY_ID' }, query: {} },
+  listUserIdentities: {
+    path: { id: '9b77d965-b66e-4118-802c-e9734fa8d37b' },
+    query: {},
+    response: {
+      identities: [
+        {
+          id: '0b9e5c1d-7e0a-4a53-9c55-6a6a3a1b0f57',
+          issuer: 'https://id.example.com/realms/main',
+          subject: '8a3f4f0e-5a51-4a8e-8f43-0d5c9a6f1c22',
+          createdAt: '2026-11-26T14:34:54.193Z',
+          lastSignInAt: null,
+        },
+      ],
+      nextCursor: null,
+    },
+  },
+  unlinkUserIdentity: { path: { id: '9b77d965-b66e-4118-802c-e9734fa8d37b', identity: '$IDENTITY_ID' }, query: {} },
   listUserSessions: {
     path: { id: '9b77d965-b66e-4118-802c-e9734fa8d37b' },
     query: {},

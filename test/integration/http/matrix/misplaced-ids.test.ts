@@ -162,6 +162,13 @@ const cases: Case[] = [
     ask: inPath,
   },
   {
+    row: 'DELETE /identities/{id}',
+    actor: 'admin',
+    status: 404,
+    id: () => site.identityOf('owner'),
+    ask: inPath,
+  },
+  {
     row: 'DELETE /members/{org}/{user} [another]',
     actor: 'owner',
     status: 404,

@@ -101,6 +101,14 @@ export class Founder {
     return id;
   }
 
+  /** Links an account of an issuer to a person, and returns the id of the identity. */
+  async identity(userId: string): Promise<string> {
+    const id = randomUUID();
+    const data = { id, userId, issuer: `https://${id}.example`, subject: 'x' };
+    await this.#api.services.database.prisma.identity.create({ data });
+    return id;
+  }
+
   /** Gives a person a role, past the routes that are tested. */
   async enrol(organizationId: string, userId: string, role: Role): Promise<void> {
     await this.#api.services.database.prisma.membership.create({ data: { organizationId, userId, role } });

@@ -147,6 +147,11 @@ export const preparations: Readonly<Record<string, Prepare>> = {
   'DELETE /users/{id}/personal-tokens': user,
   'GET /users/{id}/sessions': user,
   'DELETE /users/{id}/sessions': user,
+  'GET /users/{id}/identities': user,
+  'DELETE /users/{id}/identities/{identity}': async (wanted) => {
+    const id = await ownUser(wanted);
+    return { params: { id, identity: wanted.succeeds ? await wanted.founder.identity(id) : randomUUID() } };
+  },
 
   'GET /members/{org}': asItIs,
   'PUT /members/{org}/{user}': async (wanted) => ({
@@ -209,6 +214,10 @@ export const preparations: Readonly<Record<string, Prepare>> = {
   'POST /logins': () => ({ body: { codeChallenge: 'x'.repeat(43) } }),
   'POST /device-logins/lookup': () => ({ body: { userCode: 'BCDF-GHJK' } }),
   'POST /device-logins/approve': () => ({ body: { userCode: 'BCDF-GHJK' } }),
+  'GET /identities': asItIs,
+  'DELETE /identities/{id}': async ({ founder, actor }) => ({
+    params: { id: actor.isUser ? await founder.identity(actor.id) : randomUUID() },
+  }),
   'DELETE /sessions/{id}': async ({ founder, actor }) => ({
     params: { id: actor.isUser ? await founder.session(actor.id) : randomUUID() },
   }),
@@ -316,6 +325,7 @@ export function withMissingItem(prepared: Prepared): Prepared {
     version: '2000000',
     revision: randomUUID(),
     id: randomUUID(),
+    identity: randomUUID(),
     user: randomUUID(),
     subject: prepared.params?.['subject']?.startsWith('group:') === true ? 'group:absent' : randomUUID(),
   };

@@ -104,6 +104,11 @@ export class Site {
     return this.#founder.invitation(place, (await this.#founder.user()).id);
   }
 
+  /** Id of an identity of theirs. */
+  identityOf(name: ActorName): Promise<string> {
+    return this.#founder.identity(this.actor(name).id);
+  }
+
   close(): void {
     this.#client.close();
   }

@@ -1,0 +1,41 @@
+import { randomUUID } from 'node:crypto';
+import { generateToken } from '../../crypto/token.ts';
+import type { Plaintext } from '../../domain/plaintext.ts';
+import { notifyUser } from '../../store/notify.ts';
+import * as store from '../../store/sessions.ts';
+import type { Transaction } from '../../store/transaction.ts';
+
+export interface SessionStart {
+  readonly userId: string;
+  readonly proof: store.SignInProof;
+  /** The session that the browser had, if any. It ends if it is the same user's. */
+  readonly formerId: string | undefined;
+  readonly sourceAddress: string | null;
+  /** What the browser calls itself. */
+  readonly userAgent: string | undefined;
+}
+
+export interface CreatedSession {
+  readonly session: store.SessionRecord;
+  /** For the cookie: only its hash is stored. */
+  readonly token: Plaintext;
+}
+
+const userAgentLength = 200;
+
+/** Begins a session of a user who is locked. */
+export async function beginSession(
+  tx: Transaction,
+  { userId, proof, formerId, sourceAddress, userAgent }: SessionStart,
+): Promise<CreatedSession> {
+  const id = randomUUID();
+  const { token, hash: tokenHash } = generateToken('session', id);
+  // Users may end any session of their own, so the id is enough.
+  if (formerId !== undefined) await store.endSession(tx, userId, formerId);
+  await store.makeRoomForSession(tx, userId);
+  const facts = { sourceAddress, userAgent: userAgent?.slice(0, userAgentLength) ?? null };
+  const session = await store.insertSession(tx, { id, userId, tokenHash, proof, ...facts });
+  // Streams of the sessions that this one replaces end.
+  await notifyUser(tx, userId);
+  return { session, token };
+}

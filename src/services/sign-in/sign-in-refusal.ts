@@ -1,0 +1,94 @@
+import type { ErrorCode } from '../../domain/errors/catalogue.ts';
+import { DomainError } from '../../domain/errors/domain-error.ts';
+import { limits } from '../../domain/limits.ts';
+import type { Actor } from '../../domain/principal.ts';
+
+interface Refusal {
+  readonly code: ErrorCode;
+  /** For the user: why, and what to do. */
+  readonly detail: string;
+}
+
+const startAgain = 'Start the sign-in again.';
+
+/** Why a sign-in with OpenID Connect is refused. The codes are an interface: pages and the audit have them. */
+const refusals = {
+  invalid_return: {
+    code: 'invalid_input',
+    detail: 'The parameter returnTo must be a path on this server, such as /environments.',
+  },
+  unknown_flow: {
+    code: 'forbidden',
+    detail: `This sign-in was not started in this browser, is finished already, or took longer than ${limits.signInFlowMinutes} minutes. ${startAgain}`,
+  },
+  state_mismatch: {
+    code: 'forbidden',
+    detail: `The response belongs to another sign-in, maybe one of another page. ${startAgain}`,
+  },
+  issuer_unavailable: {
+    code: 'overloaded',
+    detail:
+      'The identity provider does not answer as it should. Try again later, or sign in with a personal token. Administrators find the cause in the log of the server.',
+  },
+  issuer_refused: {
+    code: 'forbidden',
+    detail:
+      'The identity provider ended the sign-in. Start again, or ask its administrators whether you may use Keyframe.',
+  },
+  code_refused: {
+    code: 'forbidden',
+    detail: `The identity provider does not accept the code of this sign-in: it was used already or has expired. ${startAgain}`,
+  },
+  response_invalid: {
+    code: 'forbidden',
+    detail: `The response of the identity provider does not prove who signed in. ${startAgain}`,
+  },
+  not_fresh: {
+    code: 'forbidden',
+    detail:
+      'The identity provider did not ask you to sign in again, or does not say when it did. For this action, use a personal token.',
+  },
+  address_unverified: {
+    code: 'forbidden',
+    detail:
+      'You have no account here, and the identity provider does not confirm your e-mail address. Ask an administrator to create a user for you. Then sign in with its token and link your account.',
+  },
+  address_taken: {
+    code: 'conflict',
+    detail:
+      'A user with your e-mail address exists already, and it is not linked to your account at the identity provider. Sign in with a personal token of this user and link the account.',
+  },
+  identity_taken: {
+    code: 'conflict',
+    detail: 'Your account at the identity provider is linked to another user. Unlink it there first.',
+  },
+  identity_present: {
+    code: 'conflict',
+    detail: 'Another account of the identity provider is linked to your user already. Unlink it first.',
+  },
+  user_disabled: { code: 'forbidden', detail: 'Your user is disabled. Ask an administrator.' },
+  session_ended: {
+    code: 'forbidden',
+    detail:
+      'Your session ended, or its sign-in is too long ago, before the account was linked. Sign in again and repeat it.',
+  },
+  groups_not_listed: {
+    code: 'forbidden',
+    detail: `The identity provider did not send all of your groups, or sent more than ${limits.groupsPerUser}. An administrator must limit the groups that it sends.`,
+  },
+} as const satisfies Record<string, Refusal>;
+
+export type SignInFault = keyof typeof refusals;
+
+/** A refused sign-in. Its detail is for the user and contains nothing that the issuer sent. */
+export class SignInRefusal extends DomainError {
+  readonly fault: SignInFault;
+  /** The user whom it concerns, if known, for the audit. */
+  readonly user: Actor | undefined;
+
+  constructor(fault: SignInFault, { user, cause }: { readonly user?: Actor; readonly cause?: unknown } = {}) {
+    super(refusals[fault].code, refusals[fault].detail, { cause });
+    this.fault = fault;
+    this.user = user;
+  }
+}

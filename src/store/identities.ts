@@ -1,0 +1,123 @@
+import type pg from 'pg';
+import type { NewTokenCreator } from '../domain/impersonation.ts';
+import { queryRows, type Statement } from './database.ts';
+import type { Transaction } from './transaction.ts';
+
+export interface IdentityRecord {
+  readonly id: string;
+  readonly issuer: string;
+  /** The user's id at the issuer. */
+  readonly subject: string;
+  readonly createdAt: Date;
+  /** Null if the user has linked it and not signed in with it. */
+  readonly lastSignInAt: Date | null;
+}
+
+/** Who a user is at an issuer. */
+export type IssuerSubject = Pick<IdentityRecord, 'issuer' | 'subject'>;
+
+const listStatement: Statement = {
+  name: 'identities-list',
+  text: `SELECT id, issuer, subject, created_at AS "createdAt", last_sign_in_at AS "lastSignInAt"
+    FROM identity WHERE user_id = $1 ORDER BY created_at DESC, id DESC`,
+};
+
+/** The identities of a user, newest first. */
+export async function listIdentities(pool: pg.Pool, userId: string): Promise<IdentityRecord[]> {
+  return queryRows<IdentityRecord>(pool, listStatement, [userId]);
+}
+
+export interface FoundIdentity {
+  readonly id: string;
+  readonly userId: string;
+}
+
+/** Lock its user before relying on it. */
+export async function findIdentity(
+  tx: Transaction,
+  { issuer, subject }: IssuerSubject,
+): Promise<FoundIdentity | undefined> {
+  return tx.row<FoundIdentity>`
+    SELECT id, user_id AS "userId" FROM identity WHERE issuer = ${issuer} AND subject = ${subject}`;
+}
+
+/** Whether a user has an identity of an issuer. Lock the user before. */
+export async function hasIdentity(tx: Transaction, userId: string, issuer: string): Promise<boolean> {
+  const found = await tx.run`SELECT FROM identity WHERE user_id = ${userId}::uuid AND issuer = ${issuer}`;
+  return found > 0;
+}
+
+export interface NewIdentity extends FoundIdentity, IssuerSubject {
+  /** With whose token the user links it. */
+  readonly creator: NewTokenCreator;
+}
+
+/** Links an identity to a user; false if another transaction has linked it meanwhile. Lock the user before. */
+export async function insertIdentity(tx: Transaction, identity: NewIdentity): Promise<boolean> {
+  const { id, userId, issuer, subject, creator } = identity;
+  const { actor, derivedAt } = creator;
+  const inserted = await tx.run`
+    INSERT INTO identity (id, user_id, issuer, subject, created_by_type, created_by_id, created_by_name, derived_at)
+    VALUES (${id}::uuid, ${userId}::uuid, ${issuer}, ${subject}, ${actor?.type ?? null}::actor_type,
+      ${actor?.id ?? null}::uuid, ${actor?.name ?? null},
+      CASE WHEN ${derivedAt === 'now'}::boolean THEN clock_timestamp()
+        ELSE ${derivedAt === 'now' ? null : derivedAt}::timestamptz END)
+    ON CONFLICT DO NOTHING`;
+  return inserted > 0;
+}
+
+/** Unlinks an identity of a user and returns it; undefined if the user has none with this id. Lock the user before. */
+export async function deleteIdentity(
+  tx: Transaction,
+  userId: string,
+  id: string,
+): Promise<Pick<IdentityRecord, 'issuer' | 'lastSignInAt'> | undefined> {
+  return tx.row<Pick<IdentityRecord, 'issuer' | 'lastSignInAt'>>`
+    DELETE FROM identity WHERE id = ${id}::uuid AND user_id = ${userId}::uuid
+    RETURNING issuer, last_sign_in_at AS "lastSignInAt"`;
+}
+
+/** Ends the sessions that began with an identity, and returns how many. Lock the user before. */
+export async function endSessionsOfIdentity(tx: Transaction, userId: string, identityId: string): Promise<number> {
+  return tx.run`
+    UPDATE session SET ended_at = clock_timestamp()
+    WHERE user_id = ${userId}::uuid AND identity_id = ${identityId}::uuid AND ended_at IS NULL AND expires_at > clock_timestamp()`;
+}
+
+/**
+ * Notes a sign-in, and replaces the groups of the user: their roles count for `groupsMaxAgeMs` from now on, by the clock of
+ * the database. Lock the user before.
+ */
+export async function noteSignIn(
+  tx: Transaction,
+  { id, userId }: FoundIdentity,
+  { groups, groupsMaxAgeMs }: { readonly groups: readonly string[]; readonly groupsMaxAgeMs: number },
+): Promise<void> {
+  await tx.run`UPDATE identity SET last_sign_in_at = clock_timestamp() WHERE id = ${id}::uuid`;
+  await tx.run`DELETE FROM group_member WHERE user_id = ${userId}::uuid`;
+  await tx.run`
+    INSERT INTO group_member (user_id, group_name, expires_at)
+    SELECT i.user_id, name, i.last_sign_in_at + make_interval(secs => ${groupsMaxAgeMs / 1000}::float8)
+    FROM identity i, unnest(${[...groups]}::text[]) AS name WHERE i.id = ${id}::uuid`;
+}
+
+/** Removes the groups of a user. Lock the user before. */
+export async function deleteGroups(tx: Transaction, userId: string): Promise<void> {
+  await tx.run`DELETE FROM group_member WHERE user_id = ${userId}::uuid`;
+}
+
+/** Shortens how long groups count after a sign-in, and returns the ids of the users concerned. */
+export async function shortenGroups(tx: Transaction, groupsMaxAgeMs: number): Promise<string[]> {
+  const rows = await tx.rows<{ userId: string }>`
+    WITH latest AS (SELECT user_id, max(last_sign_in_at) AS signed_in_at FROM identity GROUP BY user_id),
+    shortened AS (
+      UPDATE group_member g
+      SET expires_at = l.signed_in_at + make_interval(secs => ${groupsMaxAgeMs / 1000}::float8)
+      FROM latest l
+      WHERE l.user_id = g.user_id
+        AND g.expires_at > l.signed_in_at + make_interval(secs => ${groupsMaxAgeMs / 1000}::float8)
+      RETURNING g.user_id
+    )
+    SELECT DISTINCT user_id AS "userId" FROM shortened`;
+  return rows.map(({ userId }) => userId);
+}

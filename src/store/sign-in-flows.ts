@@ -1,0 +1,48 @@
+import { limits } from '../domain/limits.ts';
+import { queryRows, type Statement } from './database.ts';
+import type pg from 'pg';
+
+/** A sign-in that is under way at the issuer of OpenID Connect. */
+export interface SignInFlow {
+  /** SHA-256 of the secret in the cookie of its browser. */
+  readonly secretHash: Uint8Array;
+  /** The path that the browser goes to afterwards. */
+  readonly returnTo: string;
+  /** Whether the issuer must ask the user again. */
+  readonly fresh: boolean;
+  /** Whether the identity is linked to the user of the session, and no session begins. */
+  readonly link: boolean;
+  /** The session that the browser had at the start. It is known to work only if `link` is set. */
+  readonly sessionId: string | null;
+}
+
+// Flows that no browser finishes: each new one removes some.
+const insertStatement: Statement = {
+  name: 'sign-in-flow-insert',
+  text: `WITH ended AS (
+      DELETE FROM sign_in_flow WHERE secret_hash IN (
+        SELECT secret_hash FROM sign_in_flow WHERE expires_at < clock_timestamp() LIMIT 100 FOR UPDATE SKIP LOCKED)
+    )
+    INSERT INTO sign_in_flow (secret_hash, return_to, fresh, link, session_id, expires_at)
+    VALUES ($1, $2, $3, $4, $5, clock_timestamp() + interval '${limits.signInFlowMinutes} minutes')`,
+};
+
+const takeStatement: Statement = {
+  name: 'sign-in-flow-take',
+  text: `DELETE FROM sign_in_flow WHERE secret_hash = $1
+    RETURNING return_to AS "returnTo", fresh, link, session_id AS "sessionId", expires_at > clock_timestamp() AS "isLive"`,
+};
+
+export async function insertSignInFlow(pool: pg.Pool, flow: SignInFlow): Promise<void> {
+  await queryRows(pool, insertStatement, [flow.secretHash, flow.returnTo, flow.fresh, flow.link, flow.sessionId]);
+}
+
+/** Takes a flow: of several requests with the same cookie only one gets it. Undefined if it is unknown or has expired. */
+export async function takeSignInFlow(
+  pool: pg.Pool,
+  secretHash: Uint8Array,
+): Promise<Omit<SignInFlow, 'secretHash'> | undefined> {
+  type Row = Omit<SignInFlow, 'secretHash'> & { readonly isLive: boolean };
+  const [row] = await queryRows<Row>(pool, takeStatement, [secretHash]);
+  return row?.isLive === true ? row : undefined;
+}
