@@ -49,6 +49,31 @@
 - { name: KEYFRAME_TLS_CERTIFICATE_FILE, value: /etc/keyframe/tls/tls.crt }
 - { name: KEYFRAME_TLS_KEY_FILE, value: /etc/keyframe/tls/tls.key }
 {{- end }}
+{{- with $values.publicUrl }}
+- { name: KEYFRAME_PUBLIC_URL, value: {{ . | quote }} }
+{{- end }}
+{{- with $values.oidc }}
+{{- if .issuer }}
+- { name: KEYFRAME_OIDC_ISSUER, value: {{ .issuer | quote }} }
+- { name: KEYFRAME_OIDC_CLIENT_ID, value: {{ required "oidc.issuer needs oidc.clientId" .clientId | quote }} }
+- { name: KEYFRAME_OIDC_CLIENT_SECRET_FILE, value: /etc/keyframe/oidc/{{ .key }} }
+{{- if .ca.existingSecret }}
+- { name: KEYFRAME_OIDC_CA_FILE, value: /etc/keyframe/oidc-ca/ca.crt }
+{{- end }}
+{{- with .name }}
+- { name: KEYFRAME_OIDC_NAME, value: {{ . | quote }} }
+{{- end }}
+{{- with .scopes }}
+- { name: KEYFRAME_OIDC_SCOPES, value: {{ . | quote }} }
+{{- end }}
+{{- with .groupsClaim }}
+- { name: KEYFRAME_OIDC_GROUPS_CLAIM, value: {{ . | quote }} }
+{{- end }}
+{{- with .groupsMaxAge }}
+- { name: KEYFRAME_OIDC_GROUPS_MAX_AGE, value: {{ . | quote }} }
+{{- end }}
+{{- end }}
+{{- end }}
 - { name: KEYFRAME_RATE_LIMIT_REQUESTS, value: {{ $values.rateLimits.requests | int64 | quote }} }
 - { name: KEYFRAME_RATE_LIMIT_FAILED_AUTHENTICATIONS, value: {{ $values.rateLimits.failedAuthentications | int64 | quote }} }
 - { name: KEYFRAME_RATE_LIMIT_TRAFFIC_MIB, value: {{ $values.rateLimits.trafficMiB | int64 | quote }} }

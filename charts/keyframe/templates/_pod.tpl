@@ -91,6 +91,12 @@ volumeMounts:
   {{- if and $values.tls.existingSecret (ne .role "controller") }}
   - { name: tls, mountPath: /etc/keyframe/tls, readOnly: true }
   {{- end }}
+  {{- if and $values.oidc.issuer (ne .role "controller") }}
+  - { name: oidc, mountPath: /etc/keyframe/oidc, readOnly: true }
+  {{- if $values.oidc.ca.existingSecret }}
+  - { name: oidc-ca, mountPath: /etc/keyframe/oidc-ca, readOnly: true }
+  {{- end }}
+  {{- end }}
   {{- end }}
   {{- with $values.extraVolumeMounts }}
   {{- toYaml . | nindent 2 }}
@@ -145,6 +151,16 @@ readinessProbe:
 {{- if and $values.tls.existingSecret (ne .role "controller") }}
 - name: tls
   secret: { secretName: {{ $values.tls.existingSecret }}, items: [{ key: tls.crt, path: tls.crt }, { key: tls.key, path: tls.key }] }
+{{- end }}
+{{- if and $values.oidc.issuer (ne .role "controller") }}
+- name: oidc
+  secret: { secretName: {{ required "oidc.issuer needs oidc.existingSecret" $values.oidc.existingSecret }}, items: [{ key: {{ $values.oidc.key }}, path: {{ $values.oidc.key }} }] }
+{{- with $values.oidc.ca }}
+{{- if .existingSecret }}
+- name: oidc-ca
+  secret: { secretName: {{ .existingSecret }}, items: [{ key: {{ .key }}, path: ca.crt }] }
+{{- end }}
+{{- end }}
 {{- end }}
 {{- if and $values.bootstrap.adminEmail (ne .role "controller") }}
 - name: bootstrap

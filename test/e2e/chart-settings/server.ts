@@ -14,6 +14,11 @@ const smokeTest = 'Pod/keyframe-smoke-test spec';
 const preDelete = 'Job/keyframe-pre-delete spec.template.spec.containers[0]';
 const postgres = 'StatefulSet/keyframe-postgres spec.template.spec';
 const claim = 'StatefulSet/keyframe-postgres spec.volumeClaimTemplates[0].spec';
+const oidc = {
+  'oidc.issuer': 'https://id.example.com',
+  'oidc.clientId': 'keyframe',
+  'oidc.existingSecret': 'kf-oidc',
+};
 const external = { 'postgres.enabled': false, 'database.existingSecret': 'db' };
 const migration = 'Job/keyframe-migrate spec.template.spec';
 const minorRelease = ownRelease().split('.').slice(0, 2).join('.');
@@ -137,6 +142,60 @@ const secretSettings: readonly Setting[] = [
     value: 'preDelete.enabled',
     set: false,
     shows: { 'Job/keyframe-pre-delete kind': undefined, 'ServiceAccount/keyframe-pre-delete kind': undefined },
+  },
+  {
+    value: 'publicUrl',
+    set: 'https://keyframe.example.com',
+    shows: { [variable('PUBLIC_URL')]: 'https://keyframe.example.com' },
+  },
+  {
+    value: 'oidc.issuer',
+    set: 'https://id.example.com',
+    given: { 'oidc.clientId': 'keyframe', 'oidc.existingSecret': 'kf-oidc' },
+    shows: {
+      [variable('OIDC_ISSUER')]: 'https://id.example.com',
+      [variable('OIDC_CLIENT_ID')]: 'keyframe',
+      [variable('OIDC_CLIENT_SECRET_FILE')]: '/etc/keyframe/oidc/client-secret',
+      [`${main}.volumeMounts[oidc].mountPath`]: '/etc/keyframe/oidc',
+      [`${server}.volumes[oidc].secret.secretName`]: 'kf-oidc',
+      'Deployment/keyframe-controller spec.template.spec.volumes[oidc]': undefined,
+    },
+  },
+  { value: 'oidc.clientId', set: 'other', given: oidc, shows: { [variable('OIDC_CLIENT_ID')]: 'other' } },
+  {
+    value: 'oidc.existingSecret',
+    set: 'other',
+    given: oidc,
+    shows: { [`${server}.volumes[oidc].secret.secretName`]: 'other' },
+  },
+  {
+    value: 'oidc.key',
+    set: 'other',
+    given: oidc,
+    shows: {
+      [variable('OIDC_CLIENT_SECRET_FILE')]: '/etc/keyframe/oidc/other',
+      [`${server}.volumes[oidc].secret.items`]: [{ key: 'other', path: 'other' }],
+    },
+  },
+  { value: 'oidc.name', set: 'Example Login', given: oidc, shows: { [variable('OIDC_NAME')]: 'Example Login' } },
+  { value: 'oidc.scopes', set: 'openid email', given: oidc, shows: { [variable('OIDC_SCOPES')]: 'openid email' } },
+  { value: 'oidc.groupsClaim', set: 'none', given: oidc, shows: { [variable('OIDC_GROUPS_CLAIM')]: 'none' } },
+  { value: 'oidc.groupsMaxAge', set: '8h', given: oidc, shows: { [variable('OIDC_GROUPS_MAX_AGE')]: '8h' } },
+  {
+    value: 'oidc.ca.existingSecret',
+    set: 'id-ca',
+    given: oidc,
+    shows: {
+      [variable('OIDC_CA_FILE')]: '/etc/keyframe/oidc-ca/ca.crt',
+      [`${main}.volumeMounts[oidc-ca].mountPath`]: '/etc/keyframe/oidc-ca',
+      [`${server}.volumes[oidc-ca].secret`]: { secretName: 'id-ca', items: [{ key: 'ca.crt', path: 'ca.crt' }] },
+    },
+  },
+  {
+    value: 'oidc.ca.key',
+    set: 'root.pem',
+    given: { ...oidc, 'oidc.ca.existingSecret': 'id-ca' },
+    shows: { [`${server}.volumes[oidc-ca].secret.items`]: [{ key: 'root.pem', path: 'ca.crt' }] },
   },
   {
     value: 'tls.existingSecret',
