@@ -25,22 +25,15 @@ test('the reference works in its sandbox, where no script reaches a cookie, the 
   // The browser says only that the sandbox has another process than the rest of the server.
   expect(complaints.filter((text) => !text.includes('Origin-Agent-Cluster'))).toEqual([]);
   expect(await page.getByRole('button', { name: 'Try it out' }).count()).toBe(0);
-  const attempts = await page.evaluate(async () => {
-    const attempt = async (act: () => unknown): Promise<string> => {
-      try {
-        await act();
-        return 'done';
-      } catch (error) {
-        return (error as Error).name;
-      }
-    };
+  const attempts = await page.evaluate<readonly string[]>(`(async () => {
+    const attempt = async (act) => { try { await act(); return 'done'; } catch (error) { return error.name; } };
     return [
       self.origin,
       await attempt(() => document.cookie),
       await attempt(() => localStorage.length),
       await attempt(() => fetch('/api/v1/me')),
     ];
-  });
+  })()`);
   expect(attempts).toEqual(['null', 'SecurityError', 'SecurityError', 'TypeError']);
   await context.close();
 });

@@ -1,5 +1,3 @@
--- Side by side: FOREIGN KEY login_request_session_id_fkey keeps rows of session: an older server has no sessions, and a session that is deleted takes its requests along
-
 -- AlterTable
 ALTER TABLE "session" ADD COLUMN     "wrong_codes" INTEGER NOT NULL DEFAULT 0;
 
