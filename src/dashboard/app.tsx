@@ -3,6 +3,7 @@ import { Route, Routes } from 'react-router';
 import { dashboardPaths } from '../wire/dashboard-paths.ts';
 import { DevicePage } from './pages/device.tsx';
 import { FirstStepsPage } from './pages/first-steps.tsx';
+import { InvitationsPage } from './pages/invitations.tsx';
 import { LoginPage } from './pages/login.tsx';
 import { NotFoundPage } from './pages/not-found.tsx';
 import { SessionsPage } from './pages/sessions.tsx';
@@ -19,6 +20,7 @@ export function App(): ReactNode {
         <Route element={<Frame />}>
           <Route path={dashboardPaths.firstSteps} element={<FirstStepsPage />} />
           <Route path={dashboardPaths.sessions} element={<SessionsPage />} />
+          <Route path={dashboardPaths.invitations} element={<InvitationsPage />} />
           <Route path={dashboardPaths.login} element={<LoginPage />} />
           <Route path={dashboardPaths.device} element={<DevicePage />} />
           <Route path="*" element={<NotFoundPage />} />

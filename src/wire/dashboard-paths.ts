@@ -6,6 +6,7 @@ export const dashboardPaths = {
   firstSteps: '/',
   signIn: '/sign-in',
   sessions: '/sessions',
+  invitations: '/invitations',
   /** Where the command on the machine of the browser is approved; the command opens it. */
   login: '/login',
   /** Where the code of a command on another machine is typed; the command prints it. */

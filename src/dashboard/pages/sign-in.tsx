@@ -35,8 +35,8 @@ export function SignInPage(): ReactNode {
       {again === true ? (
         <Notice kind="info">This needs a sign-in within the last 5 minutes. Sign in again.</Notice>
       ) : undefined}
-      {waysOf(methods.data).map(({ type, Way }) => (
-        <Way key={type} returnTo={pathOf(from)} />
+      {waysOf(methods.data).map(({ type, Way, method }) => (
+        <Way key={type} method={method} returnTo={pathOf(from)} again={again === true} />
       ))}
     </main>
   );

@@ -8,13 +8,15 @@ import { Notice } from './notice.tsx';
 export interface AccountMenuProps {
   readonly name: string;
   readonly isAdmin: boolean;
+  /** How many wait. */
+  readonly invitations: number;
   readonly busy: boolean;
   readonly error: string | undefined;
   readonly onSignOut: () => void;
 }
 
 /** Who is signed in, behind a button of the header. The browser closes it at Escape and at a click elsewhere. */
-export function AccountMenu({ name, isAdmin, busy, error, onSignOut }: AccountMenuProps): ReactNode {
+export function AccountMenu({ name, isAdmin, invitations, busy, error, onSignOut }: AccountMenuProps): ReactNode {
   const id = useId();
   const menu = useRef<HTMLDivElement>(null);
   return (
@@ -34,6 +36,9 @@ export function AccountMenu({ name, isAdmin, busy, error, onSignOut }: AccountMe
         </p>
         <Link className="menu-item" to={dashboardPaths.sessions} onClick={() => menu.current?.hidePopover()}>
           Sessions
+        </Link>
+        <Link className="menu-item" to={dashboardPaths.invitations} onClick={() => menu.current?.hidePopover()}>
+          Invitations{invitations === 0 ? '' : ` (${invitations})`}
         </Link>
         <a className="menu-item" href="/docs">
           HTTP interface

@@ -1,7 +1,7 @@
 import { type ReactNode, useEffect } from 'react';
 import { Link, Navigate, NavLink, Outlet, useLocation, useNavigate } from 'react-router';
 import { dashboardPaths } from '../../wire/dashboard-paths.ts';
-import { useMe } from '../api/me.ts';
+import { type User, useMe } from '../api/me.ts';
 import { useSignOut } from '../api/sessions.ts';
 import { AccountMenu } from './account-menu.tsx';
 import { Failure } from './failure.tsx';
@@ -42,12 +42,13 @@ export function Frame(): ReactNode {
               {name}
             </NavLink>
           ))}
+          {me.data?.waitingInvitations ? (
+            <NavLink className="nav-wide" to={dashboardPaths.invitations} end>
+              Invitations
+            </NavLink>
+          ) : undefined}
         </nav>
-        {me.data === undefined ? (
-          <span className="account-space" />
-        ) : (
-          <Account name={me.data.name} isAdmin={me.data.instanceAdmin} />
-        )}
+        {me.data === undefined ? <span className="account-space" /> : <Account user={me.data} />}
       </header>
       {me.data === undefined && me.error !== null ? (
         <main id="content" className="page">
@@ -61,7 +62,7 @@ export function Frame(): ReactNode {
   );
 }
 
-function Account({ name, isAdmin }: { readonly name: string; readonly isAdmin: boolean }): ReactNode {
+function Account({ user }: { readonly user: User }): ReactNode {
   const signOut = useSignOut();
   const navigate = useNavigate();
   const { isSuccess } = signOut;
@@ -70,8 +71,9 @@ function Account({ name, isAdmin }: { readonly name: string; readonly isAdmin: b
   }, [isSuccess, navigate]);
   return (
     <AccountMenu
-      name={name}
-      isAdmin={isAdmin}
+      name={user.name}
+      isAdmin={user.instanceAdmin}
+      invitations={user.waitingInvitations ?? 0}
       busy={signOut.isPending}
       error={signOut.error?.message}
       onSignOut={() => signOut.mutate()}

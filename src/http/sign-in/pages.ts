@@ -2,8 +2,13 @@ import { createHash } from 'node:crypto';
 
 /** The pages that a browser sees between an issuer of OpenID Connect and this server. */
 
-const style = `body { font: 1rem/1.5 system-ui, sans-serif; max-width: 42rem; margin: 4rem auto; padding: 0 1rem; }
-code { font-size: 0.9em; }`;
+// The colors of the dashboard.
+const style = `:root { color-scheme: light dark; }
+body { font: 0.875rem/1.5 system-ui, sans-serif; max-width: 26rem; margin: 20vh auto 0; padding: 0 1rem;
+  background: light-dark(#fbfbfc, #0b0c0f); color: light-dark(#14161b, #edeef1); }
+h1 { font-size: 1.5rem; letter-spacing: -0.02em; }
+a { color: light-dark(#3e57e8, #8fa1ff); }
+code { color: light-dark(#5a6170, #9aa1af); font-size: 0.8125rem; }`;
 
 const digest = createHash('sha256').update(style).digest('base64');
 
@@ -21,7 +26,9 @@ function page({ head = '', body }: { readonly head?: string; readonly body: stri
     <style>${style}</style>${head}
   </head>
   <body>
+    <main>
 ${body}
+    </main>
   </body>
 </html>
 `;

@@ -18,11 +18,16 @@ for attempt in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
 done
 `;
 
+const onlyThisMachine = ['MAP * ~NOTFOUND', 'EXCLUDE 127.0.0.1'];
+
 /**
  * Starts a browser without a window. It and its files are gone once `resources` is disposed of, and also if this process is
- * killed.
+ * killed. `resolverRules` say what of localhost is reached; all by default.
  */
-export async function startBrowser(resources: AsyncDisposableStack): Promise<Browser> {
+export async function startBrowser(
+  resources: AsyncDisposableStack,
+  resolverRules: readonly string[] = ['EXCLUDE localhost'],
+): Promise<Browser> {
   const { program, env } = preparedChromium();
   const folder = mkdtempSync(join(tmpdir(), 'keyframe-browser-'));
   const guard = startGuard(folder);
@@ -37,7 +42,7 @@ export async function startBrowser(resources: AsyncDisposableStack): Promise<Bro
     env: { ...(process.env as Record<string, string>), ...env, TMPDIR: folder },
     args: [
       // No other host: what a page requests there fails, and the test with it.
-      '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1',
+      `--host-resolver-rules=${[...resolverRules, ...onlyThisMachine].join(', ')}`,
       '--font-render-hinting=none',
     ],
   });

@@ -3,6 +3,7 @@ import type { AppOptions } from '../../../src/http/app.ts';
 import { dashboardFolder } from '../../../tools/build/dashboard.ts';
 import { type TestApi, startTestApi } from '../api/http.ts';
 import { type TestUser, createUser } from '../api/services.ts';
+import { publicUrl, type TestIssuer } from '../oidc/issuer.ts';
 import { startBrowser } from './browser.ts';
 import { type PageRecord, watchedPage } from './watched-page.ts';
 
@@ -18,15 +19,26 @@ export interface DashboardSite {
   visitAs(user: TestUser, path: string): Promise<PageRecord>;
 }
 
+interface Further {
+  /** Where users may sign in. */
+  readonly issuer?: TestIssuer;
+}
+
 /** `resources` ends it. */
 export async function startDashboardSite(
   resources: AsyncDisposableStack,
   options: AppOptions = {},
+  { issuer }: Further = {},
 ): Promise<DashboardSite> {
-  const api = await startTestApi({ dashboardFolder, ...options });
+  const api = await startTestApi(
+    { dashboardFolder, ...options },
+    issuer === undefined ? {} : { oidc: issuer.options() },
+  );
   resources.defer(() => api.close());
-  const browser = await startBrowser(resources);
-  const origin = `http://localhost:${api.port}`;
+  // An issuer knows the server by one address, whatever its port is.
+  const rules = issuer === undefined ? undefined : [`MAP ${new URL(publicUrl).host} 127.0.0.1:${api.port}`];
+  const browser = await startBrowser(resources, rules);
+  const origin = issuer === undefined ? `http://localhost:${api.port}` : publicUrl;
   const visit: DashboardSite['visit'] = async (path, context) => {
     const record = await watchedPage(context ?? (await browser.newContext()));
     await record.page.goto(origin + path);

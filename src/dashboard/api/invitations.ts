@@ -1,0 +1,41 @@
+import {
+  type UseMutationResult,
+  type UseQueryResult,
+  queryOptions,
+  useMutation,
+  useQuery,
+  useQueryClient,
+} from '@tanstack/react-query';
+import type { InvitationListView, InvitationView } from '../../wire/invitations.ts';
+import { type ApiError, callApi } from './client.ts';
+import { meQuery } from './me.ts';
+
+const invitationsQuery = queryOptions<readonly InvitationView[], ApiError>({
+  queryKey: ['invitations'],
+  queryFn: async () => (await callApi<InvitationListView>('/invitations')).invitations,
+});
+
+/** The invitations that wait for the user, by place. */
+export function useInvitations(): UseQueryResult<readonly InvitationView[], ApiError> {
+  return useQuery(invitationsQuery);
+}
+
+/** What the user answers to an invitation. */
+export interface InvitationAnswer {
+  readonly id: string;
+  readonly verb: 'accept' | 'decline';
+}
+
+/** Answers an invitation. */
+export function useAnswerInvitation(): UseMutationResult<void, ApiError, InvitationAnswer> {
+  const client = useQueryClient();
+  return useMutation<void, ApiError, InvitationAnswer>({
+    mutationFn: async ({ id, verb }) => {
+      await callApi(`/invitations/${id}/${verb}`, { method: 'POST' });
+    },
+    onSettled: async () => {
+      await client.invalidateQueries({ queryKey: invitationsQuery.queryKey });
+      await client.invalidateQueries({ queryKey: meQuery.queryKey });
+    },
+  });
+}
