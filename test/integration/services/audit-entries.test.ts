@@ -149,7 +149,8 @@ describe('the audit of an organization', () => {
     expect(await actions({ action: 'secret.' })).toEqual(['secret.read', 'secret.write']);
     // Without the dot it is a whole action, which there is none of.
     expect(await actions({ action: 'secret' })).toEqual([]);
-    expect(await actions({ actor: world.developer.id })).toEqual(['secret.write']);
+    // The developer joined the organization before.
+    expect(await actions({ actor: world.developer.id })).toEqual(['secret.write', 'invitation.accept']);
     expect(await actions({ actor: token.id })).toEqual(['secret.read']);
     expect(await actions({ actorType: 'service_token' })).toEqual(['secret.read']);
     expect(await actions({ since })).toEqual(['secret.read']);

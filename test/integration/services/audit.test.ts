@@ -256,7 +256,7 @@ describe('a mutation and its audit row', () => {
     const { revisionId } = await as(caller).put('KEY', 'one');
     const rows = await services.database.prisma.$queryRaw<{ same: boolean }[]>`
       SELECT a.xmin = r.xmin AS same FROM audit_entry a, environment_revision r
-      WHERE a.request_id = ${caller.requestId}::uuid AND r.id = ${revisionId}::uuid`;
+      WHERE a.request_id = ${caller.requestId}::uuid AND a.action = 'secret.write' AND r.id = ${revisionId}::uuid`;
     expect(rows).toEqual([{ same: true }]);
   });
 

@@ -181,10 +181,12 @@ describe('asking who one is', () => {
       id: world.developer.id,
       name: world.developer.email,
       instanceAdmin: false,
+      session: null,
       expiresAt: null,
       serverVersion: ownRelease(),
       organizations: [{ id: world.organization.id, slug: world.slugs.organization, role: 'developer' }],
       rolesByPlace: [],
+      waitingInvitations: 0,
     });
     expect(await services.me.get(world.owner.caller)).toMatchObject({ instanceAdmin: true });
   });
