@@ -1,6 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { limits } from '../../../src/domain/limits.ts';
+import { sessionActions } from '../../../src/domain/policy.ts';
+import { routeTable } from '../../../src/http/routes/table.ts';
+import { SignedInBrowser } from '../../support/api/browser-session.ts';
 import { openApiDocument } from '../../../src/http/openapi/document.ts';
 import { fillEnvironment } from '../../support/database/bulk-history.ts';
 import type { HttpAnswer, HttpClient } from '../../support/api/http.ts';
@@ -24,12 +27,19 @@ const bodies = Object.entries(document.paths).flatMap(([path, item]) =>
   }),
 );
 
+const forSessions: ReadonlySet<string> = new Set(
+  routeTable.filter(({ action }) => (sessionActions as ReadonlySet<string>).has(action)).map(({ path }) => path),
+);
+
 let site: LargeSite;
 let owner: HttpClient;
+/** For what no token may do. */
+let browser: SignedInBrowser;
 
 beforeAll(async () => {
   site = await LargeSite.start();
   owner = site.client(site.world.owner.token);
+  browser = await SignedInBrowser.signIn(site, site.world.owner.token);
   // Connects, compiles and plans.
   await owner.expectStatus(200, 'PATCH', site.path('secrets'), { set: { KEY: 'x' } });
   await owner.expectStatus(200, 'GET', site.path('secrets'));
@@ -72,7 +82,8 @@ async function expectShortRefusals(method: string, path: string, large: Iterable
     const body = Buffer.from(text);
     let answer: HttpAnswer | undefined;
     const ms = await longestTurnMs(async () => {
-      answer = await owner.send(method, filledPath(path), body);
+      const sender = forSessions.has(path.replace('/api/v1', '')) ? browser : owner;
+      answer = await sender.send(method, filledPath(path), body);
     });
     expect([name, answer?.text, [400, 413, 422].includes(answer?.status ?? 0)]).toEqual([name, answer?.text, true]);
     if (ms > maxTurnMs) long.push(`${name}: ${Math.round(ms)} ms`);

@@ -1,5 +1,10 @@
 import { meUserView } from '../../../src/wire/me.ts';
-import type { HttpAnswer, HttpClient, TestApi } from './http.ts';
+import type { HttpAnswer, HttpClient } from './http.ts';
+
+/** A server that is started. */
+interface Server {
+  client(token?: { reveal(): string }): HttpClient;
+}
 
 /** Headers that a browser and the dashboard send with a request to their own server. */
 const pageHeaders = { 'sec-fetch-site': 'same-origin', 'x-keyframe-csrf': '1' };
@@ -12,13 +17,13 @@ export class SignedInBrowser {
   readonly #client: HttpClient;
   #id: string | undefined;
 
-  constructor(api: TestApi, setCookie: string) {
+  constructor(api: Server, setCookie: string) {
     this.token = /^__Host-keyframe=([^;]*)/.exec(setCookie)?.[1] ?? '';
     this.#client = api.client();
   }
 
   /** Signs in with a personal token, in a browser that may have a session already. */
-  static async signIn(api: TestApi, token: { reveal(): string }, former?: SignedInBrowser): Promise<SignedInBrowser> {
+  static async signIn(api: Server, token: { reveal(): string }, former?: SignedInBrowser): Promise<SignedInBrowser> {
     const headers = former === undefined ? {} : { cookie: former.cookie };
     const answer = await api.client(token).send('POST', '/sessions', undefined, headers);
     if (answer.status !== 201) throw new Error(`the sign-in answered ${answer.status}: ${answer.text}`);

@@ -37,8 +37,8 @@ export class LargeSite {
     });
   }
 
-  client(token: { reveal(): string }): HttpClient {
-    return new HttpClient(this.url, token.reveal());
+  client(token?: { reveal(): string }): HttpClient {
+    return new HttpClient(this.url, token?.reveal());
   }
 
   /** The world's environment below a resource, such as `/secrets/org/web/prod`. */
