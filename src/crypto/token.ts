@@ -70,6 +70,7 @@ function checksum(text: string): string {
   return encodeBase62(bytes, checksumLength);
 }
 
-function sha256(text: string): Buffer<ArrayBuffer> {
+/** The SHA-256 of a text, 32 bytes. */
+export function sha256(text: string): Buffer<ArrayBuffer> {
   return createHash('sha256').update(text).digest();
 }

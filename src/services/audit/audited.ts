@@ -9,6 +9,11 @@ export interface AuditedCall {
   readonly target: AuditTarget;
 }
 
+/** A call in the chain of the instance: users, and what belongs to them, reach all of their organizations. */
+export function instanceCall({ caller, action }: Pick<AuditedCall, 'caller' | 'action'>): AuditedCall {
+  return { caller, organizationId: null, action, target: {} };
+}
+
 /** The record of a call that succeeded, with what more is known of its target. */
 export function successRecord(call: AuditedCall, more: AuditTarget = {}): AuditRecord {
   const { caller, organizationId, action, target } = call;

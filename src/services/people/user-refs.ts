@@ -26,3 +26,8 @@ export function noSuchUser(ref: UserRef): DomainError {
 export function textOfUser(ref: UserRef): string {
   return 'id' in ref ? ref.id : ref.email;
 }
+
+/** DomainError not_found for an id that no user has. */
+export function absentUser(id: string): DomainError {
+  return new DomainError('not_found', `there is no user ${id}`);
+}

@@ -12,7 +12,7 @@ import * as store from '../../store/users.ts';
 import type { InstanceAccess } from '../access/access.ts';
 import { requireRecentSignIn } from '../access/refusals.ts';
 import type { AuditLog, AuditTarget } from '../audit/audit-log.ts';
-import { type AuditedCall, auditedFailure, successRecord } from '../audit/audited.ts';
+import { type AuditedCall, auditedFailure, instanceCall, successRecord } from '../audit/audited.ts';
 import { checkName, checkUuid } from '../kernel/checks.ts';
 import {
   auditedToken,
@@ -25,7 +25,7 @@ import {
 import { changeJudgedFirst } from '../kernel/change.ts';
 import type { Changed } from '../kernel/changed.ts';
 import { badCursor, checkLimit, decodeCursor, encodeCursor, type PageRequest } from '../kernel/page.ts';
-import { checkUserRef } from './user-refs.ts';
+import { absentUser, checkUserRef } from './user-refs.ts';
 
 export type { UserRecord } from '../../store/users.ts';
 
@@ -75,7 +75,7 @@ export class Users {
 
   /** Makes a user with a first personal token. Throws DomainError conflict for an e-mail address that is taken. */
   async create(access: InstanceAccess<'user.create'>, input: CreateUserInput): Promise<CreatedUser> {
-    const call = callOf(access);
+    const call = instanceCall(access);
     return auditedFailure(this.#deps.audit, call, async (note) => {
       const { displayName = null, instanceAdmin = false } = input;
       const message = validateEmail(input.email);
@@ -132,7 +132,7 @@ export class Users {
     const { displayName = null, email } = changes;
     if (displayName !== null) checkName('displayName', displayName);
     if (email !== undefined) checkUserRef({ email });
-    return this.#change(callOf(access), access, id, {
+    return this.#change(instanceCall(access), access, id, {
       prepare: async (tx) => {
         if (changes.disabled === true) await store.lockOwnedOrganizations(tx, id);
       },
@@ -167,7 +167,7 @@ export class Users {
     const by = personOf(access);
     // A session's tokens are bounded for others too.
     const notAfter = by.id === id || by.session !== undefined ? tokensEndAtOf(by) : null;
-    return this.#change({ ...callOf(access), action: 'personal_token.create' }, access, id, {
+    return this.#change({ ...instanceCall(access), action: 'personal_token.create' }, access, id, {
       change: async (tx, { email, disabledAt }) => {
         requireRecentSignIn(by, 'personal_token.create');
         if (disabledAt !== null) throw new DomainError('conflict', `${email} is disabled; enable the user first`);
@@ -182,7 +182,7 @@ export class Users {
    * Revokes all personal tokens of a user: none works from the next request on. Throws DomainError not_found.
    */
   async endTokens(access: InstanceAccess<'user.update'>, id: string): Promise<void> {
-    await this.#change({ ...callOf(access), action: 'personal_token.revoke' }, access, id, {
+    await this.#change({ ...instanceCall(access), action: 'personal_token.revoke' }, access, id, {
       change: async (tx) => {
         const { revoked, createdByOthers } = await revokePersonalTokens(tx, id);
         if (revoked > 0) await notifyUser(tx, id);
@@ -306,18 +306,9 @@ function onlyOwner({ email, id }: store.UserRecord, owned: readonly store.OwnedO
   );
 }
 
-/** In no organization's chain: users belong to the instance. */
-function callOf({ caller, action }: Pick<AuditedCall, 'caller' | 'action'>): AuditedCall {
-  return { caller, organizationId: null, action, target: {} };
-}
-
 function positionOf(cursor: string): string {
   const [email = ''] = decodeCursor(cursorOf, cursor, 1);
   // No address holds what a database cannot store. The first user's address may be any other text.
   if (/\p{Cc}/u.test(email)) throw badCursor();
   return email;
-}
-
-function absentUser(id: string): DomainError {
-  return new DomainError('not_found', `there is no user ${id}`);
 }

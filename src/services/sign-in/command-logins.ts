@@ -1,5 +1,5 @@
-import { createHash, randomBytes, randomInt, randomUUID } from 'node:crypto';
-import { hashesEqual } from '../../crypto/token.ts';
+import { randomBytes, randomInt, randomUUID } from 'node:crypto';
+import { hashesEqual, sha256 } from '../../crypto/token.ts';
 import { DomainError, invalidField } from '../../domain/errors/domain-error.ts';
 import { limits } from '../../domain/limits.ts';
 import { Plaintext } from '../../domain/plaintext.ts';
@@ -13,7 +13,7 @@ import { lockUser } from '../../store/users.ts';
 import type { PersonAccess } from '../access/access.ts';
 import { AuthenticationRefusal } from '../access/authentication.ts';
 import { type AuditLog, auditRecord } from '../audit/audit-log.ts';
-import { type AuditedCall, auditedFailure, successRecord } from '../audit/audited.ts';
+import { auditedFailure, instanceCall, successRecord } from '../audit/audited.ts';
 import { changeJudgedFirst } from '../kernel/change.ts';
 import { isUuid } from '../kernel/checks.ts';
 import {
@@ -78,7 +78,7 @@ export class CommandLogins {
    * Approves a command on the machine of the browser. Throws DomainError invalid_input for a challenge that is no SHA-256.
    */
   async approve(access: PersonAccess<'login.approve'>, codeChallenge: Uint8Array): Promise<ApprovedLogin> {
-    return auditedFailure(this.#deps.audit, callOf(access), async () => {
+    return auditedFailure(this.#deps.audit, instanceCall(access), async () => {
       checkChallenge(codeChallenge);
       const { id: userId, credentialId: sessionId } = access.caller.principal;
       const code = new Plaintext(randomBytes(32).toString('base64url'));
@@ -90,7 +90,10 @@ export class CommandLogins {
           const request = { id, codeHash, codeChallenge, isDevice: false, sourceAddress: null, sessionId };
           const expiresAt = await store.insertLoginRequest(tx, request);
           if (expiresAt === undefined) throw new Error('only sign-ins of devices have a limit');
-          return { result: { code, expiresAt }, audit: successRecord(callOf(access), { loginId: id, device: false }) };
+          return {
+            result: { code, expiresAt },
+            audit: successRecord(instanceCall(access), { loginId: id, device: false }),
+          };
         },
       });
     });
@@ -143,7 +146,7 @@ export class CommandLogins {
     userCode: string,
     work: typeof store.approveDevice,
   ): Promise<store.WaitingDevice> {
-    return auditedFailure(this.#deps.audit, callOf(access), async () => {
+    return auditedFailure(this.#deps.audit, instanceCall(access), async () => {
       if (!this.#deps.allowsDevices) throw devicesOff();
       const { id: userId, credentialId: sessionId } = access.caller.principal;
       const codeHash = sha256(normalized(userCode));
@@ -159,7 +162,7 @@ export class CommandLogins {
           }
           await work(tx, device.id, sessionId);
           const target = { loginId: device.id, device: true, commandAddress: device.sourceAddress };
-          return { result: device, audit: successRecord(callOf(access), target) };
+          return { result: device, audit: successRecord(instanceCall(access), target) };
         },
       });
       if (found === undefined) throw wrongUserCode();
@@ -228,15 +231,6 @@ function newUserCode(): string {
 /** Users may type a code in lower case, with or without a hyphen or spaces. */
 function normalized(userCode: string): string {
   return userCode.toUpperCase().replaceAll(/[\s-]/g, '');
-}
-
-function sha256(text: string): Buffer<ArrayBuffer> {
-  return createHash('sha256').update(text).digest();
-}
-
-/** In the chain of the instance, like personal tokens. */
-function callOf({ caller, action }: Pick<AuditedCall, 'caller' | 'action'>): AuditedCall {
-  return { caller, organizationId: null, action, target: {} };
 }
 
 function devicesOff(): DomainError {

@@ -8,6 +8,7 @@ import type { AuditLog } from '../audit/audit-log.ts';
 import { type AuditedCall, auditedFailure, successRecord } from '../audit/audited.ts';
 import { changeJudgedFirst } from '../kernel/change.ts';
 import { checkUuid } from '../kernel/checks.ts';
+import { absentUser } from '../people/user-refs.ts';
 
 export type { IdentityRecord } from '../../store/identities.ts';
 
@@ -82,10 +83,6 @@ export class Identities {
       });
     });
   }
-}
-
-function absentUser(id: string): DomainError {
-  return new DomainError('not_found', `there is no user ${id}`);
 }
 
 function absentIdentity(id: string): DomainError {

@@ -6,9 +6,10 @@ import * as store from '../../store/sessions.ts';
 import { findUser, lockUser, lockUserChanges } from '../../store/users.ts';
 import type { InstanceAccess, PersonAccess } from '../access/access.ts';
 import type { AuditLog } from '../audit/audit-log.ts';
-import { type AuditedCall, auditedFailure, successRecord } from '../audit/audited.ts';
+import { auditedFailure, instanceCall, successRecord } from '../audit/audited.ts';
 import { changeJudgedFirst } from '../kernel/change.ts';
 import { checkUuid } from '../kernel/checks.ts';
+import { absentUser } from '../people/user-refs.ts';
 import { beginSession, type CreatedSession } from './begin-session.ts';
 
 export type { SessionRecord } from '../../store/sessions.ts';
@@ -25,7 +26,7 @@ export interface SessionsDeps {
   readonly audit: Pick<AuditLog, 'recordFailure'>;
 }
 
-/** The browsers in which users have signed in (docs/interface.md 4.17). */
+/** The browsers in which users have signed in (docs/interface.md 4, "Sessions"). */
 export class Sessions {
   readonly #deps: SessionsDeps;
 
@@ -38,7 +39,7 @@ export class Sessions {
    * who is in a session already.
    */
   async create(access: PersonAccess<'session.create'>, { userAgent, replaced }: SignIn = {}): Promise<CreatedSession> {
-    return auditedFailure(this.#deps.audit, callOf(access), async () => {
+    return auditedFailure(this.#deps.audit, instanceCall(access), async () => {
       const { principal, sourceAddress } = access.caller;
       if (principal.session !== undefined) {
         throw new DomainError('forbidden', 'a session cannot begin another one; sign in with a personal token');
@@ -52,7 +53,7 @@ export class Sessions {
           const proof = { personalTokenId: principal.credentialId };
           const result = await beginSession(tx, { userId, proof, formerId, sourceAddress, userAgent });
           const target = { sessionId: result.session.id, signedInWith: result.session.signedInWith };
-          return { result, audit: successRecord(callOf(access), target) };
+          return { result, audit: successRecord(instanceCall(access), target) };
         },
       });
     });
@@ -68,7 +69,7 @@ export class Sessions {
    * streams end. Ending it again changes nothing. Throws DomainError not_found, also for another user's session.
    */
   async end(access: PersonAccess<'session.end'>, id: string): Promise<void> {
-    await auditedFailure(this.#deps.audit, callOf(access), async (note) => {
+    await auditedFailure(this.#deps.audit, instanceCall(access), async (note) => {
       checkUuid('id', id);
       note({ sessionId: id });
       const userId = access.caller.principal.id;
@@ -81,7 +82,7 @@ export class Sessions {
           }
           if (wasLive) await notifyUser(tx, userId);
           const more = wasLive ? {} : { alreadyEnded: true };
-          return { result: undefined, audit: successRecord(callOf(access), { sessionId: id, ...more }) };
+          return { result: undefined, audit: successRecord(instanceCall(access), { sessionId: id, ...more }) };
         },
       });
     });
@@ -90,13 +91,13 @@ export class Sessions {
   /** Ends all of the caller's sessions, also the one this is asked with. */
   async endAll(access: PersonAccess<'session.end'>): Promise<void> {
     const userId = access.caller.principal.id;
-    await auditedFailure(this.#deps.audit, callOf(access), async () => {
+    await auditedFailure(this.#deps.audit, instanceCall(access), async () => {
       await changeJudgedFirst(this.#deps, access, {
         lock: async (tx) => void (await lockUser(tx, userId)),
         change: async (tx) => {
           const ended = await store.endSessions(tx, userId);
           if (ended > 0) await notifyUser(tx, userId);
-          return { result: undefined, audit: successRecord(callOf(access), { ended }) };
+          return { result: undefined, audit: successRecord(instanceCall(access), { ended }) };
         },
       });
     });
@@ -112,7 +113,7 @@ export class Sessions {
 
   /** Ends all sessions of a user. Throws DomainError not_found for no such user. */
   async endOfUser(access: InstanceAccess<'user.update'>, userId: string): Promise<void> {
-    const call = { ...callOf(access), action: 'session.end' };
+    const call = { ...instanceCall(access), action: 'session.end' };
     await auditedFailure(this.#deps.audit, call, async (note) => {
       checkUuid('id', userId);
       note({ userId });
@@ -131,13 +132,4 @@ export class Sessions {
       });
     });
   }
-}
-
-/** In the chain of the instance, like personal tokens. */
-function callOf({ caller, action }: Pick<AuditedCall, 'caller' | 'action'>): AuditedCall {
-  return { caller, organizationId: null, action, target: {} };
-}
-
-function absentUser(id: string): DomainError {
-  return new DomainError('not_found', `there is no user ${id}`);
 }

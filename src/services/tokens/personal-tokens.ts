@@ -6,7 +6,7 @@ import { listPersonalTokens, type PersonalTokenRecord, revokePersonalToken } fro
 import { lockUser } from '../../store/users.ts';
 import type { PersonAccess } from '../access/access.ts';
 import type { AuditLog } from '../audit/audit-log.ts';
-import { type AuditedCall, auditedFailure, successRecord } from '../audit/audited.ts';
+import { auditedFailure, instanceCall, successRecord } from '../audit/audited.ts';
 import { checkUuid } from '../kernel/checks.ts';
 import {
   auditedToken,
@@ -65,7 +65,7 @@ export class PersonalTokens {
     access: PersonAccess<'personal_token.create'>,
     input: PersonalTokenInput,
   ): Promise<CreatedPersonalToken> {
-    return auditedFailure(this.#deps.audit, callOf(access), async () => {
+    return auditedFailure(this.#deps.audit, instanceCall(access), async () => {
       checkPersonalTokenInput(input);
       const by = access.caller.principal;
       const userId = by.id;
@@ -74,7 +74,7 @@ export class PersonalTokens {
         lock: async (tx) => void (await lockUser(tx, userId)),
         change: async (tx) => {
           const result = await issuePersonalToken(tx, { userId, by, input, notAfter });
-          const audit = successRecord(callOf(access), auditedToken(result.record));
+          const audit = successRecord(instanceCall(access), auditedToken(result.record));
           if (result.record.creator !== null) await auditInOrganizations(tx, audit, userId);
           return { result, audit };
         },
@@ -87,7 +87,7 @@ export class PersonalTokens {
    * Revoking again changes nothing. Throws DomainError not_found, also for another user's token.
    */
   async revoke(access: PersonAccess<'personal_token.revoke'>, id: string): Promise<void> {
-    await auditedFailure(this.#deps.audit, callOf(access), async (note) => {
+    await auditedFailure(this.#deps.audit, instanceCall(access), async (note) => {
       checkUuid('id', id);
       note({ personalTokenId: id });
       const userId = access.caller.principal.id;
@@ -100,16 +100,11 @@ export class PersonalTokens {
           }
           if (revoked.wasLive) await notifyUser(tx, userId);
           const more = revoked.wasLive ? {} : { alreadyRevoked: true };
-          const audit = successRecord(callOf(access), { personalTokenId: id, ...more });
+          const audit = successRecord(instanceCall(access), { personalTokenId: id, ...more });
           if (revoked.wasLive && revoked.creator !== null) await auditInOrganizations(tx, audit, userId);
           return { result: undefined, audit };
         },
       });
     });
   }
-}
-
-/** In the chain of the instance: a person's tokens reach all of the person's organizations. */
-function callOf({ caller, action }: Pick<AuditedCall, 'caller' | 'action'>): AuditedCall {
-  return { caller, organizationId: null, action, target: {} };
 }
