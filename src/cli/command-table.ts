@@ -169,6 +169,14 @@ export const commandTable: readonly CommandSection[] = [
             load: async () => (await import('./commands/user/revoke-admin.ts')).userRevokeAdminCommand,
           },
           { name: 'token', load: async () => (await import('./commands/user/token.ts')).userTokenCommand },
+          {
+            name: 'open-sign-in',
+            load: async () => (await import('./commands/user/open-sign-in.ts')).userOpenSignInCommand,
+          },
+          {
+            name: 'close-sign-in',
+            load: async () => (await import('./commands/user/close-sign-in.ts')).userCloseSignInCommand,
+          },
         ],
       },
     ],

@@ -165,7 +165,7 @@ function composeServices(opened: Opened, options: ServicesOptions): Services {
     users: new Users({ database, audit }),
     personalTokens: new PersonalTokens({ database, audit }),
     sessions: new Sessions({ database, audit }),
-    signIn: new SignIn({ deviceLogin, oidc }),
+    signIn: new SignIn({ database, audit, deviceLogin, oidc }),
     commandLogins: new CommandLogins({ database, audit, allowsDevices: deviceLogin }),
     identities: new Identities({ database, audit }),
     organizations: new Organizations({ database, audit }),

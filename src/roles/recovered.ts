@@ -15,8 +15,8 @@ export const recovered: Role<RecoveredConfig> = {
   name: 'recovered',
   summary: [
     'Run it once after a restore from a backup, before the server starts. Revokes every',
-    'credential that the backup restored, ends every session, and creates a new token for',
-    'an instance admin.',
+    'credential that the backup restored, ends every session, closes sign-in but for',
+    'personal tokens, and creates a new token for an instance admin.',
   ],
   options: [
     { usage: '--token-file FILE', description: ['File to create (0600) for the new token. Required.'] },

@@ -1,4 +1,5 @@
-import { actionLevels, instanceActions, personActions, resourceRules } from '../domain/policy.ts';
+import { actionLevels, instanceActions, personActions } from '../domain/policy.ts';
+import { resourceRules } from '../domain/resource-policy.ts';
 
 /** The actions that this release records in the audit, for the command. The log may hold others of another release. */
 export const auditActions: readonly string[] = [

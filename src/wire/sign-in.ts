@@ -9,12 +9,16 @@ const methods = z.discriminatedUnion('type', [
 ]);
 
 export const signInView = z.strictObject({
+  /** Whether users can sign in with more than a personal token. */
+  open: z.boolean(),
   methods: z.array(methods),
   /** Whether users may approve a command on another machine. */
   deviceLogin: z.boolean(),
 });
 
 export type SignInView = z.infer<typeof signInView>;
+
+export const updateSignInBody = z.strictObject({ open: z.boolean() });
 
 /** The query of GET /sign-in/oidc. */
 export const oidcStartQuery = z.strictObject({

@@ -62,6 +62,8 @@ export const summaries: Readonly<Record<string, string>> = {
   'user grant-admin': 'Make a user an administrator of the server',
   'user revoke-admin': 'Make an administrator of the server an ordinary user',
   'user token': 'Create a personal token for another user; it is shown once',
+  'user open-sign-in': 'Let users sign in to the dashboard without a personal token',
+  'user close-sign-in': 'Let users sign in to the dashboard with a personal token only',
   status: 'Show the server, the identity, the directory and the environment that commands use',
   init: 'Set the default environment for this directory',
   trust: 'Trust the .keyframe.json of this directory in its current state',

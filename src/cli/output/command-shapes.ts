@@ -62,6 +62,8 @@ export const commandShapes: Readonly<Record<string, readonly ShapeName[]>> = {
   'user grant-admin': ['user'],
   'user revoke-admin': ['user'],
   'user token': ['new-personal-token'],
+  'user open-sign-in': ['sign-in-state'],
+  'user close-sign-in': ['sign-in-state'],
   status: ['status'],
   init: ['folder'],
   trust: ['folder'],

@@ -11,6 +11,7 @@ import { problem } from '../../wire/problem.ts';
 import { roleBindingListView, roleBindingView } from '../../wire/role-bindings.ts';
 import { deletedSecretListView, secretPatchView, secretView } from '../../wire/secrets.ts';
 import { sessionListView } from '../../wire/sessions.ts';
+import { signInView } from '../../wire/sign-in.ts';
 import { createdServiceTokenView, serviceTokenListView, serviceTokenView } from '../../wire/service-tokens.ts';
 import {
   placedSnapshotView,
@@ -218,6 +219,7 @@ export const shapes = {
   'service-token-list': serviceTokenListView,
   session,
   'sign-in-list': signInList,
+  'sign-in-state': signInView,
   snapshot: snapshotView,
   'snapshot-difference': z.strictObject({ ...snapshotDifferenceFields, unchangedCount }),
   'snapshot-list': snapshotListView,

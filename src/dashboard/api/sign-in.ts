@@ -5,8 +5,8 @@ import { type ApiError, callApi } from './client.ts';
 export type SignInMethod = SignInView['methods'][number];
 
 /** How users sign in at this server. */
-export const signInQuery = queryOptions<readonly SignInMethod[], ApiError>({
+export const signInQuery = queryOptions<SignInView, ApiError>({
   queryKey: ['sign-in'],
-  queryFn: async () => (await callApi<SignInView>('/sign-in')).methods,
+  queryFn: async () => callApi<SignInView>('/sign-in'),
   staleTime: Infinity,
 });

@@ -21,7 +21,7 @@ export function SignInPage(): ReactNode {
   const location = useLocation();
   const { from, ended, again } = (location.state ?? {}) as SignInState;
   useTitle('Sign in');
-  const methods = useQuery(signInQuery);
+  const offer = useQuery(signInQuery).data;
   const { data: user, isLoading } = useQuery({ ...meQuery, refetchInterval: false, retryOnMount: false });
   if (user !== undefined && ended !== true && again !== true) return <Navigate to={pathOf(from)} replace />;
   return (
@@ -35,7 +35,13 @@ export function SignInPage(): ReactNode {
       {again === true ? (
         <Notice kind="info">This needs a sign-in within the last 5 minutes. Sign in again.</Notice>
       ) : undefined}
-      {waysOf(methods.data).map(({ type, Way, method }) => (
+      {offer?.open === false ? (
+        <Notice kind="info">
+          Sign-in is closed, but for personal tokens. An instance admin opens it with{' '}
+          <code>keyframe user open-sign-in</code>.
+        </Notice>
+      ) : undefined}
+      {waysOf(offer?.methods).map(({ type, Way, method }) => (
         <Way key={type} method={method} returnTo={pathOf(from)} again={again === true} />
       ))}
     </main>

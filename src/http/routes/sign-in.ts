@@ -1,8 +1,9 @@
-import { signInView } from '../../wire/sign-in.ts';
-import { type PublicRoute, publicRoute } from '../route.ts';
+import { signInView, type SignInView, updateSignInBody } from '../../wire/sign-in.ts';
+import type { HttpServices } from '../http-services.ts';
+import { instanceRoute, publicRoute, type PublicRoute, type Route } from '../route.ts';
 
 /** docs/interface.md 4, "Sessions" */
-export const signInRoutes: readonly PublicRoute[] = [
+export const publicSignInRoutes: readonly PublicRoute[] = [
   publicRoute({
     method: 'GET',
     path: '/sign-in',
@@ -10,8 +11,29 @@ export const signInRoutes: readonly PublicRoute[] = [
     summary: 'Get the ways in which users sign in',
     input: {},
     responses: { 200: signInView },
-    async handle({ signIn }) {
-      return { status: 200, body: { methods: [...signIn.methods()], deviceLogin: signIn.deviceLogin } };
+    async handle(services) {
+      return { status: 200, body: await viewOf(services) };
     },
   }),
 ];
+
+export const signInRoutes: readonly Route[] = [
+  instanceRoute({
+    method: 'PUT',
+    path: '/sign-in',
+    action: 'sign_in.update',
+    operation: 'updateSignIn',
+    summary: 'Open or close sign-in with more than a personal token',
+    input: { body: updateSignInBody },
+    responses: { 200: signInView },
+    async handle(services, access, { body }) {
+      await services.signIn.setOpen(access, body.open);
+      return { status: 200, body: await viewOf(services) };
+    },
+  }),
+];
+
+async function viewOf({ signIn }: HttpServices): Promise<SignInView> {
+  const { open, methods } = await signIn.offer();
+  return { open, methods: [...methods], deviceLogin: signIn.deviceLogin };
+}

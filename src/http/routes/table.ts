@@ -16,7 +16,7 @@ import { projectRoutes } from './projects.ts';
 import { secretRoutes } from './secrets.ts';
 import { serviceTokenRoutes } from './service-tokens.ts';
 import { sessionRoutes } from './sessions.ts';
-import { signInRoutes } from './sign-in.ts';
+import { publicSignInRoutes, signInRoutes } from './sign-in.ts';
 import { snapshotRoutes } from './snapshots.ts';
 import { userRoutes } from './users.ts';
 import { versionRoutes } from './versions.ts';
@@ -28,6 +28,7 @@ export const routeTable: readonly Route[] = [
   ...personalTokenRoutes,
   ...organizationRoutes,
   ...sessionRoutes,
+  ...signInRoutes,
   ...commandLoginRoutes,
   ...identityRoutes,
   ...memberRoutes,
@@ -46,4 +47,4 @@ export const routeTable: readonly Route[] = [
 ];
 
 /** The routes that need no token. */
-export const publicRouteTable: readonly PublicRoute[] = [...signInRoutes, ...publicCommandLoginRoutes];
+export const publicRouteTable: readonly PublicRoute[] = [...publicSignInRoutes, ...publicCommandLoginRoutes];

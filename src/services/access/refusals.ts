@@ -17,10 +17,10 @@ import {
   isRestricted,
   type PersonAction,
   type PolicyTarget,
-  type ResourceAction,
   rules,
   sessionActions,
 } from '../../domain/policy.ts';
+import type { ResourceAction } from '../../domain/resource-policy.ts';
 import type { GrantedKindName } from '../../domain/kinds.ts';
 import { limits } from '../../domain/limits.ts';
 import type { Actor, Principal, ResourcePrincipal, TenantPrincipal, TokenCreator } from '../../domain/principal.ts';

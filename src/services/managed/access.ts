@@ -6,7 +6,7 @@ import {
   needsName,
   type ResourceAction,
   resourceRules,
-} from '../../domain/policy.ts';
+} from '../../domain/resource-policy.ts';
 import type { AnyCaller, ResourceCaller, ResourcePrincipal } from '../../domain/principal.ts';
 import { findSnapshotTarget, holdTarget, type TargetIds } from '../../store/access.ts';
 import type { Database } from '../../store/database.ts';

@@ -3,7 +3,9 @@ import { generateToken } from '../../crypto/token.ts';
 import type { Plaintext } from '../../domain/plaintext.ts';
 import { notifyUser } from '../../store/notify.ts';
 import * as store from '../../store/sessions.ts';
+import { isSignInOpen } from '../../store/sign-in-state.ts';
 import type { Transaction } from '../../store/transaction.ts';
+import { SignInRefusal } from './sign-in-refusal.ts';
 
 export interface SessionStart {
   readonly userId: string;
@@ -23,7 +25,9 @@ export interface CreatedSession {
 
 const userAgentLength = 200;
 
-/** Begins a session of a user who is locked. */
+/**
+ * Begins a session of a user who is locked. Throws SignInRefusal sign_in_closed, unless the user has a personal token.
+ */
 export async function beginSession(
   tx: Transaction,
   { userId, proof, formerId, sourceAddress, userAgent }: SessionStart,
@@ -33,6 +37,8 @@ export async function beginSession(
   // Users may end any session of their own, so the id is enough.
   if (formerId !== undefined) await store.endSession(tx, userId, formerId);
   await store.makeRoomForSession(tx, userId);
+  // Not earlier: from here on, a recovery that closes sign-in waits for the end of this session's insertion.
+  if (!('personalTokenId' in proof) && !(await isSignInOpen(tx))) throw new SignInRefusal('sign_in_closed');
   const facts = { sourceAddress, userAgent: userAgent?.slice(0, userAgentLength) ?? null };
   const session = await store.insertSession(tx, { id, userId, tokenHash, proof, ...facts });
   // Streams of the sessions that this one replaces end.

@@ -66,6 +66,10 @@ const refusals = {
     code: 'conflict',
     detail: 'Another account of the identity provider is linked to your user already. Unlink it first.',
   },
+  sign_in_closed: {
+    code: 'forbidden',
+    detail: 'Sign-in is closed. Ask an instance admin to open it, or sign in with a personal token.',
+  },
   user_disabled: { code: 'forbidden', detail: 'Your user is disabled. Ask an administrator.' },
   session_ended: {
     code: 'forbidden',

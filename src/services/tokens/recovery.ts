@@ -9,6 +9,7 @@ import { notifyTokensAndUsers } from '../../store/notify.ts';
 import { insertPersonalToken } from '../../store/personal-tokens.ts';
 import * as store from '../../store/recovery.ts';
 import { inSqlTransaction } from '../../store/sql-transaction.ts';
+import { closeSignIn } from '../../store/sign-in-state.ts';
 import type { Transaction } from '../../store/transaction.ts';
 import { TokenFile } from './token-file.ts';
 
@@ -38,6 +39,8 @@ export interface Recovery {
   readonly sessions: number;
   /** Invitations that were withdrawn. */
   readonly invitations: number;
+  /** Whether sign-in, but for personal tokens, was open and is closed now. */
+  readonly signInClosed: boolean;
   /** Keyless tokens, which stay: a revocation since the backup has to be made again. */
   readonly keylessTokens: number;
   /** Whose token is in the file. */
@@ -61,6 +64,8 @@ interface Revoked {
   readonly sessionUserIds: readonly string[];
   /** How many invitations were withdrawn. */
   readonly invitations: number;
+  /** Whether sign-in was open. */
+  readonly signInClosed: boolean;
   /** How many keyless tokens were kept. */
   readonly keylessTokens: number;
 }
@@ -73,7 +78,8 @@ const timeoutMs = 120_000;
 /**
  * Makes a database that was restored from a backup safe to serve: revokes every credential that it holds, because it
  * brings back those that were revoked since, and it is not known which; and writes one new personal token of an
- * instance admin to a file (mode 0600) and nowhere else. All in one transaction, audited in every chain. It applies at
+ * instance admin to a file (mode 0600) and nowhere else. Sign-in is closed but for personal tokens, until an instance
+ * admin has checked who may sign in and opens it. All in one transaction, audited in every chain. It applies at
  * the very next request of servers that run meanwhile, whose changes wait for it.
  *
  * Keyless tokens stay as the backup has them: they rest on AccessGrants, which the restore did not change. Their number
@@ -164,7 +170,9 @@ async function revokeAll(tx: Transaction, { before }: RecoverOptions, known: Way
   const sessionUserIds = await store.endAllSessions(tx, before);
   await store.forgetSignIns(tx);
   const invitations = await store.withdrawAllInvitations(tx, before);
-  return { serviceTokens, users, sessionUserIds, invitations, keylessTokens: await store.countKeylessTokens(tx) };
+  const signInClosed = await closeSignIn(tx, before);
+  const keylessTokens = await store.countKeylessTokens(tx);
+  return { serviceTokens, users, sessionUserIds, invitations, signInClosed, keylessTokens };
 }
 
 async function makeToken(tx: Transaction, admin: store.RecoveringAdmin, file: TokenFile): Promise<WayBack> {
@@ -186,9 +194,10 @@ async function report(
   { before }: RecoverOptions,
   { wayBack, revoked }: { readonly wayBack: WayBack; readonly revoked: Revoked },
 ): Promise<void> {
-  const { serviceTokens, users, sessionUserIds, invitations } = revoked;
+  const { serviceTokens, users, sessionUserIds, invitations, signInClosed } = revoked;
   const isNew = wayBack.foundIn === undefined;
-  if (!isNew && serviceTokens.length + users.length + sessionUserIds.length + invitations === 0) return;
+  const isIdle = serviceTokens.length + users.length + sessionUserIds.length + invitations === 0 && !signInClosed;
+  if (!isNew && isIdle) return;
   const serviceTokenIds = serviceTokens.map(({ id }) => id);
   const userIds = new Set([...users.map(({ id }) => id), ...sessionUserIds, wayBack.admin.id]);
   await notifyTokensAndUsers(tx, { serviceTokenIds, userIds: [...userIds] });
@@ -228,6 +237,7 @@ function countsOf({
   users,
   sessionUserIds,
   invitations,
+  signInClosed,
   keylessTokens,
 }: Revoked): Omit<Recovery, 'admin' | 'isNewToken'> {
   return {
@@ -237,6 +247,7 @@ function countsOf({
     personalTokens: users.reduce((sum, { tokens }) => sum + tokens, 0),
     sessions: sessionUserIds.length,
     invitations,
+    signInClosed,
     keylessTokens,
   };
 }

@@ -34,6 +34,8 @@ const neverAsks = [
       'user enable',
       'user set-email',
       'user token',
+      'user open-sign-in',
+      'user close-sign-in',
     ],
     ['org', 'project', 'env'].flatMap((kind) =>
       ['list', 'create', 'show', 'rename', 'undelete'].map((verb) => `${kind} ${verb}`),

@@ -200,6 +200,8 @@ describe('--output json', () => {
     });
     await prints('user set-email', ['renamed@example.com', email]);
     await prints('user enable', [email]);
+    expect(await prints('user close-sign-in')).toMatchObject({ open: false });
+    expect(await prints('user open-sign-in')).toMatchObject({ open: true });
     expect(await prints('user grant-admin', [email, '--yes'])).toMatchObject({ instanceAdmin: true });
     expect(await prints('user revoke-admin', [email, '--yes'])).toMatchObject({ instanceAdmin: false });
     await prints('user token', [email, '-n', 'recovery']);

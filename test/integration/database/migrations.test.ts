@@ -216,6 +216,7 @@ describe('migrations and prisma/schema.prisma', () => {
       'session session_hash_size',
       'session session_signed_in_once',
       'sign_in_flow sign_in_flow_hash_size',
+      'sign_in_state sign_in_state_once',
       'snapshot snapshot_revision_id_fkey',
       'snapshot snapshot_secret_counts',
       'snapshot_entry snapshot_entry_version_id_fkey',

@@ -69,10 +69,15 @@ describe('a sign-in', () => {
 
   test('is offered, and not without an issuer', async () => {
     const methods = [{ type: 'oidc', name: 'Test Login' }, { type: 'personal_token' }];
-    expect(await site.first.client().expectStatus(200, 'GET', '/sign-in')).toEqual({ methods, deviceLogin: true });
+    expect(await site.first.client().expectStatus(200, 'GET', '/sign-in')).toEqual({
+      open: true,
+      methods,
+      deviceLogin: true,
+    });
     const bare = await startTestApi();
     try {
       expect(await bare.client().expectStatus(200, 'GET', '/sign-in')).toEqual({
+        open: true,
         methods: [{ type: 'personal_token' }],
         deviceLogin: true,
       });
@@ -80,6 +85,25 @@ describe('a sign-in', () => {
     } finally {
       await bare.close();
     }
+  });
+
+  test('is closed until an instance admin opens it, but for personal tokens', async () => {
+    const admin = site.first.client((await createUser(site.first.services, { instanceAdmin: true })).token);
+    const setOpen = (open: boolean) => admin.expectStatus(200, 'PUT', '/sign-in', { open });
+    const methods = [{ type: 'personal_token' }];
+    expect(await setOpen(false)).toEqual({ open: false, methods, deviceLogin: true });
+    expect(await site.second.client().expectStatus(200, 'GET', '/sign-in')).toMatchObject({ open: false, methods });
+    const account = newAccount();
+    const before = await site.sessions();
+    await site.expectRefused((await site.signIn(account)).page, 'sign_in_closed');
+    expect(await site.sessions()).toBe(before);
+    await admin.expectStatus(201, 'POST', '/sessions');
+    expect(await setOpen(true)).toMatchObject({ open: true, methods: [{ type: 'oidc' }, ...methods] });
+    await site.me(await site.signIn(account));
+    const changes = await site.sql(
+      `SELECT outcome, target FROM audit_entry WHERE action = 'sign_in.update' ORDER BY id`,
+    );
+    expect(changes).toMatchObject([false, true].map((open) => ({ outcome: 'success', target: { open } })));
   });
 
   test('asks again for an action that needs a recent sign-in, and replaces the session', async () => {

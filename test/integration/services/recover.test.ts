@@ -32,6 +32,7 @@ describe('a recovery', () => {
       personalTokens: 5,
       sessions: 0,
       invitations: 0,
+      signInClosed: true,
       keylessTokens: 0,
       admin: site.world.owner.email,
       isNewToken: true,
@@ -62,6 +63,19 @@ describe('a recovery', () => {
     const left =
       'SELECT (SELECT count(*)::int FROM group_member) AS groups, (SELECT count(*)::int FROM sign_in_flow) AS flows';
     expect((await sql(left)).rows).toEqual([{ groups: 0, flows: 0 }]);
+  });
+
+  test('closes sign-in, and a repetition for the same restore leaves it as an instance admin has set it', async () => {
+    const { access, authentication, signIn } = site.services;
+    const restoredAt = await site.databaseTime();
+    expect(await site.run({ before: restoredAt })).toMatchObject({ signInClosed: true });
+    expect(await signIn.offer()).toMatchObject({ open: false });
+    const principal = await authentication.authenticate((await readFile(site.tokenFile, 'utf8')).trim());
+    const caller = { ...site.world.owner.caller, principal };
+    await signIn.setOpen(await access.instance(caller, 'sign_in.update'), true);
+    expect(await site.run({ before: restoredAt })).toMatchObject({ signInClosed: false });
+    expect(await signIn.offer()).toMatchObject({ open: true });
+    expect(await site.run({ tokenFile: join(site.folder, 'another') })).toMatchObject({ signInClosed: true });
   });
 
   test('withdraws every invitation', async () => {
@@ -118,6 +132,7 @@ describe('a recovery', () => {
       personalTokens: 10,
       sessions: 0,
       invitations: 0,
+      signInClosed: true,
       keylessTokens: 0,
       before: null,
     };

@@ -89,6 +89,7 @@ describe('the role recovered', () => {
       personalTokens: 1,
       sessions: 0,
       invitations: 0,
+      signInClosed: true,
       keylessTokens: 0,
       admin: 'admin@example.com',
       isNewToken: true,

@@ -166,6 +166,8 @@ export const instanceMethods: Methods = {
     services.projects.purge(await services.access.instance(caller, 'project.purge'), world.slugs),
   'environments.purge': async ({ services, world }, caller) =>
     services.environments.purge(await services.access.instance(caller, 'environment.purge'), world.slugs),
+  'signIn.setOpen': async ({ services }, caller) =>
+    services.signIn.setOpen(await services.access.instance(caller, 'sign_in.update'), true),
   'users.list': async ({ services }, caller) =>
     services.users.list(await services.access.instance(caller, 'user.list')),
   'users.get': async ({ services, world }, caller) =>

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { GrantRule, TokenPermission } from '../../../src/domain/grants.ts';
-import { decideResource, type ResourceAction, resourceRules } from '../../../src/domain/policy.ts';
+import { decideResource, type ResourceAction, resourceRules } from '../../../src/domain/resource-policy.ts';
 import type { ResourceKindName } from '../../../src/domain/kinds.ts';
 import { resourceCaller } from '../../support/api/resource-caller.ts';
 

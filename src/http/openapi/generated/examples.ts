@@ -1215,7 +1215,17 @@ export const examples: Readonly<Record<string, OperationExample>> = {
     },
   },
   revokePersonalToken: { path: { id: '0cf13b9d-4b2a-443b-88f1-5214cd7dcb45' }, query: {} },
-  getSignIn: { path: {}, query: {}, response: { methods: [{ type: 'personal_token' }], deviceLogin: true } },
+  getSignIn: {
+    path: {},
+    query: {},
+    response: { open: true, methods: [{ type: 'personal_token' }], deviceLogin: true },
+  },
+  updateSignIn: {
+    path: {},
+    query: {},
+    body: { open: true },
+    response: { open: true, methods: [{ type: 'personal_token' }], deviceLogin: true },
+  },
   createSession: {
     path: {},
     query: {},

@@ -138,6 +138,8 @@ export const preparations: Readonly<Record<string, Prepare>> = {
 
   'GET /users': asItIs,
   'POST /users': () => ({ body: { email: `${freshSlug('new')}@example.test` } }),
+  'PUT /sign-in': () => ({ body: { open: true } }),
+
   'GET /users/{id}': user,
   'PATCH /users/{id}': async (wanted) => ({ params: { id: await ownUser(wanted) }, body: { displayName: 'Renamed' } }),
   'POST /users/{id}/personal-tokens': async (wanted) => ({

@@ -1,0 +1,17 @@
+import type { SignInView } from '../../../wire/sign-in.ts';
+import type { CommandContext } from '../../command.ts';
+
+/** Opens or closes sign-in, and prints how users sign in now. */
+export async function setSignIn({ api, printer }: CommandContext, open: boolean): Promise<void> {
+  const value = await api().put<SignInView>('/sign-in', { open });
+  const names = value.methods.map((method) => (method.type === 'personal_token' ? 'personal token' : method.name));
+  const state = value.open ? 'open' : 'closed, but for personal tokens';
+  await printer.object({
+    value,
+    fields: [
+      ['Sign-in', state],
+      ['With', names.join(', ')],
+    ],
+    name: state,
+  });
+}
