@@ -100,6 +100,17 @@ const snapshotTarget: Statement = {
     WHERE n.id = $2`,
 };
 
+// Only after a refusal.
+const endedGroups: Statement = {
+  name: 'access-ended-groups',
+  text: `SELECT FROM group_member WHERE user_id = $1 AND expires_at <= clock_timestamp() LIMIT 1`,
+};
+
+/** Whether a user had groups at the last sign-in, whose roles do not count any more. */
+export async function hasEndedGroups(pool: pg.Pool, userId: string): Promise<boolean> {
+  return (await queryRows(pool, endedGroups, [userId])).length > 0;
+}
+
 /** Looks up an organization that is not deleted; `userId` is null for service tokens, which have no role. */
 export async function findOrganizationTarget(
   pool: pg.Pool,

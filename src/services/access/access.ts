@@ -1,3 +1,4 @@
+import type { DomainError } from '../../domain/errors/domain-error.ts';
 import {
   type Action,
   actionsOnDeleted,
@@ -20,6 +21,7 @@ import {
   findOrganizationTarget,
   findProjectTarget,
   findSnapshotTarget,
+  hasEndedGroups,
   type MaybeDeleted,
 } from '../../store/access.ts';
 import type { Database } from '../../store/database.ts';
@@ -38,7 +40,7 @@ import type { AuditLog, AuditTarget } from '../audit/audit-log.ts';
 import { auditedCheck } from '../audit/audited.ts';
 import { checkSlug, checkUuid } from '../kernel/checks.ts';
 import { GroupedLookup } from '../kernel/grouped-lookup.ts';
-import { instanceRefusal, personRefusal, placeOf, recentSignInError } from './refusals.ts';
+import { endedGroupsRefusal, instanceRefusal, personRefusal, placeOf, recentSignInError } from './refusals.ts';
 import type { EnvironmentSlugs, OrganizationSlugs, ProjectSlugs } from '../kernel/slugs.ts';
 
 /** What a caller asks for, on what these names stand for. */
@@ -183,14 +185,22 @@ export class Access {
     const judged = judge(caller, action, { place, found: target });
     // What is deleted exists only for callers who may do this to it.
     const found = target?.isDeleted === true && judged.error !== undefined ? undefined : target;
-    const { decision, error } = found === target ? judged : judge(caller, action, { place, found });
-    if (found !== undefined && error === undefined) {
+    const { decision, error: refused } = found === target ? judged : judge(caller, action, { place, found });
+    if (found !== undefined && refused === undefined) {
       await this.#checkRecentSignIn(caller, action, { ...slugs, organizationId: found.organizationId });
       return found;
     }
     // In the audit of the place only if the caller may know that it exists.
+    const error = await this.#withGroups(caller, refused);
     const organizationId = (decision === 'denied' ? found?.organizationId : undefined) ?? null;
     await this.#audit.recordDenial(caller, action, { ...slugs, organizationId }, error);
     throw error;
+  }
+
+  /** A refusal, with what to do for a user whose groups have ended: it may be for that reason. */
+  async #withGroups(caller: Caller, error: DomainError | undefined): Promise<DomainError | undefined> {
+    const userId = roleHolder(caller);
+    if (error === undefined || userId === null || !(await hasEndedGroups(this.#pool, userId))) return error;
+    return endedGroupsRefusal(error);
   }
 }

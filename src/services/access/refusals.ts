@@ -99,6 +99,14 @@ export function refusal(
   return new DomainError('forbidden', `${action} on ${place} needs a service token with permission ${needed}`);
 }
 
+/** The same refusal for a user whose groups have ended. It says nothing of what their roles open. */
+export function endedGroupsRefusal({ code, detail }: DomainError): DomainError {
+  return new DomainError(
+    code,
+    `${detail}; the roles of your groups ended some time after your last sign-in: sign in again with your identity provider`,
+  );
+}
+
 /**
  * DomainError forbidden for a personal token that another person created, in an organization that accepts none.
  * Says how its user gets one that is accepted.

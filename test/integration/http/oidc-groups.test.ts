@@ -57,7 +57,7 @@ test('a sign-in brings the groups, and the next one takes those away that are go
   expect(await groupsOf(id)).toEqual(['builders']);
   // Sessions from before have the groups of now, too.
   await expectAccess(browser, 404);
-  await expectAccess(next.browser, 404);
+  expect(await expectAccess(next.browser, 404)).not.toMatchObject({ detail: expect.stringContaining('sign in') });
   await site.signIn(account);
   expect(await groupsOf(id)).toEqual([]);
 });
@@ -73,7 +73,20 @@ test('a group ends when the last sign-in is too long ago, and use does not renew
   await site.second.services.usage.drain();
   expect(await site.sql(expiry, id)).toEqual([before]);
   await site.sql('UPDATE group_member SET expires_at = clock_timestamp() WHERE user_id = $1', id);
-  await expectAccess(browser, 404);
+  const hint = expect.stringContaining('sign in again with your identity provider');
+  expect(await expectAccess(browser, 404)).toMatchObject({ code: 'not_found', detail: hint });
+  // The same for what does not exist, and with a role that is not enough.
+  expect(await browser.session(site.first).expectStatus(404, 'GET', '/secrets/none/none/none')).toMatchObject({
+    detail: hint,
+  });
+  await site.sql(
+    `INSERT INTO membership (organization_id, user_id, role) VALUES ($1, $2, 'viewer')`,
+    world.organization.id,
+    id,
+  );
+  const denied = await browser.session(site.first).expectStatus(403, 'PATCH', place, { displayName: 'Shop' });
+  expect(denied).toMatchObject({ code: 'forbidden', detail: hint });
+  await site.sql('DELETE FROM membership WHERE user_id = $1', id);
   await site.signIn(account, { browser });
   await expectAccess(browser, 200);
 });
