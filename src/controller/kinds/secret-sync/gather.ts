@@ -21,7 +21,7 @@ import {
 } from './data/secret-data.ts';
 import type { SourceToken } from './tokens/token-place.ts';
 import { targetRecord } from './target/target-record.ts';
-import { type Facts, type WantedFacts, maxSecretBytes } from './model.ts';
+import { type Facts, type SourceState, type WantedFacts, maxSecretBytes } from './model.ts';
 
 export interface GatherDeps extends ObserveDeps, ReadDeps {
   readonly rollouts: Pick<Rollouts, 'abandoned'>;
@@ -29,6 +29,8 @@ export interface GatherDeps extends ObserveDeps, ReadDeps {
 
 export interface Gathered {
   readonly facts: Facts;
+  /** The states that the sources were read at, also if their data cannot be united; undefined if they were not read. */
+  readonly read: readonly SourceState[] | undefined;
   /** The target's metadata, if the SecretSync may write it. */
   readonly existing: ObjectMeta | undefined;
   /** The values of all sources, if they could be read. */
@@ -68,25 +70,33 @@ export async function gather(
   if (target.state === 'unmanaged' || target.state === 'mergeForbidden')
     return { ...nothingRead, facts: { ...facts, wanted: undefined }, existing };
   const objection: ReadPlan['objection'] = (sources) => replacedSourceError(sync, target, sources);
+  let read: Gathered['read'];
   try {
-    const asked = await readAndUnite(deps, context, { tokens, objection, reads });
-    const { read, refusal: rollbackRefusal } = await selectRevision({
+    const plan = { tokens, objection, reads };
+    const sources = await readSources(deps, context, plan);
+    read = sources.readings.map((reading) => reading.facts);
+    const asked = await united(deps, sync, { ...sources, reads });
+    const selected = await selectRevision({
       context,
       target,
       asked,
       abandoned: deps.rollouts.abandoned(sync),
-      readAt: async (stateOf) =>
-        await readAndUnite(deps, context, { tokens, objection, stateOf, reads }, orFormerStateError),
+      readAt: async (stateOf) => {
+        const former = await readSources(deps, context, { ...plan, stateOf });
+        return await united(deps, sync, { ...former, reads }, orFormerStateError);
+      },
     });
-    const { wanted, data, tokenExpiresAt, confirm } = read;
-    return { ...nothingRead, facts: { ...facts, wanted }, existing, data, tokenExpiresAt, confirm, rollbackRefusal };
+    const { wanted, data, tokenExpiresAt, confirm } = selected.read;
+    const known = { facts: { ...facts, wanted }, existing, read, rollbackRefusal: selected.refusal };
+    return { ...nothingRead, ...known, data, tokenExpiresAt, confirm };
   } catch (error) {
     const { refusal, isUnsettled } = error instanceof SourceRefusedError ? error : settled(error);
-    return { ...nothingRead, facts: { ...facts, wanted: refusal }, existing, isUnsettled };
+    return { ...nothingRead, facts: { ...facts, wanted: refusal }, existing, read, isUnsettled };
   }
 }
 
 const nothingRead = {
+  read: undefined,
   data: undefined,
   tokenExpiresAt: undefined,
   confirm: (): void => {},
@@ -94,15 +104,14 @@ const nothingRead = {
   rollbackRefusal: undefined,
 };
 
-/** Reads all sources, each at the state that `plan` wants. `guarded` handles errors of what cannot be united. */
-async function readAndUnite(
+/** The data of all sources together. `guarded` handles errors of what cannot be united. */
+async function united(
   deps: GatherDeps,
-  context: SyncContext,
-  plan: ReadPlan,
+  sync: SecretSync,
+  { readings, reads, ...others }: SourceReadings & Pick<Readings, 'reads'>,
   guarded: Guard = (make) => make(),
 ): Promise<ReadData & Omit<SourceReadings, 'readings'>> {
-  const { readings, ...others } = await readSources(deps, context, plan);
-  return { ...(await unite(deps, context.resource, { readings, reads: plan.reads, guarded })), ...others };
+  return { ...(await unite(deps, sync, { readings, reads, guarded })), ...others };
 }
 
 function settled(error: unknown): { readonly refusal: DomainError; readonly isUnsettled: boolean } {

@@ -187,8 +187,7 @@ export class SecretSyncReconciler {
       return await this.#apply(context, gathered);
     } catch (error) {
       if (isInternal(error)) throw error;
-      const { wanted } = gathered.facts;
-      return failedResult(error, wanted instanceof DomainError ? undefined : wanted);
+      return failedResult(error, gathered.read);
     }
   }
 
@@ -197,7 +196,7 @@ export class SecretSyncReconciler {
     const { facts, data, existing, confirm } = gathered;
     const decision = judge(facts);
     const wanted = facts.wanted instanceof DomainError ? undefined : facts.wanted;
-    if (decision.action === 'skip') return failedResult(decision.error, wanted);
+    if (decision.action === 'skip') return failedResult(decision.error, gathered.read);
     if (wanted === undefined || data === undefined) throw new Error('a decision to write or keep needs an environment');
     if (decision.action === 'keep') {
       if (existing === undefined) throw new Error('a decision to keep needs a target');
@@ -240,11 +239,11 @@ export class SecretSyncReconciler {
   }
 }
 
-function failedResult(error: unknown, wanted: WantedFacts | undefined): Result {
+function failedResult(error: unknown, read: readonly SourceState[] | undefined): Result {
   const failure = toDomainError(error);
   return {
     claim: failureClaim(failure),
-    sources: (wanted?.asked ?? wanted?.sources)?.map(stateOf),
+    sources: read?.map(stateOf),
     synced: undefined,
     next: nextAfter(failure),
     isTransient: isTransient(failure),
