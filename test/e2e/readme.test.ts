@@ -6,6 +6,7 @@ import { ensureBinaries } from '../../tools/devcluster/cluster/build.ts';
 import { Api } from '../../tools/start/api.ts';
 import { applyQuickstart, awaitSecret } from '../../tools/start/quickstart.ts';
 import { makeSample, revokeEarlierTokens } from '../../tools/start/sample.ts';
+import { applyStaging, makeStaging } from '../../tools/start/staging.ts';
 import { CliRunner } from '../support/cli/cli.ts';
 import { documentedCommands } from '../support/cli/documented-commands.ts';
 import { Stack } from '../support/cluster/stack.ts';
@@ -20,21 +21,26 @@ const resources = new AsyncDisposableStack();
 let stack: Stack;
 let adminKubeconfig: string;
 let namespace: string;
+let staging: string;
 let cli: CliRunner;
+let api: Api;
 
 // What `npm start` has done before a reader comes to the commands.
 beforeAll(async () => {
   // SecretEnvironments are the whole cluster's: the controllers of other tests would make them too.
   const { kubeconfig } = await startOwnCluster(resources);
   adminKubeconfig = kubeconfig;
-  stack = await Stack.start(resources, { namespaces: 1, adminKubeconfig });
+  stack = await Stack.start(resources, { namespaces: 2, adminKubeconfig });
   namespace = stack.takeNamespace();
+  staging = stack.takeNamespace();
   await stack.startController();
-  const api = new Api(stack.api.url, stack.adminToken);
+  api = new Api(stack.api.url, stack.adminToken);
   await makeSample(api);
+  await makeStaging(api);
   await revokeEarlierTokens(api);
   await applyQuickstart(stack.kube, namespace);
   await awaitSecret(stack.kube, namespace);
+  await applyStaging(stack.kube, api, staging);
   cli = await CliRunner.create();
   resources.defer(() => cli.remove());
   mkdirSync(join(cli.folder, '.dev'));
@@ -55,6 +61,45 @@ async function secretOf(name: string): Promise<Record<string, string>> {
   const secret = await stack.kube.find<SecretObject>({ path: `/api/v1/namespaces/${namespace}/secrets/${name}` });
   return secret === undefined ? {} : Object.fromEntries(secretValues(secret));
 }
+
+describe('the sample of npm start', () => {
+  test('has a history of two people, a snapshot and a token that was revoked, and is made once', async () => {
+    await makeStaging(api);
+    const place = 'demo/shop/staging';
+    const { changes } = await api.call<{ changes: { by: { name: string } }[] }>('GET', `/changes/${place}`);
+    expect(changes).toHaveLength(5);
+    expect(new Set(changes.map((change) => JSON.stringify(change).includes('ann@localhost')))).toEqual(
+      new Set([true, false]),
+    );
+    expect(await api.call('GET', `/snapshots/${place}`)).toMatchObject({
+      snapshots: [{ name: 'before-new-checkout' }],
+    });
+    const { serviceTokens } = await api.call<{ serviceTokens: { name: string; revokedAt: string | null }[] }>(
+      'GET',
+      '/service-tokens/demo',
+    );
+    const staging = serviceTokens.filter(({ name }) => name.startsWith('staging '));
+    expect(staging.map(({ revokedAt }) => revokedAt === null).sort()).toEqual([false, true]);
+  });
+
+  test('has a SecretSync that fails, and a restore that waits for approval', async () => {
+    const base = `/apis/keyframe.dev/v1alpha1/namespaces/${staging}`;
+    const ready = async (path: string) => {
+      const found = await stack.kube.json<{ status?: { conditions?: { type: string; reason: string }[] } }>({ path });
+      return found.status?.conditions?.map(({ reason }) => reason) ?? [];
+    };
+    await waitFor('the SecretSync to fail', async () =>
+      (await ready(`${base}/secretsyncs/staging-mail`)).includes('TemplateKeyMissing'),
+    );
+    await waitFor('the plan of the restore', async () =>
+      (await ready(`${base}/snapshotrestores/old-checkout`)).includes('Planned'),
+    );
+    await waitFor('the fleet to have it', async () => {
+      const fleet = await api.call<object>('GET', '/fleet/demo');
+      return JSON.stringify(fleet).includes('TemplateKeyMissing');
+    });
+  });
+});
 
 describe('README.md', () => {
   test('its first ten minutes go as it says', async () => {

@@ -20,6 +20,7 @@ import { applyQuickstart, awaitSecret } from './quickstart.ts';
 import { apiCommands, apiReport, clusterCommands, type Commands, secretReport } from './report.ts';
 import { RunFile } from './run-file.ts';
 import { makeSample, revokeEarlierTokens } from './sample.ts';
+import { applyStaging, makeStaging } from './staging.ts';
 
 const port = process.env['KEYFRAME_PORT'] ?? '8700';
 const metricsPort = process.env['KEYFRAME_METRICS_PORT'] ?? '8701';
@@ -85,6 +86,7 @@ async function startApi(files: StartFiles, run: RunFile): Promise<Served> {
   await startServer(run, server, metricsPort);
   const api = new Api(`http://127.0.0.1:${port}`, readFileSync(files.adminToken, 'utf8').trim());
   await makeSample(api);
+  await makeStaging(api);
   return { api, env };
 }
 
@@ -109,6 +111,7 @@ async function startSync(cluster: Cluster, { api, env }: Served, files: StartFil
     await requireApprovals(kube);
     await applyQuickstart(kube);
     console.log(secretReport(await awaitSecret(kube)));
+    await applyStaging(kube, api);
     return { url: api.url, adminTokenFile: files.adminToken, cluster };
   } finally {
     kube.close();

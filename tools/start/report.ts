@@ -6,8 +6,14 @@ const { organization, project, environment } = sample;
 
 /** What is known as soon as the API answers. */
 export function apiReport(url: string, adminTokenFile: string): string {
-  return `API         ${url}
+  return `dashboard   ${dashboardOf(url)}
+API         ${url}
 token       ${shown(adminTokenFile)}  (the admin's; a file only you can read)`;
+}
+
+/** Browsers keep the cookie of a session over http on localhost alone. */
+function dashboardOf(url: string): string {
+  return url.replace('127.0.0.1', 'localhost');
 }
 
 /** The native Secret: its name and keys, never its values. */
