@@ -18,6 +18,13 @@ export interface StoredKey {
   readonly isDestroyed?: boolean;
 }
 
+/** The same with who made its version, under the actor's name as of then. */
+export interface AttributedKey extends StoredKey {
+  readonly updatedBy: string;
+  readonly updatedByType: ActorType;
+  readonly updatedByName: string;
+}
+
 /** The same with its value as it is stored. */
 export interface SealedSecret extends StoredKey {
   readonly ciphertext: Uint8Array;
@@ -45,23 +52,25 @@ interface Shape {
   readonly values: 'sealed' | 'none';
 }
 
+const attribution = `, v.changed_by_id AS "updatedBy", v.changed_by_type AS "updatedByType",
+          v.changed_by_name AS "updatedByName"`;
+
 // Revision and rows in one statement: so they are of one moment, without a lock. The outer join keeps the revision's
 // row if no secret fits.
 function statementOf({ of, at, values }: Shape): Statement {
   const isPresent = at === 'present';
   const argument = isPresent ? '$2' : '$4';
   const keys = { all: '', prefix: ` AND starts_with(s.key, ${argument})`, key: ` AND s.key = ${argument}` }[of];
-  const [sealed, content] = values === 'sealed' ? [`, ${contentColumns}`, ` ${contentJoin}`] : ['', ''];
+  const [columns, content] = values === 'sealed' ? [`, ${contentColumns}`, ` ${contentJoin}`] : [attribution, ''];
   const name = `secrets-${of}-${at}-${values}`;
   if (isPresent) {
-    const version = `(secret s JOIN secret_version v ON v.id = s.current_version_id${content})`;
-    const tables = values === 'sealed' ? version : 'secret s';
     return {
       name,
       text: `SELECT e.revision_number AS revision, e.revision_id AS "revisionId", s.id AS "secretId", s.key, s.version,
-          s.current_version_id AS "versionId", s.updated_at AS "updatedAt"${sealed}
+          s.current_version_id AS "versionId", s.updated_at AS "updatedAt"${columns}
         FROM environment e
-        LEFT JOIN ${tables} ON s.environment_id = e.id AND s.deleted_at IS NULL${keys}
+        LEFT JOIN (secret s JOIN secret_version v ON v.id = s.current_version_id${content})
+          ON s.environment_id = e.id AND s.deleted_at IS NULL${keys}
         WHERE e.id = $1 AND e.deleted_at IS NULL
         ORDER BY s.key COLLATE "C"`,
     };
@@ -69,7 +78,7 @@ function statementOf({ of, at, values }: Shape): Statement {
   return {
     name,
     text: `SELECT r.number AS revision, r.id AS "revisionId", s.id AS "secretId", s.key, v.version, v.id AS "versionId",
-        v.created_at AS "updatedAt", v.destroyed_at IS NOT NULL AS "isDestroyed"${sealed}
+        v.created_at AS "updatedAt", v.destroyed_at IS NOT NULL AS "isDestroyed"${columns}
       FROM (${wantedRevision}) r
       LEFT JOIN (secret s
         CROSS JOIN LATERAL (SELECT c.version_id FROM secret_change c
@@ -102,12 +111,12 @@ export async function readSecrets(
   return stateOf(await tx.rowsUnprepared<(SealedSecret & RevisionIds) | NoSecret>(text, ...place));
 }
 
-/** The same without values, of which not a byte is read. */
+/** The same with who made each version and without values, of which not a byte is returned. */
 export async function listSecretKeys(
   pool: pg.Pool,
   environmentId: string,
   selection: SecretSelection = {},
-): Promise<EnvironmentState<StoredKey> | undefined> {
+): Promise<EnvironmentState<AttributedKey> | undefined> {
   return readList(pool, environmentId, { selection, values: 'none' });
 }
 

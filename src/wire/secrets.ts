@@ -170,9 +170,18 @@ const revisionViews = {
 
 export const secretListView = z.strictObject({ secrets: z.array(secretView), ...revisionViews });
 
+const actorType = z.enum(['user', 'service_token', 'resource', 'system']);
+
+/** A secret without its value, and who made its version, under their name as of then. */
+export const secretKeyView = secretView.omit({ value: true }).extend({
+  updatedBy: z.guid(),
+  updatedByType: actorType,
+  updatedByName: z.string(),
+});
+
 /** The list with `?values=false`. */
 export const secretKeyListView = z.strictObject({
-  secrets: z.array(secretView.omit({ value: true })),
+  secrets: z.array(secretKeyView),
   ...revisionViews,
 });
 
@@ -180,16 +189,22 @@ export const secretKeyListView = z.strictObject({
 export const deletedSecretView = secretView.omit({ value: true }).extend({
   deletedAt: z.iso.datetime(),
   deletedBy: z.guid(),
-  deletedByType: z.enum(['user', 'service_token', 'resource', 'system']),
+  deletedByType: actorType,
   deletedByName: z.string(),
 });
 
 /** The list with `?deleted=true`. */
 export const deletedSecretListView = z.strictObject({ secrets: z.array(deletedSecretView), ...revisionViews });
 
-/** A secret in the list; without `value` if the request has `values=false`, and with its deletion if `deleted=true`. */
+/**
+ * A secret in the list; with who made its version in place of `value` if the request has `values=false`, and with its
+ * deletion if `deleted=true`. An older server does not return who made it.
+ */
 export const listedSecretView = secretView.extend({
   value: z.string().exactOptional(),
+  updatedBy: secretKeyView.shape.updatedBy.exactOptional(),
+  updatedByType: secretKeyView.shape.updatedByType.exactOptional(),
+  updatedByName: secretKeyView.shape.updatedByName.exactOptional(),
   deletedAt: deletedSecretView.shape.deletedAt.exactOptional(),
   deletedBy: deletedSecretView.shape.deletedBy.exactOptional(),
   deletedByType: deletedSecretView.shape.deletedByType.exactOptional(),
@@ -219,6 +234,7 @@ export const secretPatchView = z.strictObject({
 export type GeneratedValue = z.input<typeof generation>;
 export type DeletedSecretView = z.infer<typeof deletedSecretView>;
 export type DeletedSecretListView = z.infer<typeof deletedSecretListView>;
+export type SecretKeyView = z.infer<typeof secretKeyView>;
 export type SecretKeyListView = z.infer<typeof secretKeyListView>;
 export type SecretPatchView = z.infer<typeof secretPatchView>;
 export type SecretWriteView = z.infer<typeof secretWriteView>;

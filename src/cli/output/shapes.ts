@@ -9,7 +9,7 @@ import { memberListView, memberView } from '../../wire/members.ts';
 import { createdPersonalTokenView, personalTokenListView } from '../../wire/personal-tokens.ts';
 import { problem } from '../../wire/problem.ts';
 import { roleBindingListView, roleBindingView } from '../../wire/role-bindings.ts';
-import { deletedSecretListView, secretPatchView, secretView } from '../../wire/secrets.ts';
+import { deletedSecretListView, secretKeyView, secretPatchView, secretView } from '../../wire/secrets.ts';
 import { sessionListView } from '../../wire/sessions.ts';
 import { signInView } from '../../wire/sign-in.ts';
 import { createdServiceTokenView, serviceTokenListView, serviceTokenView } from '../../wire/service-tokens.ts';
@@ -43,6 +43,12 @@ const revisionFields = { revision: z.int(), revisionId: z.guid() };
 /** Absent where a terminal hides it. */
 const value = z.string().exactOptional();
 const secret = z.strictObject({ ...secretView.shape, value });
+/** Without values, a server says who made each version; an older one does not. */
+const listedSecret = secret.extend({
+  updatedBy: secretKeyView.shape.updatedBy.exactOptional(),
+  updatedByType: secretKeyView.shape.updatedByType.exactOptional(),
+  updatedByName: secretKeyView.shape.updatedByName.exactOptional(),
+});
 const pastSecret = z.strictObject({ ...versionView.shape, ...secret.shape });
 
 const differenceFields = { added: keys, changed: keys, removed: keys, unchanged: keys };
@@ -214,7 +220,7 @@ export const shapes = {
   role: roleBindingView,
   'role-list': roleBindingListView,
   secret,
-  'secret-list': z.strictObject({ secrets: z.array(secret), ...revisionFields }),
+  'secret-list': z.strictObject({ secrets: z.array(listedSecret), ...revisionFields }),
   'service-token': serviceTokenView,
   'service-token-list': serviceTokenListView,
   session,

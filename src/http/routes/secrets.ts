@@ -3,6 +3,7 @@ import type { DeletedSecretKey, SecretKey, SecretList, SecretValue } from '../..
 import { conditionalHeaders } from '../../wire/fields.ts';
 import {
   type DeletedSecretView,
+  type SecretKeyView,
   type SecretView,
   listedSecretsView,
   patchSecretsBody,
@@ -133,8 +134,8 @@ function viewOfList<Secret, View>(
   return { secrets: secrets.map(view), revision, revisionId };
 }
 
-function viewOfKey({ key, version, updatedAt }: SecretKey): Omit<SecretView, 'value'> {
-  return { key, version, updatedAt: updatedAt.toISOString() };
+function viewOfKey({ updatedAt, ...secret }: SecretKey): SecretKeyView {
+  return { ...secret, updatedAt: updatedAt.toISOString() };
 }
 
 function viewOfDeletedKey({ updatedAt, deletedAt, ...deletion }: DeletedSecretKey): DeletedSecretView {

@@ -9,11 +9,16 @@ export interface SecretValue {
   readonly updatedAt: Date;
 }
 
-/** A secret without its value. */
-export type SecretKey = Omit<SecretValue, 'value'>;
+/** A secret without its value, and who made its version. */
+export interface SecretKey extends Omit<SecretValue, 'value'> {
+  readonly updatedBy: string;
+  readonly updatedByType: ActorType;
+  /** The actor's name as of then. */
+  readonly updatedByName: string;
+}
 
 /** A key that is deleted: its last version, and when and by whom it was deleted. */
-export interface DeletedSecretKey extends SecretKey {
+export interface DeletedSecretKey extends Omit<SecretValue, 'value'> {
   readonly deletedAt: Date;
   readonly deletedBy: string;
   readonly deletedByType: ActorType;

@@ -108,7 +108,9 @@ export class Secrets {
       if (stored === undefined) throw absentRevision(selection.revision);
       const { revision, revisionId } = stored;
       note({ revision, revisionId, secrets: stored.secrets.length, values: false });
-      const secrets = stored.secrets.map(({ key, version, updatedAt }) => ({ key, version, updatedAt }));
+      const secrets = stored.secrets.map(({ key, version, updatedAt, updatedBy, updatedByType, updatedByName }) => {
+        return { key, version, updatedAt, updatedBy, updatedByType, updatedByName };
+      });
       return { environmentId, revision, revisionId, secrets };
     });
   }

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Caller } from '../../../src/domain/principal.ts';
 import type { SecretSelection } from '../../../src/store/secret-reads.ts';
 import { type SecretCalls, secretCalls } from '../../support/api/secret-calls.ts';
-import { callerOf, createWorld, type TestServices, type World } from '../../support/api/services.ts';
+import { callerOf, createWorld, type TestServices, type TestUser, type World } from '../../support/api/services.ts';
 import { withWorlds } from '../../support/api/with-services.ts';
 
 let services: TestServices;
@@ -149,10 +149,14 @@ describe('a prefix', () => {
   });
 });
 
+function updatedBy({ id, email }: TestUser) {
+  return { updatedBy: id, updatedByType: 'user', updatedByName: email };
+}
+
 describe('a list without values', () => {
-  test('holds keys, versions and times, by one statement, and decrypts nothing', async () => {
+  test('holds keys, versions, times and who made each, by one statement, and decrypts nothing', async () => {
     await calls.patch({ B: '1', A: '2' });
-    await calls.put('B', '3');
+    await secretCalls(services, world, world.admin.caller).put('B', '3');
     // What could not be decrypted.
     await services.database.prisma.secretVersion.updateMany({
       where: { secret: { environmentId: world.environment.id } },
@@ -169,13 +173,13 @@ describe('a list without values', () => {
       revision: 2,
       revisionId: access.revisionId,
       secrets: [
-        { key: 'A', version: 1, updatedAt: expect.any(Date) },
-        { key: 'B', version: 2, updatedAt: expect.any(Date) },
+        { key: 'A', version: 1, updatedAt: expect.any(Date), ...updatedBy(world.developer) },
+        { key: 'B', version: 2, updatedAt: expect.any(Date), ...updatedBy(world.admin) },
       ],
     });
-    expect((await readKeys({ revision: 1 })).secrets.map(({ key, version }) => [key, version])).toEqual([
-      ['A', 1],
-      ['B', 1],
+    expect((await readKeys({ revision: 1 })).secrets).toMatchObject([
+      { key: 'A', version: 1, ...updatedBy(world.developer) },
+      { key: 'B', version: 1, ...updatedBy(world.developer) },
     ]);
   });
 
