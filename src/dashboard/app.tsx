@@ -2,10 +2,13 @@ import type { ReactNode } from 'react';
 import { Route, Routes } from 'react-router';
 import { dashboardPaths } from '../wire/dashboard-paths.ts';
 import { DevicePage } from './pages/device.tsx';
+import { EnvironmentsPage } from './pages/environments.tsx';
 import { FirstStepsPage } from './pages/first-steps.tsx';
+import { HomePage } from './pages/home.tsx';
 import { InvitationsPage } from './pages/invitations.tsx';
 import { LoginPage } from './pages/login.tsx';
 import { NotFoundPage } from './pages/not-found.tsx';
+import { OverviewPage } from './pages/overview.tsx';
 import { SessionsPage } from './pages/sessions.tsx';
 import { SignInPage } from './pages/sign-in.tsx';
 import { Frame } from './parts/frame.tsx';
@@ -18,6 +21,9 @@ export function App(): ReactNode {
       <Routes>
         <Route path={dashboardPaths.signIn} element={<SignInPage />} />
         <Route element={<Frame />}>
+          <Route path={dashboardPaths.home} element={<HomePage />} />
+          <Route path={dashboardPaths.overview} element={<OverviewPage />} />
+          <Route path={dashboardPaths.environments} element={<EnvironmentsPage />} />
           <Route path={dashboardPaths.firstSteps} element={<FirstStepsPage />} />
           <Route path={dashboardPaths.sessions} element={<SessionsPage />} />
           <Route path={dashboardPaths.invitations} element={<InvitationsPage />} />

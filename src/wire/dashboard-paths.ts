@@ -3,7 +3,10 @@
  * page. `:name` stands for one segment.
  */
 export const dashboardPaths = {
-  firstSteps: '/',
+  home: '/',
+  firstSteps: '/get-started',
+  overview: '/orgs/:organization',
+  environments: '/orgs/:organization/environments',
   signIn: '/sign-in',
   sessions: '/sessions',
   invitations: '/invitations',

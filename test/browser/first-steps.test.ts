@@ -43,7 +43,7 @@ test('the copied commands do what they say, from the download to the first secre
   expect(stdout.trimEnd().split('\n').at(-1)).toBe('hello');
 
   // The organization of the manifests is that of the user.
-  await page.reload();
+  await page.goto(`${site.origin}/get-started`);
   await page.getByRole('heading', { name: 'Connect a cluster' }).waitFor();
   const [, manifests = ''] = /<<'EOF'\n([^]*)\nEOF$/.exec(await copied(page, 'Connect a cluster')) ?? [];
   const [grant, sync] = parseAllDocuments(manifests).map((document) => document.toJS() as Record<string, unknown>);

@@ -4,12 +4,15 @@ import { CopyCommand } from '../parts/copy-command.tsx';
 import { Notice } from '../parts/notice.tsx';
 import { Page } from '../parts/page.tsx';
 import { firstCommands } from '../text/first-commands.ts';
+import { organizationsOf } from '../text/organizations.ts';
 
 /** What a new user does first: get the command, store a secret, and see it in a cluster. */
-export function FirstStepsPage(): ReactNode {
+export function FirstStepsPage({ organization }: { readonly organization?: string }): ReactNode {
   const { data: user } = useMe();
-  const commands = firstCommands(window.location.origin, user ?? { organizations: [], instanceAdmin: false });
-  const isOutside = user?.organizations.length === 0 && !user.instanceAdmin;
+  const known = organization ?? (user === undefined ? undefined : organizationsOf(user)[0]);
+  const instanceAdmin = user?.instanceAdmin ?? false;
+  const commands = firstCommands(window.location.origin, { organization: known, instanceAdmin });
+  const isOutside = user !== undefined && known === undefined && !instanceAdmin;
   return (
     <Page
       title="Get started"

@@ -9,7 +9,7 @@ export function NotFoundPage(): ReactNode {
       title="Page not found"
       intro="This address leads to no page of the dashboard. It may be from another release."
     >
-      <Link className="button button-plain" to={dashboardPaths.firstSteps}>
+      <Link className="button button-plain" to={dashboardPaths.home}>
         Go to the start
       </Link>
     </Page>

@@ -50,5 +50,5 @@ export function SignInPage(): ReactNode {
 
 /** Only a path of this server. */
 function pathOf(from: unknown): string {
-  return typeof from === 'string' && /^\/(?!\/)/.test(from) ? from : dashboardPaths.firstSteps;
+  return typeof from === 'string' && /^\/(?!\/)/.test(from) ? from : dashboardPaths.home;
 }

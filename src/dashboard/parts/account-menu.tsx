@@ -40,6 +40,9 @@ export function AccountMenu({ name, isAdmin, invitations, busy, error, onSignOut
         <Link className="menu-item" to={dashboardPaths.invitations} onClick={() => menu.current?.hidePopover()}>
           Invitations{invitations === 0 ? '' : ` (${invitations})`}
         </Link>
+        <Link className="menu-item" to={dashboardPaths.firstSteps} onClick={() => menu.current?.hidePopover()}>
+          Get started
+        </Link>
         <a className="menu-item" href="/docs">
           HTTP interface
         </a>

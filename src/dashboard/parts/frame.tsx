@@ -1,15 +1,18 @@
-import { type ReactNode, useEffect } from 'react';
-import { Link, Navigate, NavLink, Outlet, useLocation, useNavigate } from 'react-router';
+import { type ReactNode, useEffect, useState } from 'react';
+import { generatePath, Link, Navigate, NavLink, Outlet, useLocation, useMatch, useNavigate } from 'react-router';
 import { dashboardPaths } from '../../wire/dashboard-paths.ts';
 import { type User, useMe } from '../api/me.ts';
 import { useSignOut } from '../api/sessions.ts';
+import { organizationsOf } from '../text/organizations.ts';
 import { AccountMenu } from './account-menu.tsx';
 import { Failure } from './failure.tsx';
 import { Diamond } from './icons.tsx';
+import { OrganizationChoice } from './organization-choice.tsx';
 
+/** The pages of an organization in the header. */
 const pages = [
-  [dashboardPaths.firstSteps, 'Get started'],
-  [dashboardPaths.sessions, 'Sessions'],
+  [dashboardPaths.overview, 'Overview', true],
+  [dashboardPaths.environments, 'Environments', false],
 ] as const;
 
 /** The header, and the page below it. A visitor without a session goes to the sign-in, and comes back after it. */
@@ -32,22 +35,11 @@ export function Frame(): ReactNode {
         Skip to content
       </a>
       <header className="bar">
-        <Link className="brand" to={dashboardPaths.firstSteps}>
+        <Link className="brand" to={dashboardPaths.home}>
           <Diamond />
           <span>Keyframe</span>
         </Link>
-        <nav aria-label="Main">
-          {pages.map(([path, name]) => (
-            <NavLink key={path} to={path} end>
-              {name}
-            </NavLink>
-          ))}
-          {me.data?.waitingInvitations ? (
-            <NavLink className="nav-wide" to={dashboardPaths.invitations} end>
-              Invitations
-            </NavLink>
-          ) : undefined}
-        </nav>
+        {me.data === undefined ? <nav aria-label="Main" /> : <Navigation user={me.data} />}
         {me.data === undefined ? <span className="account-space" /> : <Account user={me.data} />}
       </header>
       {me.data === undefined && me.error !== null ? (
@@ -60,6 +52,55 @@ export function Frame(): ReactNode {
       )}
     </>
   );
+}
+
+function Navigation({ user }: { readonly user: User }): ReactNode {
+  const navigate = useNavigate();
+  const organizations = organizationsOf(user);
+  const organization = useOrganization(organizations);
+  return (
+    <>
+      {organization === undefined ? undefined : (
+        <OrganizationChoice
+          organization={organization}
+          organizations={organizations}
+          onChoose={(chosen) => void navigate(generatePath(dashboardPaths.overview, { organization: chosen }))}
+        />
+      )}
+      <nav aria-label="Main">
+        {organization === undefined ? (
+          <>
+            <NavLink to={dashboardPaths.home} end>
+              Get started
+            </NavLink>
+            <NavLink to={dashboardPaths.sessions} end>
+              Sessions
+            </NavLink>
+          </>
+        ) : (
+          pages.map(([path, name, end]) => (
+            <NavLink key={path} to={generatePath(path, { organization })} end={end}>
+              {name}
+            </NavLink>
+          ))
+        )}
+        {user.waitingInvitations ? (
+          <NavLink className="nav-wide" to={dashboardPaths.invitations} end>
+            Invitations
+          </NavLink>
+        ) : undefined}
+      </nav>
+    </>
+  );
+}
+
+/** The organization of the page; on a page without one the last one, and before that the first of the user. */
+function useOrganization(organizations: readonly string[]): string | undefined {
+  const shown = useMatch(`${dashboardPaths.overview}/*`)?.params.organization;
+  const [last, setLast] = useState(shown);
+  if (shown !== undefined && shown !== last) setLast(shown);
+  const remembered = last !== undefined && organizations.includes(last) ? last : organizations[0];
+  return shown ?? remembered;
 }
 
 function Account({ user }: { readonly user: User }): ReactNode {

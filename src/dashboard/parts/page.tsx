@@ -4,13 +4,17 @@ import { NavigationType, useNavigationType } from 'react-router';
 export interface PageProps {
   readonly title: string;
   readonly intro?: ReactNode;
+  /** What the title is part of, above it. */
+  readonly trail?: ReactNode;
+  /** Of tables, which take more room than text. */
+  readonly wide?: boolean;
   /** Buttons beside the title. */
   readonly actions?: ReactNode;
   readonly children?: ReactNode;
 }
 
 /** A page in the frame. Its heading gets the focus after a navigation, so that a screen reader reads it. */
-export function Page({ title, intro, actions, children }: PageProps): ReactNode {
+export function Page({ title, intro, trail, wide = false, actions, children }: PageProps): ReactNode {
   const heading = useRef<HTMLHeadingElement>(null);
   const navigation = useNavigationType();
   useTitle(title);
@@ -18,13 +22,14 @@ export function Page({ title, intro, actions, children }: PageProps): ReactNode 
     if (navigation !== NavigationType.Pop) heading.current?.focus();
   }, [navigation]);
   return (
-    <main id="content" className="page">
+    <main id="content" className={wide ? 'page page-wide' : 'page'}>
       <header className="page-head">
-        <div>
+        <div className="page-title">
+          {trail === undefined ? undefined : <p className="trail">{trail}</p>}
           <h1 ref={heading} tabIndex={-1}>
             {title}
           </h1>
-          {intro === undefined ? undefined : <p className="intro">{intro}</p>}
+          {intro === undefined ? undefined : <div className="intro">{intro}</div>}
         </div>
         {actions === undefined ? undefined : <div className="actions">{actions}</div>}
       </header>

@@ -9,13 +9,12 @@ export interface FirstCommands {
 
 /**
  * @param origin the address of this server
- * @param organizations those of the user: the first one is used. Without any, an instance admin creates one.
+ * @param organization a slug; without one, an instance admin creates it
  */
 export function firstCommands(
   origin: string,
-  { organizations, instanceAdmin }: { organizations: readonly { slug: string }[]; instanceAdmin: boolean },
+  { organization, instanceAdmin }: { organization: string | undefined; instanceAdmin: boolean },
 ): FirstCommands {
-  const organization = organizations[0]?.slug;
   const slug = organization ?? 'acme';
   const place = `-o ${slug} -p web`;
   const store = [

@@ -49,7 +49,8 @@ export async function startDashboardSite(
     const { page } = record;
     await page.getByLabel('Personal token').fill(user.token.reveal());
     await page.getByRole('button', { name: 'Sign in' }).click();
-    await page.getByRole('heading', { name: 'Get started' }).waitFor();
+    await page.getByRole('button', { name: 'Account:' }).waitFor();
+    await page.getByRole('heading', { level: 1 }).waitFor();
     if (path !== '/') await page.goto(origin + path);
     return record;
   };

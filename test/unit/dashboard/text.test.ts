@@ -68,12 +68,12 @@ describe('a pasted text', () => {
 
 test('the first commands create an organization only for instance admins who have none', () => {
   const url = 'https://keyframe.example.com';
-  const own = firstCommands(url, { organizations: [{ slug: 'demo' }], instanceAdmin: true });
+  const own = firstCommands(url, { organization: 'demo', instanceAdmin: true });
   expect(own.store).not.toContain('org create');
   expect(own.connect).toContain('organization: demo, project: web');
-  const admin = firstCommands(url, { organizations: [], instanceAdmin: true });
+  const admin = firstCommands(url, { organization: undefined, instanceAdmin: true });
   expect(admin.store).toContain('./keyframe org create acme\n');
-  const outside = firstCommands(url, { organizations: [], instanceAdmin: false });
+  const outside = firstCommands(url, { organization: undefined, instanceAdmin: false });
   expect(outside.store).not.toContain('org create');
 });
 

@@ -1,0 +1,33 @@
+import { type UseQueryResult, queryOptions, useQuery } from '@tanstack/react-query';
+import type { EnvironmentView, ProjectView } from '../../wire/tenancy.ts';
+import { type ApiError, callApi } from './client.ts';
+
+/** A project with its environments, by slug. */
+export interface ProjectPlaces {
+  readonly project: ProjectView;
+  readonly environments: readonly EnvironmentView[];
+}
+
+const pollMs = 60_000;
+
+function placesQuery(organization: string) {
+  return queryOptions<readonly ProjectPlaces[], ApiError>({
+    queryKey: ['places', organization],
+    queryFn: async () => {
+      const { projects } = await callApi<{ readonly projects: readonly ProjectView[] }>(`/projects/${organization}`);
+      return Promise.all(
+        projects.map(async (project) => {
+          const path = `/environments/${organization}/${project.slug}`;
+          const { environments } = await callApi<{ readonly environments: readonly EnvironmentView[] }>(path);
+          return { project, environments };
+        }),
+      );
+    },
+    refetchInterval: pollMs,
+  });
+}
+
+/** The projects and environments of an organization that the user may see. */
+export function usePlaces(organization: string): UseQueryResult<readonly ProjectPlaces[], ApiError> {
+  return useQuery(placesQuery(organization));
+}

@@ -1,0 +1,42 @@
+import type { ReactNode } from 'react';
+import { useParams } from 'react-router';
+import { useFleet } from '../api/fleet.ts';
+import { usePlaces } from '../api/places.ts';
+import { Loaded } from '../parts/loaded.tsx';
+import { Page } from '../parts/page.tsx';
+import { Skeleton } from '../parts/skeleton.tsx';
+import { FirstStepsPage } from './first-steps.tsx';
+import { Attention } from './overview/attention.tsx';
+import { Clusters } from './overview/clusters.tsx';
+import { EnvironmentTable } from './overview/environment-table.tsx';
+import { Figures, Verdict } from './overview/figures.tsx';
+
+/** Whether all is well in an organization. One without environments shows the first steps. */
+export function OverviewPage(): ReactNode {
+  const { organization = '' } = useParams();
+  const fleet = useFleet(organization);
+  const places = usePlaces(organization);
+  const environments = places.data?.flatMap((place) => place.environments).length;
+  if (environments === 0) return <FirstStepsPage organization={organization} />;
+  return (
+    <Page title="Overview" intro={<Verdict fleet={fleet.data} isUnknown={fleet.isError} />} wide>
+      <Loaded query={fleet} waiting={<Figures fleet={undefined} environments={environments} />}>
+        {(found) => (
+          <>
+            <Figures fleet={found} environments={environments} />
+            <Attention groups={found.groups} />
+          </>
+        )}
+      </Loaded>
+      <section className="section">
+        <h2>Environments</h2>
+        <Loaded query={places} waiting={<Skeleton name="Loading the environments" rows={3} />}>
+          {(projects) => (
+            <EnvironmentTable organization={organization} projects={projects} health={fleet.data?.environments} />
+          )}
+        </Loaded>
+      </section>
+      {fleet.data === undefined ? undefined : <Clusters clusters={fleet.data.clusters} />}
+    </Page>
+  );
+}

@@ -1,0 +1,40 @@
+import type { ReactNode } from 'react';
+import { Moment } from '../../parts/moment.tsx';
+import { Status } from '../../parts/status.tsx';
+import type { ClusterSummary } from '../../text/fleet-summary.ts';
+
+/** The clusters that read the organization, and when each last reported everything. */
+export function Clusters({ clusters }: { readonly clusters: readonly ClusterSummary[] }): ReactNode {
+  if (clusters.length === 0) return undefined;
+  return (
+    <section className="section">
+      <h2>Clusters</h2>
+      <table className="table">
+        <thead>
+          <tr>
+            <th scope="col">Cluster</th>
+            <th scope="col">State</th>
+            <th scope="col">Last seen</th>
+            <th scope="col" className="cell-number">
+              SecretSyncs
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {clusters.map(({ name, isStale, seenAt, consumers }) => (
+            <tr key={name}>
+              <th scope="row" className="mono cell-main">
+                {name}
+              </th>
+              <td>
+                <Status tone={isStale ? 'warn' : 'good'}>{isStale ? 'Stale' : 'Reporting'}</Status>
+              </td>
+              <td className="muted">{seenAt === null ? 'never' : <Moment at={seenAt} />}</td>
+              <td className="cell-number">{consumers}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}

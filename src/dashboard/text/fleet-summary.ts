@@ -1,0 +1,88 @@
+import type { FleetConsumerView } from '../../wire/consumers.ts';
+
+type Health = FleetConsumerView['health'];
+
+/** SecretSyncs that need the same. */
+export interface ReasonGroup {
+  readonly reason: string;
+  readonly health: Health;
+  /** By cluster, namespace and name. */
+  readonly consumers: readonly FleetConsumerView[];
+}
+
+export interface ClusterSummary {
+  readonly name: string;
+  /** Null if the controller never reported everything. */
+  readonly seenAt: string | null;
+  readonly isStale: boolean;
+  readonly consumers: number;
+}
+
+export type HealthCounts = Readonly<Record<Health, number>>;
+
+export interface FleetSummary {
+  readonly counts: HealthCounts;
+  readonly total: number;
+  /** What is not healthy: first what a person must mend, the largest group first. */
+  readonly groups: readonly ReasonGroup[];
+  /** By name. */
+  readonly clusters: readonly ClusterSummary[];
+  /** By the id of the environment. */
+  readonly environments: ReadonlyMap<string, HealthCounts>;
+}
+
+const urgency: readonly Health[] = ['stalled', 'progressing', 'suspended', 'healthy'];
+
+/** Sums up what reads the environments of an organization. Entries of deleted environments are left out. */
+export function summarizeFleet(all: readonly FleetConsumerView[]): FleetSummary {
+  const consumers = all.filter(({ environmentDeleted }) => !environmentDeleted);
+  const counts = countsOf(consumers);
+  const groups = Map.groupBy(
+    consumers.filter(({ health }) => health !== 'healthy'),
+    (consumer) => `${consumer.health} ${reasonOf(consumer)}`,
+  );
+  const clusters = Map.groupBy(consumers, ({ cluster }) => cluster);
+  const environments = Map.groupBy(consumers, ({ environmentId }) => environmentId);
+  return {
+    counts,
+    total: consumers.length,
+    groups: [...groups.values()]
+      .map((members) => groupOf(members))
+      .toSorted(
+        (a, b) => urgency.indexOf(a.health) - urgency.indexOf(b.health) || b.consumers.length - a.consumers.length,
+      ),
+    clusters: [...clusters].map(([name, members]) => clusterOf(name, members)).toSorted(byName),
+    environments: new Map([...environments].map(([id, members]) => [id, countsOf(members)])),
+  };
+}
+
+/** The reason that a person should read: that of the workloads, if the Secret itself is in sync. */
+function reasonOf({ ready, reason, rollout }: Pick<FleetConsumerView, 'ready' | 'reason' | 'rollout'>): string {
+  return ready && rollout !== null && !rollout.converged ? rollout.reason : reason;
+}
+
+function countsOf(consumers: readonly FleetConsumerView[]): HealthCounts {
+  const counts = { healthy: 0, progressing: 0, stalled: 0, suspended: 0 };
+  for (const { health } of consumers) counts[health] += 1;
+  return counts;
+}
+
+function groupOf(consumers: readonly FleetConsumerView[]): ReasonGroup {
+  const [first] = consumers;
+  if (first === undefined) throw new Error('a group has no member');
+  return { reason: reasonOf(first), health: first.health, consumers };
+}
+
+function clusterOf(name: string, consumers: readonly FleetConsumerView[]): ClusterSummary {
+  const [first] = consumers;
+  return {
+    name,
+    seenAt: first?.clusterSeenAt ?? null,
+    isStale: first?.stale ?? true,
+    consumers: consumers.length,
+  };
+}
+
+function byName(a: { readonly name: string }, b: { readonly name: string }): number {
+  return a.name < b.name ? -1 : 1;
+}

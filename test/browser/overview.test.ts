@@ -1,0 +1,155 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { SyncStateReport } from '../../src/services/fleet/sync-states.ts';
+import { enrol } from '../support/api/services.ts';
+import { rolloutReport, stateReport } from '../support/api/state-reports.ts';
+import { type DashboardSite, createVisitor, startDashboardSite } from '../support/browser/dashboard-site.ts';
+import { lookAt } from '../support/browser/looks.ts';
+import { type ShownOrganization, createOrganization } from '../support/browser/organization.ts';
+import { layoutShift } from '../support/browser/layout-shift.ts';
+
+const resources = new AsyncDisposableStack();
+let site: DashboardSite;
+
+beforeAll(async () => {
+  site = await startDashboardSite(resources);
+});
+afterAll(() => resources.disposeAsync());
+
+const places = ['shop/development', 'shop/production', 'shop/staging', 'ledger/production'];
+
+/** Reports of a controller about SecretSyncs that read a place of an organization. */
+async function report(
+  { environments }: ShownOrganization,
+  cluster: string,
+  reports: readonly (Partial<SyncStateReport> & { readonly place: string })[],
+): Promise<void> {
+  const { syncStates } = site.api.services;
+  await syncStates.seen(cluster);
+  await syncStates.report(
+    cluster,
+    reports.map(({ place, ...given }) => stateReport({ environmentId: environments.get(place) ?? null, ...given })),
+  );
+}
+
+async function age(cluster: string): Promise<void> {
+  const text = `UPDATE cluster_state SET seen_at = clock_timestamp() - interval '1 hour' WHERE cluster = $1`;
+  await site.api.services.database.pool.query(text, [cluster]);
+}
+
+test('says what is not healthy, why, and which command shows the message', async () => {
+  const acme = await createOrganization(site.api, 'acme', places);
+  await report(acme, 'frankfurt-1', [
+    { place: 'shop/production', namespace: 'shop', name: 'web', rollout: rolloutReport() },
+    { place: 'shop/production', namespace: 'shop', name: 'worker', state: 'stalled', reason: 'AccessDenied' },
+    { place: 'ledger/production', namespace: 'ledger', name: 'api', state: 'stalled', reason: 'AccessDenied' },
+    {
+      place: 'ledger/production',
+      namespace: 'ledger',
+      name: 'batch',
+      rollout: rolloutReport({ state: 'stalled', reason: 'RolloutStuck' }),
+    },
+    { place: 'shop/staging', namespace: 'shop', name: 'preview', state: 'suspended', reason: 'Suspended' },
+  ]);
+  await report(acme, 'oregon-2', [{ place: 'shop/production', namespace: 'shop', name: 'web' }]);
+  await age('oregon-2');
+  const { page, complaints } = await site.visitAs(acme.owner, '/');
+  await page.getByText('3 of 6 SecretSyncs need a person.').waitFor();
+  expect(new URL(page.url()).pathname).toBe('/orgs/acme');
+  const denied = page.getByRole('article', { name: 'AccessDenied' });
+  expect(await denied.getByRole('listitem').allInnerTexts()).toEqual([
+    expect.stringMatching(/^ledger\/api\n.*frankfurt-1/s),
+    expect.stringMatching(/^shop\/worker\n.*frankfurt-1/s),
+  ]);
+  expect(await denied.innerText()).toContain('No AccessGrant allows it to read the environment');
+  expect(
+    await page.getByRole('article').evaluateAll((all) => all.map((found) => found.getAttribute('aria-label'))),
+  ).toEqual(['AccessDenied', 'RolloutStuck', 'Suspended']);
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await page.getByRole('button', { name: 'Copy: show the message of shop/worker' }).click();
+  await denied.getByText('Copied').waitFor();
+  expect(await page.evaluate<string>('navigator.clipboard.readText()')).toBe(
+    'kubectl describe secretsyncs.keyframe.dev worker -n shop',
+  );
+  expect(await page.getByRole('row', { name: /oregon-2/ }).innerText()).toMatch(/Stale\s+1 hour ago\s+1/);
+  expect(await page.getByRole('row', { name: /frankfurt-1/ }).innerText()).toMatch(/Reporting\s+just now\s+5/);
+  expect(await page.getByRole('row', { name: /shop \/ production/ }).innerText()).toMatch(/1 stalled\s+2 healthy/);
+  expect(await lookAt(page, 'overview')).toEqual([]);
+  expect(await layoutShift(page)).toBeLessThan(0.02);
+  expect(complaints.filter((complaint) => !complaint.includes(' 401 '))).toEqual([]);
+});
+
+test('says that all is well, and notices by itself when it no longer is', async () => {
+  const calm = await createOrganization(site.api, 'calm', ['shop/production']);
+  await report(calm, 'frankfurt-1', [{ place: 'shop/production', namespace: 'shop', name: 'web' }]);
+  const { page } = await site.visitAs(calm.owner, '/');
+  await page.getByText('All is well: every Secret holds the newest values.').waitFor();
+  expect(await page.getByRole('article').count()).toBe(0);
+  expect(await lookAt(page, 'overview-well')).toEqual([]);
+  await page.clock.install();
+  await page.reload();
+  await page.getByText('All is well').waitFor();
+  await report(calm, 'frankfurt-1', [
+    { place: 'shop/production', namespace: 'shop', name: 'jobs', state: 'stalled', reason: 'TooLarge' },
+  ]);
+  const polled = page.waitForRequest('**/api/v1/fleet/calm');
+  await page.clock.fastForward('01:30');
+  expect((await polled).headers()).toMatchObject({ 'x-keyframe-background': '1' });
+  await page.getByRole('article', { name: 'TooLarge' }).waitFor();
+});
+
+test('a user without the right to see namespaces gets a command without one', async () => {
+  const quiet = await createOrganization(site.api, 'quiet', ['shop/production']);
+  await report(quiet, 'x', [{ place: 'shop/production', name: 'web', state: 'stalled', reason: 'NewReason' }]);
+  const viewer = await createVisitor(site.api, 'vic');
+  await enrol(site.api.services, quiet.owner, viewer, { organization: 'quiet', role: 'viewer' });
+  const { page } = await site.visitAs(viewer, '/');
+  const group = page.getByRole('article', { name: 'NewReason' });
+  await group.getByText('kubectl get secretsyncs.keyframe.dev -A --field-selector metadata.name=web').waitFor();
+  expect(await group.innerText()).toContain('The message of the SecretSync says more.');
+});
+
+test('an organization without an environment shows the first steps, for itself', async () => {
+  const empty = await createOrganization(site.api, 'empty', []);
+  const { page } = await site.visitAs(empty.owner, '/');
+  await page.getByRole('heading', { name: 'Get started' }).waitFor();
+  await page.getByText('./keyframe project create web -o empty').waitFor();
+  await page.getByRole('link', { name: 'Environments' }).click();
+  await page.getByText('There is no environment yet').waitFor();
+  expect(await lookAt(page, 'environments-empty')).toEqual([]);
+});
+
+test('the organization is chosen in the header, and stays chosen on pages without one', async () => {
+  const first = await createOrganization(site.api, 'alpha', ['a/one']);
+  const second = await createOrganization(site.api, 'beta', ['b/two']);
+  await enrol(site.api.services, second.owner, first.owner, { organization: 'beta', role: 'viewer' });
+  const { page } = await site.visitAs(first.owner, '/');
+  await page.getByRole('row', { name: /a \/ one/ }).waitFor();
+  await page.getByLabel('Organization').selectOption('beta');
+  await page.getByRole('row', { name: /b \/ two/ }).waitFor();
+  expect(new URL(page.url()).pathname).toBe('/orgs/beta');
+  await page.getByRole('button', { name: 'Account:' }).click();
+  await page.getByRole('link', { name: 'Sessions' }).click();
+  await page.getByRole('heading', { name: 'Sessions' }).waitFor();
+  expect(await page.getByLabel('Organization').inputValue()).toBe('beta');
+  await page.getByRole('link', { name: 'Environments' }).click();
+  await page.getByRole('row', { name: /b \/ two/ }).waitFor();
+  await page.getByLabel('Filter by name').fill('TWO');
+  expect(await page.getByRole('row').count()).toBe(2);
+  await page.getByLabel('Filter by name').fill('three');
+  await page.getByText('No environment has this name').waitFor();
+});
+
+test('what fails to load says so in its place, and a second try loads it', async () => {
+  const flaky = await createOrganization(site.api, 'flaky', ['shop/production']);
+  const { page } = await site.visitAs(flaky.owner, '/sessions');
+  await page.route('**/api/v1/fleet/**', (route) => route.fulfill({ status: 500, body: 'broken' }));
+  await page.route('**/api/v1/projects/**', (route) => route.abort());
+  await page.getByRole('link', { name: 'Overview' }).click();
+  await page.getByRole('button', { name: 'Try again' }).nth(1).waitFor();
+  expect(await lookAt(page, 'overview-failed')).toEqual([]);
+  await page.unrouteAll();
+  await page.getByRole('button', { name: 'Try again' }).last().click();
+  await page.getByRole('row', { name: /shop \/ production/ }).waitFor();
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await page.getByText('No SecretSync reads these environments yet.').waitFor();
+});

@@ -1,0 +1,116 @@
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from '@jest/globals';
+import { summarizeFleet } from '../../../src/dashboard/text/fleet-summary.ts';
+import { organizationsOf } from '../../../src/dashboard/text/organizations.ts';
+import { helpfulCommand, meaningOf } from '../../../src/dashboard/text/reasons.ts';
+import type { FleetConsumerView } from '../../../src/wire/consumers.ts';
+
+function consumer(given: Partial<FleetConsumerView> = {}): FleetConsumerView {
+  return {
+    project: 'shop',
+    environment: 'production',
+    environmentId: 'e1',
+    environmentDeleted: false,
+    cluster: 'c1',
+    clusterSeenAt: '2026-01-01T00:00:00.000Z',
+    stale: false,
+    uid: randomUUID(),
+    namespace: 'shop',
+    name: 'web',
+    source: null,
+    pinned: false,
+    health: 'healthy',
+    ready: true,
+    stalled: false,
+    reason: 'Synced',
+    wantedRevision: 1,
+    wantedRevisionId: null,
+    syncedRevision: 1,
+    syncedRevisionId: null,
+    syncedAt: null,
+    secretName: 'web',
+    rollout: null,
+    changedAt: '2026-01-01T00:00:00.000Z',
+    ...given,
+  };
+}
+
+const stuck = {
+  converged: false,
+  stalled: true,
+  reason: 'RolloutStuck',
+  convergedRevision: null,
+  convergedRevisionId: null,
+  workloads: [],
+};
+
+describe('the summary of a fleet', () => {
+  test('groups what is not healthy: first what a person must mend, the largest group first', () => {
+    const { counts, total, groups } = summarizeFleet([
+      consumer(),
+      consumer({ health: 'suspended', reason: 'Suspended' }),
+      consumer({ health: 'progressing', reason: 'NotFound' }),
+      consumer({ health: 'stalled', reason: 'TooLarge' }),
+      consumer({ health: 'stalled', reason: 'NotFound', ready: false }),
+      consumer({ health: 'stalled', reason: 'NotFound', ready: false }),
+    ]);
+    expect(total).toBe(6);
+    expect(counts).toEqual({ healthy: 1, progressing: 1, stalled: 3, suspended: 1 });
+    expect(groups.map(({ health, reason, consumers }) => [health, reason, consumers.length])).toEqual([
+      ['stalled', 'NotFound', 2],
+      ['stalled', 'TooLarge', 1],
+      ['progressing', 'NotFound', 1],
+      ['suspended', 'Suspended', 1],
+    ]);
+  });
+
+  test('takes the reason of the workloads if the Secret itself is in sync', () => {
+    const reasons = (given: Partial<FleetConsumerView>) =>
+      summarizeFleet([consumer({ health: 'stalled', rollout: stuck, ...given })]).groups.map(({ reason }) => reason);
+    expect(reasons({})).toEqual(['RolloutStuck']);
+    expect(reasons({ ready: false, reason: 'AccessDenied' })).toEqual(['AccessDenied']);
+    expect(reasons({ rollout: { ...stuck, converged: true }, reason: 'RolledBack' })).toEqual(['RolledBack']);
+  });
+
+  test('counts by cluster and by environment, without deleted environments', () => {
+    const { total, clusters, environments } = summarizeFleet([
+      consumer({ cluster: 'b', stale: true, clusterSeenAt: null }),
+      consumer({ cluster: 'a', environmentId: 'e2', health: 'stalled' }),
+      consumer({ cluster: 'a' }),
+      consumer({ cluster: 'gone', environmentDeleted: true, health: 'stalled' }),
+    ]);
+    expect(total).toBe(3);
+    expect(clusters).toEqual([
+      { name: 'a', isStale: false, seenAt: '2026-01-01T00:00:00.000Z', consumers: 2 },
+      { name: 'b', isStale: true, seenAt: null, consumers: 1 },
+    ]);
+    expect(environments.get('e2')).toMatchObject({ stalled: 1, healthy: 0 });
+    expect(environments.get('e1')).toMatchObject({ stalled: 0, healthy: 2 });
+  });
+});
+
+test('every reason of the documentation has a meaning, and no other one', () => {
+  const page = readFileSync(new URL('../../../docs/resources/secret-sync.md', import.meta.url), 'utf8');
+  const [, status = ''] = page.split('### Conditions');
+  const [tables = ''] = status.split('### Annotations');
+  const rows = [...tables.matchAll(/^\| (?:(?:True|False|Unknown) +\| )?((?:`\w+`(?:, )?)+) +\|/gm)];
+  const reasons = rows.flatMap(([, names = '']) => [...names.matchAll(/\w+/g)].map(([name]) => name));
+  expect(reasons.length).toBeGreaterThan(45);
+  expect(reasons.filter((reason) => meaningOf(reason) === undefined)).toEqual([]);
+  expect(meaningOf('toString')).toBeUndefined();
+});
+
+test('the command that helps names the SecretSync, and without its namespace finds it', () => {
+  expect(helpfulCommand({ namespace: 'shop', name: 'web' })).toBe(
+    'kubectl describe secretsyncs.keyframe.dev web -n shop',
+  );
+  expect(helpfulCommand({ namespace: null, name: 'web' })).toMatch(/ -A --field-selector metadata\.name=web$/);
+});
+
+test('a user has the organizations of all roles, each once', () => {
+  const organizations = [{ slug: 'b' }, { slug: 'a' }];
+  expect(organizationsOf({ organizations })).toEqual(['a', 'b']);
+  const rolesByPlace = [{ organization: 'c' }, { organization: 'a' }];
+  expect(organizationsOf({ organizations, rolesByPlace })).toEqual(['a', 'b', 'c']);
+});
