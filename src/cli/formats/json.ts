@@ -1,9 +1,9 @@
 import type { Node, ParsedNode, YAMLMap } from 'yaml';
 import { validateSecretKey, validateSecretValue } from '../../wire/secret-rules.ts';
 import { shownName } from '../../wire/shown-name.ts';
-import { FormatError } from './format-error.ts';
-import { LineCounter } from './line-counter.ts';
-import { type SecretTable, SecretTableBuilder } from './secret-table.ts';
+import { FormatError } from '../../wire/formats/format-error.ts';
+import { LineCounter } from '../../wire/formats/line-counter.ts';
+import { type SecretTable, SecretTableBuilder } from '../../wire/formats/secret-table.ts';
 
 /**
  * Reads a JSON file: one object of strings. No other value is converted to a string, because the text would be ambiguous

@@ -1,8 +1,8 @@
 import type * as Yaml from 'yaml';
 import type { LineCounter, ParsedNode, YAMLMap } from 'yaml';
 import { shownName } from '../../wire/shown-name.ts';
-import { FormatError } from './format-error.ts';
-import { type SecretTable, SecretTableBuilder } from './secret-table.ts';
+import { FormatError } from '../../wire/formats/format-error.ts';
+import { type SecretTable, SecretTableBuilder } from '../../wire/formats/secret-table.ts';
 
 export interface K8sSecret {
   readonly secrets: SecretTable;

@@ -1,5 +1,5 @@
-import { FormatError } from './format-error.ts';
-import type { SecretTable } from './secret-table.ts';
+import { FormatError } from '../../wire/formats/format-error.ts';
+import type { SecretTable } from '../../wire/formats/secret-table.ts';
 import { yamlKey, yamlString } from './yaml.ts';
 
 const subdomain = /^(?=.{1,253}$)[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/;

@@ -1,5 +1,5 @@
-import { FormatError } from './format-error.ts';
-import type { SecretTable } from './secret-table.ts';
+import { FormatError } from '../../wire/formats/format-error.ts';
+import type { SecretTable } from '../../wire/formats/secret-table.ts';
 
 const identifier = /^[A-Za-z_][A-Za-z0-9_]*$/;
 

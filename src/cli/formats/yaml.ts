@@ -1,8 +1,8 @@
 import type * as Yaml from 'yaml';
 import type { Document, LineCounter, Node, Pair, ParsedNode, YAMLMap } from 'yaml';
 import { shownName } from '../../wire/shown-name.ts';
-import { FormatError } from './format-error.ts';
-import { type SecretTable, SecretTableBuilder } from './secret-table.ts';
+import { FormatError } from '../../wire/formats/format-error.ts';
+import { type SecretTable, SecretTableBuilder } from '../../wire/formats/secret-table.ts';
 
 /**
  * Reads a YAML file: one mapping of strings. A value without quotes is taken only where YAML 1.2 and YAML 1.1 both make the

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { writeDotenv } from '../../../src/cli/formats/dotenv.ts';
+import { writeDotenv } from '../../../src/wire/formats/dotenv.ts';
 import { writeJson } from '../../../src/cli/formats/json.ts';
 import { writeYaml } from '../../../src/cli/formats/yaml.ts';
 import { type CliFolder, type CliSite, withCliSite } from '../../support/cli/cli-site.ts';

@@ -1,7 +1,7 @@
 import { usageError } from '../../cli-error.ts';
 import { type CommandContext, defineCommand } from '../../command.ts';
 import { exitCodes } from '../../exit-codes.ts';
-import type { SecretTable } from '../../formats/secret-table.ts';
+import type { SecretTable } from '../../../wire/formats/secret-table.ts';
 import { yamlString } from '../../formats/yaml.ts';
 import { completing, choice, flag, optionalArgument, scopeOptions, text } from '../../options.ts';
 import type { DifferenceOutput } from '../../output/shapes.ts';

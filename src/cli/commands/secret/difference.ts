@@ -1,4 +1,4 @@
-import type { SecretTable } from '../../formats/secret-table.ts';
+import type { SecretTable } from '../../../wire/formats/secret-table.ts';
 
 /** What leads from one state to another; keys alone, each list sorted. */
 export interface Difference {

@@ -4,7 +4,7 @@ import { validateSecretKey } from '../../../wire/secret-rules.ts';
 import { CliError, usageError } from '../../cli-error.ts';
 import { type CommandContext, defineCommand } from '../../command.ts';
 import { exitCodes } from '../../exit-codes.ts';
-import { FormatError } from '../../formats/format-error.ts';
+import { FormatError } from '../../../wire/formats/format-error.ts';
 import { choice, commentOption, completing, optionalArgument, scopeOptions, text } from '../../options.ts';
 import type { ScopeFlags } from '../../settings/scope.ts';
 import { type DraftFormat, draftFormats } from './edit-draft/draft-form.ts';

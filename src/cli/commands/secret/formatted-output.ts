@@ -1,12 +1,12 @@
 import type { CommandContext } from '../../command.ts';
-import type { SecretTable } from '../../formats/secret-table.ts';
+import type { SecretTable } from '../../../wire/formats/secret-table.ts';
 import { terminalText } from '../../terminal/terminal-text.ts';
 
 /** Printing secrets in a format of docs/cli-files.md, for commands that read several of them. */
 
 /** The format env has no quotes that every value fits and that shells read the same. */
 export async function warnOfShells({ io }: CommandContext, secrets: SecretTable): Promise<void> {
-  const { keysRunInShell } = await import('../../formats/dotenv.ts');
+  const { keysRunInShell } = await import('../../../wire/formats/dotenv.ts');
   const keys = keysRunInShell(secrets);
   if (keys.length === 0) return;
   io.note(

@@ -1,6 +1,6 @@
 import { CliError } from '../../cli-error.ts';
 import { exitCodes } from '../../exit-codes.ts';
-import type { SecretTable } from '../../formats/secret-table.ts';
+import type { SecretTable } from '../../../wire/formats/secret-table.ts';
 import { loaderVariablesIn } from './loader-variables.ts';
 import { flag } from '../../options.ts';
 

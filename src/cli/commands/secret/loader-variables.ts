@@ -1,4 +1,4 @@
-import type { SecretTable } from '../../formats/secret-table.ts';
+import type { SecretTable } from '../../../wire/formats/secret-table.ts';
 
 const words = (line: string): string[] => line.split(' ');
 

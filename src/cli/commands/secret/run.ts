@@ -3,7 +3,7 @@ import type { SecretListView } from '../../../wire/secrets.ts';
 import { usageError } from '../../cli-error.ts';
 import { type CommandContext, defineCommand } from '../../command.ts';
 import { durationOption } from '../../duration-option.ts';
-import type { SecretTable } from '../../formats/secret-table.ts';
+import type { SecretTable } from '../../../wire/formats/secret-table.ts';
 import { type Option, flag, restArguments, scopeOptions, text } from '../../options.ts';
 import type { Scope } from '../../settings/scope.ts';
 import { type ChildEnd, type ChildOptions, startChild } from './run-child/child-process.ts';

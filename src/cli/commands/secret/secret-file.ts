@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import { CliError, usageError } from '../../cli-error.ts';
 import { exitCodes } from '../../exit-codes.ts';
-import type { DotenvWarning } from '../../formats/dotenv.ts';
-import { FormatError } from '../../formats/format-error.ts';
+import type { DotenvWarning } from '../../../wire/formats/dotenv.ts';
+import { FormatError } from '../../../wire/formats/format-error.ts';
 import type { ManifestNames } from '../../formats/k8s-secret.ts';
-import type { SecretTable } from '../../formats/secret-table.ts';
+import type { SecretTable } from '../../../wire/formats/secret-table.ts';
 import { fileFault } from '../../settings/file-fault.ts';
 import type { CommandContext } from '../../command.ts';
 
@@ -107,7 +107,7 @@ export async function writeSecrets(
 }
 
 const parsers: Readonly<Record<ReadableFormat, (text: string) => Promise<SecretFile>>> = {
-  env: async (text) => ({ ...(await import('../../formats/dotenv.ts')).parseDotenv(text), base64Keys: [] }),
+  env: async (text) => ({ ...(await import('../../../wire/formats/dotenv.ts')).parseDotenv(text), base64Keys: [] }),
   json: async (text) => unambiguous(await (await import('../../formats/json.ts')).parseJson(text)),
   yaml: async (text) => unambiguous(await (await import('../../formats/yaml.ts')).parseYaml(text)),
   'k8s-secret': async (text) => {
@@ -122,7 +122,7 @@ function unambiguous(secrets: SecretTable): SecretFile {
 type Writer = (secrets: SecretTable, names: ManifestNames) => Promise<string>;
 
 const writers: Readonly<Record<WritableFormat, Writer>> = {
-  env: async (secrets) => (await import('../../formats/dotenv.ts')).writeDotenv(secrets),
+  env: async (secrets) => (await import('../../../wire/formats/dotenv.ts')).writeDotenv(secrets),
   json: async (secrets) => (await import('../../formats/json.ts')).writeJson(secrets),
   yaml: async (secrets) => (await import('../../formats/yaml.ts')).writeYaml(secrets),
   shell: async (secrets) => (await import('../../formats/shell.ts')).writeShell(secrets),

@@ -7,7 +7,7 @@ import type {
 } from '../../../wire/secrets.ts';
 import type { VersionWithValueView } from '../../../wire/versions.ts';
 import { type ApiClient, apiPath } from '../../../client/api-client.ts';
-import type { SecretTable } from '../../formats/secret-table.ts';
+import type { SecretTable } from '../../../wire/formats/secret-table.ts';
 import type { Scope } from '../../settings/scope.ts';
 
 /** The requests that several commands make of docs/interface.md 4.5. */

@@ -5,7 +5,7 @@ import { type ApiClient, apiPath } from '../../../client/api-client.ts';
 import { usageError } from '../../cli-error.ts';
 import { type CommandContext, defineCommand } from '../../command.ts';
 import { completing, commentOption, flag, restArguments, scopeOptions } from '../../options.ts';
-import type { SecretTable } from '../../formats/secret-table.ts';
+import type { SecretTable } from '../../../wire/formats/secret-table.ts';
 import type { Scope } from '../../settings/scope.ts';
 import { expectedRevisionId, expectedRevisionOption, expectedVersionOption } from './expected-state.ts';
 import { decoded, readBytes, withFileName } from './secret-file.ts';

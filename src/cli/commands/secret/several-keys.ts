@@ -3,7 +3,7 @@ import type { SecretListView } from '../../../wire/secrets.ts';
 import { CliError, usageError } from '../../cli-error.ts';
 import type { CommandContext } from '../../command.ts';
 import { exitCodes } from '../../exit-codes.ts';
-import type { SecretTable } from '../../formats/secret-table.ts';
+import type { SecretTable } from '../../../wire/formats/secret-table.ts';
 import type { Scope } from '../../settings/scope.ts';
 import { printHidden, printValues, warnOfShells } from './formatted-output.ts';
 import { printSecretList } from './list.ts';

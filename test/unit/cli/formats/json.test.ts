@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { FormatError } from '../../../../src/cli/formats/format-error.ts';
+import { FormatError } from '../../../../src/wire/formats/format-error.ts';
 import { parseJson, writeJson } from '../../../../src/cli/formats/json.ts';
 import { secretTables } from './arbitraries.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { parse } from 'yaml';
-import { FormatError } from '../../../../src/cli/formats/format-error.ts';
+import { FormatError } from '../../../../src/wire/formats/format-error.ts';
 import { writeK8sSecret } from '../../../../src/cli/formats/k8s-secret.ts';
 import { writeShell } from '../../../../src/cli/formats/shell.ts';
 import { secretTables } from './arbitraries.ts';

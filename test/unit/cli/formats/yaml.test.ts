@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { parse } from 'yaml';
-import { FormatError } from '../../../../src/cli/formats/format-error.ts';
+import { FormatError } from '../../../../src/wire/formats/format-error.ts';
 import { parseYaml, writeYaml } from '../../../../src/cli/formats/yaml.ts';
 import { secretKeys, secretTables, secretValues } from './arbitraries.ts';
 

@@ -1,6 +1,6 @@
 import { validateSecretValue } from '../../../../wire/secret-rules.ts';
-import { FormatError } from '../../../formats/format-error.ts';
-import type { SecretTable } from '../../../formats/secret-table.ts';
+import { FormatError } from '../../../../wire/formats/format-error.ts';
+import type { SecretTable } from '../../../../wire/formats/secret-table.ts';
 import { shownText } from '../../../terminal/shown-text.ts';
 import { type SecretFile, parseSecrets, writeSecrets } from '../secret-file.ts';
 

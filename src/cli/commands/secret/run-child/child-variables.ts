@@ -1,5 +1,5 @@
 import { usageError } from '../../../cli-error.ts';
-import type { SecretTable } from '../../../formats/secret-table.ts';
+import type { SecretTable } from '../../../../wire/formats/secret-table.ts';
 import { requireNoLoaderVariables } from '../loader-refusal.ts';
 
 /** What this command itself is signed in with: a program needs its secrets and not the means to all others. */

@@ -4,7 +4,7 @@ import { backoffMs } from '../../../../lib/backoff.ts';
 import type { SecretListView } from '../../../../wire/secrets.ts';
 import { CliError } from '../../../cli-error.ts';
 import type { CommandContext } from '../../../command.ts';
-import type { SecretTable } from '../../../formats/secret-table.ts';
+import type { SecretTable } from '../../../../wire/formats/secret-table.ts';
 import type { Scope } from '../../../settings/scope.ts';
 import { followChanges } from '../../change/followed-changes.ts';
 import { noteOutage } from '../../change/outage-note.ts';

@@ -1,5 +1,5 @@
-import { validateSecretKey, validateSecretValue } from '../../wire/secret-rules.ts';
-import { shownName } from '../../wire/shown-name.ts';
+import { validateSecretKey, validateSecretValue } from '../secret-rules.ts';
+import { shownName } from '../shown-name.ts';
 import { FormatError } from './format-error.ts';
 
 /** The secrets of an environment or of a file: each key with its value. */

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { keysRunInShell, writeDotenv } from '../../../../src/cli/formats/dotenv.ts';
+import { keysRunInShell, writeDotenv } from '../../../../src/wire/formats/dotenv.ts';
 
 /** A value of what shells obey. */
 const value = fc

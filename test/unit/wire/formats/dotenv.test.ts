@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import dotenv from 'dotenv';
 import fc from 'fast-check';
-import { type DotenvFile, parseDotenv, writeDotenv } from '../../../../src/cli/formats/dotenv.ts';
-import { FormatError } from '../../../../src/cli/formats/format-error.ts';
-import type { SecretTable } from '../../../../src/cli/formats/secret-table.ts';
-import { secretTables } from './arbitraries.ts';
+import { type DotenvFile, parseDotenv, writeDotenv } from '../../../../src/wire/formats/dotenv.ts';
+import { FormatError } from '../../../../src/wire/formats/format-error.ts';
+import type { SecretTable } from '../../../../src/wire/formats/secret-table.ts';
+import { secretTables } from '../../cli/formats/arbitraries.ts';
 
 /** What the package reads, without what JavaScript objects bring along. */
 function readByPackage(text: string, options?: { fast: boolean }): Map<string, string> {
