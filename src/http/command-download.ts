@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { type Request, type RequestHandler, type Response, Router } from 'express';
+import { type Request, type Response, Router } from 'express';
 import { DomainError } from '../domain/errors/domain-error.ts';
 import { entityTag, isKnownTag } from './response/entity-tag.ts';
-import { methodNotAllowed, noteRoute } from './router.ts';
+import { serveGet } from './router.ts';
 
 interface Download {
   readonly program: Buffer;
@@ -29,18 +29,14 @@ export function commandRouter(file: string | undefined): Router {
     });
     return download;
   };
-  const serve = (path: string, handler: RequestHandler): void => {
-    const only = methodNotAllowed(['GET']);
-    router.route(path).all(noteRoute(path)).get(handler).all(only);
-  };
-  serve('/cli', async (request, response) => {
+  serveGet(router, '/cli', async (request, response) => {
     const { program, digest } = await current();
     response.setHeader('Content-Type', 'application/octet-stream');
     // Browsers must download it and not show it.
     response.setHeader('Content-Disposition', 'attachment; filename="keyframe"');
     send(request, response, { body: program, digest });
   });
-  serve('/cli.sha256', async (request, response) => {
+  serveGet(router, '/cli.sha256', async (request, response) => {
     const { digest } = await current();
     response.setHeader('Content-Type', 'text/plain; charset=utf-8');
     send(request, response, { body: Buffer.from(`${digest}  keyframe\n`), digest });

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { type Request, type RequestHandler, type Response, Router } from 'express';
 import { dashboardPaths } from '../wire/dashboard-paths.ts';
-import { methodNotAllowed, noteRoute } from './router.ts';
+import { serveGet } from './router.ts';
 
 /** The dashboard: one page for all its paths, and the files in /assets that the page loads. All are public, as the sources are. */
 
@@ -52,19 +52,12 @@ export interface Dashboard {
 export function createDashboard(folder: string | undefined): Dashboard {
   const files = loaderOf(folder);
   const router = Router({ caseSensitive: true, strict: true });
-  const serve = (path: string, handler: RequestHandler): void => {
-    router
-      .route(path)
-      .all(noteRoute(path))
-      .get(handler)
-      .all(methodNotAllowed(['GET']));
-  };
   for (const path of Object.values(dashboardPaths)) {
-    serve(path, async (request, response, next) => {
+    serveGet(router, path, async (request, response, next) => {
       if (!sendPage(request, response, await files())) next('router');
     });
   }
-  serve('/assets/:name', async (request, response, next) => {
+  serveGet(router, '/assets/:name', async (request, response, next) => {
     const path = `assets/${String(request.params['name'])}`;
     const file = (await files()).get(path);
     if (file === undefined) return next('router');

@@ -8,7 +8,7 @@ import { requestTarget } from './middleware/request-target.ts';
 import { requestLog } from './middleware/request-log.ts';
 import { responseHeaders } from './middleware/response-headers.ts';
 import type { Readiness } from './health/readiness.ts';
-import { methodNotAllowed, noteRoute, unknownPath } from './router.ts';
+import { serveGet, unknownPath } from './router.ts';
 
 export interface MetricsAppDeps {
   readonly logger: Logger;
@@ -25,15 +25,11 @@ export function createMetricsApp({ logger, metrics, readiness, warnings }: Metri
   const uncounted = { httpRequest: () => {}, authenticationFailed: () => {}, rateLimited: () => {} };
   app.use(requestLog({ logger, metrics: uncounted }), responseHeaders, requestTarget);
   app.use(healthRouter(readiness, warnings));
-  app
-    .route('/metrics')
-    .all(noteRoute('/metrics'))
-    .get(async (_request, response) => {
-      const text = await metrics.render();
-      response.setHeader('Content-Type', metrics.contentType);
-      response.end(text);
-    })
-    .all(methodNotAllowed(['GET']));
+  serveGet(app, '/metrics', async (_request, response) => {
+    const text = await metrics.render();
+    response.setHeader('Content-Type', metrics.contentType);
+    response.end(text);
+  });
   app.use(unknownPath, errorHandler);
   return listenerOf(app);
 }

@@ -26,7 +26,7 @@ export const unknownPath: RequestHandler = () => {
 };
 
 /** Returns 405 and names the methods of the path. */
-export function methodNotAllowed(methods: readonly Method[]): RequestHandler {
+function methodNotAllowed(methods: readonly Method[]): RequestHandler {
   const allowed = methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).join(', ');
   return (_request, response) => {
     response.setHeader('Allow', allowed);
@@ -35,11 +35,20 @@ export function methodNotAllowed(methods: readonly Method[]): RequestHandler {
 }
 
 /** Stores the template for log and metrics, which must not contain the path. */
-export function noteRoute(template: string): RequestHandler {
+function noteRoute(template: string): RequestHandler {
   return (request, _response, next) => {
     contextOf(request).route = template;
     next();
   };
+}
+
+/** Serves a path that is no route of the API. Other methods get 405. */
+export function serveGet(router: Pick<Router, 'route'>, path: string, handler: RequestHandler): void {
+  router
+    .route(path)
+    .all(noteRoute(path))
+    .get(handler)
+    .all(methodNotAllowed(['GET']));
 }
 
 function register(entry: ReturnType<Router['route']>, method: Method, handler: RequestHandler): void {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { type RequestHandler, Router } from 'express';
-import { methodNotAllowed, noteRoute } from './router.ts';
+import { Router } from 'express';
+import { serveGet } from './router.ts';
 
 /** What a browser requests first: a page at / that names the parts of this server, and its icon. Both are public. */
 
@@ -45,19 +45,12 @@ const icon = Buffer.from(
 /** GET / and /favicon.ico. */
 export function startPageRouter(): Router {
   const router = Router({ caseSensitive: true, strict: true });
-  const serve = (path: string, handler: RequestHandler): void => {
-    router
-      .route(path)
-      .all(noteRoute(path))
-      .get(handler)
-      .all(methodNotAllowed(['GET']));
-  };
-  serve('/', (_request, response) => {
+  serveGet(router, '/', (_request, response) => {
     response.setHeader('Content-Security-Policy', pagePolicy);
     response.setHeader('Content-Type', 'text/html; charset=utf-8');
     response.end(page);
   });
-  serve('/favicon.ico', (_request, response) => {
+  serveGet(router, '/favicon.ico', (_request, response) => {
     response.setHeader('Content-Type', 'image/png');
     response.end(icon);
   });

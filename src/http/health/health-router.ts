@@ -1,6 +1,6 @@
 import { type Response, Router } from 'express';
 import type { Readiness } from './readiness.ts';
-import { methodNotAllowed, noteRoute } from '../router.ts';
+import { serveGet } from '../router.ts';
 
 /**
  * /healthz returns 200 while the process runs. /readyz returns 200 while it can serve, else 503 and the reason. Neither
@@ -12,22 +12,14 @@ export function healthRouter(
   warnings: () => readonly string[] = () => [],
 ): Router {
   const router = Router({ caseSensitive: true, strict: true });
-  router
-    .route('/healthz')
-    .all(noteRoute('/healthz'))
-    .get((_request, response) => send(response, 200, { status: 'ok' }))
-    .all(methodNotAllowed(['GET']));
-  router
-    .route('/readyz')
-    .all(noteRoute('/readyz'))
-    .get(async (_request, response) => {
-      const reason = await readiness.blocker();
-      const found = warnings();
-      const details = found.length === 0 ? {} : { warnings: found };
-      if (reason === undefined) send(response, 200, { status: 'ok', ...details });
-      else send(response, 503, { status: 'unavailable', reason, ...details });
-    })
-    .all(methodNotAllowed(['GET']));
+  serveGet(router, '/healthz', (_request, response) => send(response, 200, { status: 'ok' }));
+  serveGet(router, '/readyz', async (_request, response) => {
+    const reason = await readiness.blocker();
+    const found = warnings();
+    const details = found.length === 0 ? {} : { warnings: found };
+    if (reason === undefined) send(response, 200, { status: 'ok', ...details });
+    else send(response, 503, { status: 'unavailable', reason, ...details });
+  });
   return router;
 }
 

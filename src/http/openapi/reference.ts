@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type RequestHandler, type Response, Router } from 'express';
 import { openApiDocument } from './document.ts';
-import { methodNotAllowed, noteRoute } from '../router.ts';
+import { serveGet } from '../router.ts';
 
 /**
  * The description of the interface: /openapi.json, and a page at /docs that renders it. Both are public, as the sources
@@ -83,24 +83,23 @@ const assetFolder = dirname(fileURLToPath(import.meta.resolve('swagger-ui-dist/p
 /** GET /openapi.json, /docs and what the page at /docs loads. */
 export function referenceRouter(): Router {
   const router = Router({ caseSensitive: true, strict: true });
-  const serve = (path: string, handler: RequestHandler): void => {
-    const only = methodNotAllowed(['GET']);
-    router.route(path).all(noteRoute(path)).get(handler).all(only);
-  };
-  serve(
+  serveGet(
+    router,
     '/openapi.json',
     text('application/json; charset=utf-8', () => JSON.stringify(openApiDocument())),
   );
-  serve(
+  serveGet(
+    router,
     '/docs',
     text('text/html; charset=utf-8', () => page),
   );
-  serve('/docs/reference.js', text('text/javascript; charset=utf-8', script));
-  serve(
+  serveGet(router, '/docs/reference.js', text('text/javascript; charset=utf-8', script));
+  serveGet(
+    router,
     '/docs/reference.css',
     text('text/css; charset=utf-8', () => styles),
   );
-  for (const [name, mediaType] of Object.entries(assets)) serve(`/docs/${name}`, file(name, mediaType));
+  for (const [name, mediaType] of Object.entries(assets)) serveGet(router, `/docs/${name}`, file(name, mediaType));
   return router;
 }
 

@@ -13,7 +13,7 @@ import { sourceAddress } from '../admission/source-address.ts';
 import type { RouteHandlerDeps } from '../middleware/route-handler.ts';
 import { readQuery } from '../request/query.ts';
 import { contextOf } from '../request-context.ts';
-import { methodNotAllowed, noteRoute } from '../router.ts';
+import { serveGet } from '../router.ts';
 import { onwardPage, refusalPage, signInPagePolicy } from './pages.ts';
 
 /**
@@ -24,13 +24,7 @@ export function oidcRouter(deps: RouteHandlerDeps): Router {
   const router = Router({ caseSensitive: true, strict: true });
   const { oidc } = deps.services.signIn;
   if (oidc === undefined) return router;
-  const serve = (path: string, handler: Served): void => {
-    router
-      .route(path)
-      .all(noteRoute(path))
-      .get(servedAsPage(handler, deps))
-      .all(methodNotAllowed(['GET']));
-  };
+  const serve = (path: string, handler: Served): void => serveGet(router, path, servedAsPage(handler, deps));
   serve('/sign-in/oidc', (request, response) => start(request, response, { oidc, deps }));
   serve(oidcCallbackPath, (request, response) => finish(request, response, oidc));
   return router;
