@@ -1,7 +1,7 @@
 import type { ClientRequest, IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { answerError, foreignAnswer, networkError } from './answer-error.ts';
 import { ClientError } from './client-error.ts';
-import { EventParser, type SentEvent } from './event-parser.ts';
+import { EventParser, type SentEvent } from '../wire/event-parser.ts';
 import { lookup } from './lookup.ts';
 
 export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';

@@ -2,6 +2,7 @@ import type { ReactNode } from 'react';
 import { Route, Routes } from 'react-router';
 import { dashboardPaths } from '../wire/dashboard-paths.ts';
 import { DevicePage } from './pages/device.tsx';
+import { EnvironmentPage } from './pages/environment.tsx';
 import { EnvironmentsPage } from './pages/environments.tsx';
 import { FirstStepsPage } from './pages/first-steps.tsx';
 import { HomePage } from './pages/home.tsx';
@@ -24,6 +25,7 @@ export function App(): ReactNode {
           <Route path={dashboardPaths.home} element={<HomePage />} />
           <Route path={dashboardPaths.overview} element={<OverviewPage />} />
           <Route path={dashboardPaths.environments} element={<EnvironmentsPage />} />
+          <Route path={dashboardPaths.environment} element={<EnvironmentPage />} />
           <Route path={dashboardPaths.firstSteps} element={<FirstStepsPage />} />
           <Route path={dashboardPaths.sessions} element={<SessionsPage />} />
           <Route path={dashboardPaths.invitations} element={<InvitationsPage />} />

@@ -6,6 +6,8 @@ import './style/parts.css';
 import './style/lists.css';
 import './style/pages.css';
 import './style/overview.css';
+import './style/drawer.css';
+import './style/environment.css';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';

@@ -7,6 +7,7 @@ export const dashboardPaths = {
   firstSteps: '/get-started',
   overview: '/orgs/:organization',
   environments: '/orgs/:organization/environments',
+  environment: '/orgs/:organization/environments/:project/:environment',
   signIn: '/sign-in',
   sessions: '/sessions',
   invitations: '/invitations',

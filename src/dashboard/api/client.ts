@@ -19,7 +19,7 @@ export class ApiError extends Error {
 }
 
 export interface ApiRequest {
-  readonly method?: 'GET' | 'POST' | 'DELETE';
+  readonly method?: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   /** Sent as JSON. */
   readonly body?: unknown;
   /** Sent as `Authorization` in place of the session's cookie. */
@@ -47,6 +47,26 @@ export async function callApi<Body>(path: string, { method = 'GET', body, token 
   const text = await response.text().catch(unreachable);
   if (!response.ok) throw refusal(response, text);
   return (text === '' ? undefined : JSON.parse(text)) as Body;
+}
+
+/**
+ * Opens a stream of events of a path below /api/v1. It is never use of the session.
+ *
+ * @throws ApiError if the server refuses, or cannot be reached
+ */
+export async function openStream(path: string, { lastEventId, signal }: StreamRequest): Promise<Response> {
+  const headers = new Headers({ Accept: 'text/event-stream', 'X-Keyframe-Background': '1' });
+  if (lastEventId !== undefined) headers.set('Last-Event-ID', lastEventId);
+  const response = await reach(`/api/v1${path}`, { headers, cache: 'no-store', redirect: 'error', signal });
+  if (!response.ok) throw refusal(response, await response.text().catch(unreachable));
+  return response;
+}
+
+export interface StreamRequest {
+  /** Of the last event that was read. */
+  readonly lastEventId: string | undefined;
+  /** Ends it. */
+  readonly signal: AbortSignal;
 }
 
 function reach(url: string, init: RequestInit): Promise<Response> {

@@ -7,6 +7,7 @@ import {
   useQueryClient,
 } from '@tanstack/react-query';
 import type { SessionListView, SessionView } from '../../wire/sessions.ts';
+import { clearDrafts } from '../state/drafts.ts';
 import { ApiError, callApi } from './client.ts';
 import { meQuery, type User } from './me.ts';
 
@@ -53,6 +54,9 @@ export function useSignOut(): UseMutationResult<void, ApiError, void> {
       const { session } = client.getQueryData(meQuery.queryKey) ?? (await callApi<User>('/me'));
       if (session) await callApi(`/sessions/${session.id}`, { method: 'DELETE' });
     },
-    onSuccess: () => client.clear(),
+    onSuccess: () => {
+      client.clear();
+      clearDrafts();
+    },
   });
 }

@@ -69,3 +69,28 @@ export function ChevronIcon(): ReactNode {
     </Icon>
   );
 }
+
+export function CloseIcon(): ReactNode {
+  return (
+    <Icon>
+      <path d="m4 4 8 8M12 4l-8 8" />
+    </Icon>
+  );
+}
+
+export function EyeIcon(): ReactNode {
+  return (
+    <Icon>
+      <path d="M1.75 8S4 3.75 8 3.75 14.25 8 14.25 8 12 12.25 8 12.25 1.75 8 1.75 8Z" />
+      <circle cx="8" cy="8" r="1.75" />
+    </Icon>
+  );
+}
+
+export function EyeOffIcon(): ReactNode {
+  return (
+    <Icon>
+      <path d="M6.4 4A6.3 6.3 0 0 1 8 3.75C12 3.75 14.25 8 14.25 8a11 11 0 0 1-1.6 2.1M4 5.4A10.6 10.6 0 0 0 1.75 8S4 12.25 8 12.25c1 0 1.9-.27 2.7-.67M2.5 2.5l11 11" />
+    </Icon>
+  );
+}

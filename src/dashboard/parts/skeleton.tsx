@@ -5,7 +5,7 @@ export interface SkeletonProps {
   readonly name: string;
   /** How many rows it has; each is as high as a row of the list that follows. */
   readonly rows: number;
-  readonly look?: 'row' | 'line';
+  readonly look?: 'row' | 'tall';
 }
 
 const widths = ['38%', '26%', '44%', '31%', '22%'];

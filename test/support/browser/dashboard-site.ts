@@ -3,6 +3,7 @@ import type { AppOptions } from '../../../src/http/app.ts';
 import { dashboardFolder } from '../../../tools/build/dashboard.ts';
 import { type TestApi, startTestApi } from '../api/http.ts';
 import { type TestUser, createUser } from '../api/services.ts';
+import { waitFor } from '../fixtures/wait-for.ts';
 import { publicUrl, type TestIssuer } from '../oidc/issuer.ts';
 import { startBrowser } from './browser.ts';
 import { type PageRecord, watchedPage } from './watched-page.ts';
@@ -35,6 +36,8 @@ export async function startDashboardSite(
     issuer === undefined ? {} : { oidc: issuer.options() },
   );
   resources.defer(() => api.close());
+  api.services.feed.start();
+  await waitFor('the feed to hear', () => api.services.feed.ready);
   // An issuer knows the server by one address, whatever its port is.
   const rules = issuer === undefined ? undefined : [`MAP ${new URL(publicUrl).host} 127.0.0.1:${api.port}`];
   const browser = await startBrowser(resources, rules);

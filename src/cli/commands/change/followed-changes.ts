@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type ApiClient, apiPath } from '../../../client/api-client.ts';
 import { ClientError } from '../../../client/client-error.ts';
-import type { SentEvent } from '../../../client/event-parser.ts';
+import type { SentEvent } from '../../../wire/event-parser.ts';
 import { backoffMs } from '../../../lib/backoff.ts';
 import type { StreamEventView } from '../../../wire/changes.ts';
 import { CliError } from '../../cli-error.ts';

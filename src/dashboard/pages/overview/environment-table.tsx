@@ -1,4 +1,6 @@
 import type { ReactNode } from 'react';
+import { generatePath, Link } from 'react-router';
+import { dashboardPaths } from '../../../wire/dashboard-paths.ts';
 import type { ProjectPlaces } from '../../api/places.ts';
 import { Status } from '../../parts/status.tsx';
 import type { HealthCounts } from '../../text/fleet-summary.ts';
@@ -12,7 +14,7 @@ export interface EnvironmentTableProps {
 }
 
 /** The environments of an organization, with what reads each. */
-export function EnvironmentTable({ projects, health }: EnvironmentTableProps): ReactNode {
+export function EnvironmentTable({ organization, projects, health }: EnvironmentTableProps): ReactNode {
   return (
     <table className="table">
       <thead>
@@ -29,8 +31,16 @@ export function EnvironmentTable({ projects, health }: EnvironmentTableProps): R
           environments.map((environment) => (
             <tr key={environment.id}>
               <th scope="row" className="cell-main">
-                <span className="muted">{project.slug} / </span>
-                {environment.slug}
+                <Link
+                  to={generatePath(dashboardPaths.environment, {
+                    organization,
+                    project: project.slug,
+                    environment: environment.slug,
+                  })}
+                >
+                  <span className="muted">{project.slug} / </span>
+                  {environment.slug}
+                </Link>
                 {environment.protected === true ? <span className="badge">Protected</span> : undefined}
               </th>
               <td>{health === undefined ? undefined : <Readers counts={health.get(environment.id)} />}</td>

@@ -1,0 +1,37 @@
+import type { ReactNode } from 'react';
+import type { SecretKeyView } from '../../../wire/secrets.ts';
+import { Drawer } from '../../parts/drawer.tsx';
+import { Moment } from '../../parts/moment.tsx';
+import type { Place, Rights } from '../../text/place.ts';
+import type { HeldKeys } from './held.ts';
+import { CurrentValue } from './current-value.tsx';
+import { KeyDraft } from './key-draft.tsx';
+
+export interface KeyDrawerProps {
+  readonly name: string;
+  readonly place: Place;
+  /** Undefined if the key does not exist, or only in the draft. */
+  readonly secret: SecretKeyView | undefined;
+  readonly rights: Rights;
+  readonly held: HeldKeys;
+  readonly onClose: () => void;
+}
+
+/** Everything about a key. */
+export function KeyDrawer({ name, place, secret, rights, held, onClose }: KeyDrawerProps): ReactNode {
+  return (
+    <Drawer title={<span className="mono">{name}</span>} onClose={onClose}>
+      {secret === undefined ? (
+        <p className="muted">This key does not exist in the environment.</p>
+      ) : (
+        <section className="drawer-section">
+          <p className="muted">
+            Version {secret.version}, <Moment at={secret.updatedAt} /> by {secret.updatedByName}
+          </p>
+          <CurrentValue key={secret.version} name={name} place={place} />
+        </section>
+      )}
+      {rights.mayWrite ? <KeyDraft name={name} isPresent={secret !== undefined} held={held} /> : undefined}
+    </Drawer>
+  );
+}

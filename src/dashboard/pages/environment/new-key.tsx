@@ -1,0 +1,68 @@
+import { type ComponentProps, type ReactNode, useId, useState } from 'react';
+import { validateSecretKey, validateSecretValue } from '../../../wire/secret-rules.ts';
+import { Button } from '../../parts/button.tsx';
+import { Drawer } from '../../parts/drawer.tsx';
+import { useFirstFocus } from '../../parts/use-first-focus.ts';
+import { setInDraft } from '../../text/draft.ts';
+import type { HeldKeys } from './held.ts';
+import { ValueField } from './value-field.tsx';
+
+/** Adds a key to the draft. */
+export function NewKey({ held, onClose }: { readonly held: HeldKeys; readonly onClose: () => void }): ReactNode {
+  const [key, setKey] = useState('');
+  const [value, setValue] = useState('');
+  const [fault, setFault] = useState<string>();
+  const id = useId();
+  const first = useFirstFocus<HTMLInputElement>();
+  const submit: ComponentProps<'form'>['onSubmit'] = (event) => {
+    event.preventDefault();
+    const found = faultOf(key, held);
+    setFault(found);
+    if (found !== undefined || validateSecretValue(value) !== undefined) return;
+    held.change((draft) => setInDraft(draft, held.versions, new Map([[key, value]])));
+    onClose();
+  };
+  return (
+    <Drawer title="New key" onClose={onClose}>
+      <form className="form" onSubmit={submit} noValidate>
+        <div className="field">
+          <label htmlFor={id}>Name</label>
+          <input
+            ref={first}
+            id={id}
+            className="input mono"
+            value={key}
+            onChange={(event) => {
+              setKey(event.target.value);
+              setFault(undefined);
+            }}
+            placeholder="DATABASE_URL"
+            autoComplete="off"
+            autoCapitalize="off"
+            spellCheck={false}
+            aria-invalid={fault !== undefined}
+            aria-describedby={`${id}-fault`}
+          />
+          <p id={`${id}-fault`} className="field-fault" role="alert">
+            {fault}
+          </p>
+        </div>
+        <ValueField label="Value" value={value} onChange={setValue} />
+        <div className="form-end">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button look="primary" type="submit">
+            Add to the draft
+          </Button>
+        </div>
+      </form>
+    </Drawer>
+  );
+}
+
+function faultOf(key: string, { versions, draft }: HeldKeys): string | undefined {
+  if (key === '') return 'Name the key.';
+  const fault = validateSecretKey(key);
+  if (fault !== undefined) return `The name ${fault}.`;
+  if (versions.has(key) || draft.get(key)?.kind === 'set') return 'This key exists. Close this, and edit it there.';
+  return undefined;
+}

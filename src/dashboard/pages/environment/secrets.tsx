@@ -1,0 +1,143 @@
+import { type ReactNode, useMemo, useState } from 'react';
+import { useSearchParams } from 'react-router';
+import type { SecretKeyListView } from '../../../wire/secrets.ts';
+import { Button } from '../../parts/button.tsx';
+import { Empty } from '../../parts/empty.tsx';
+import { Notice } from '../../parts/notice.tsx';
+import { VirtualTable } from '../../parts/virtual-table.tsx';
+import type { HeldDraft } from '../../state/drafts.ts';
+import { counted } from '../../text/counted.ts';
+import { emptyDraft, planOf } from '../../text/draft.ts';
+import { rowsOf } from '../../text/key-rows.ts';
+import type { Place, Rights } from '../../text/place.ts';
+import { DraftBar } from './draft-bar.tsx';
+import { KeyDrawer } from './key-drawer.tsx';
+import { KeyCells } from './key-row.tsx';
+import { NewKey } from './new-key.tsx';
+import { PasteFile } from './paste-file.tsx';
+import { Review } from './review.tsx';
+
+export interface SecretsProps extends HeldDraft {
+  readonly place: Place;
+  readonly list: SecretKeyListView;
+  readonly rights: Rights;
+}
+
+type Panel = 'new' | 'paste' | 'review';
+
+const columns = ['Key', 'Value', 'Version', 'Changed'];
+const rowHeight = { wide: 49, narrow: 81 };
+
+/** The table of keys, with what the user wants to change. */
+export function Secrets({ place, list, rights, draft, change }: SecretsProps): ReactNode {
+  const [parameters, setParameters] = useSearchParams();
+  const [filter, setFilter] = useState('');
+  const [panel, setPanel] = useState<Panel>();
+  const [saved, setSaved] = useState('');
+  const rows = useMemo(() => rowsOf(list.secrets, draft, filter), [list, draft, filter]);
+  const versions = useMemo(() => new Map(list.secrets.map(({ key, version }) => [key, version])), [list]);
+  const plan = useMemo(() => planOf(draft, versions), [draft, versions]);
+  const open = parameters.get('key');
+  const close = (): void => setPanel(undefined);
+  const held = { draft, change, versions };
+  return (
+    <>
+      {saved === '' ? undefined : <Notice kind="info">{saved}</Notice>}
+      <Toolbar
+        filter={filter}
+        onFilter={setFilter}
+        count={rows.length}
+        onOpen={rights.mayWrite ? setPanel : undefined}
+      />
+      {rows.length === 0 ? (
+        <NoKeys filter={filter} mayWrite={rights.mayWrite} />
+      ) : (
+        <VirtualTable
+          name="Keys"
+          className="keys"
+          columns={columns}
+          rows={rows}
+          rowKey={({ key }) => key}
+          rowHeight={rowHeight}
+        >
+          {(row) => <KeyCells row={row} place={place} />}
+        </VirtualTable>
+      )}
+      {plan.length === 0 ? undefined : (
+        <DraftBar plan={plan} onDiscard={() => change(() => emptyDraft)} onReview={() => setPanel('review')} />
+      )}
+      {open === null ? undefined : (
+        <KeyDrawer
+          key={open}
+          name={open}
+          place={place}
+          secret={list.secrets.find(({ key }) => key === open)}
+          rights={rights}
+          held={held}
+          onClose={() => setParameters({})}
+        />
+      )}
+      {panel === 'new' ? <NewKey held={held} onClose={close} /> : undefined}
+      {panel === 'paste' ? <PasteFile held={held} onClose={close} /> : undefined}
+      {panel === 'review' ? (
+        <Review
+          place={place}
+          plan={plan}
+          revisionId={list.revisionId}
+          held={held}
+          onClose={close}
+          onSaved={(report) => {
+            change(() => emptyDraft);
+            setSaved(report);
+            close();
+          }}
+        />
+      ) : undefined}
+    </>
+  );
+}
+
+interface ToolbarProps {
+  readonly filter: string;
+  readonly onFilter: (filter: string) => void;
+  readonly count: number;
+  /** Undefined for a user who may not write. */
+  readonly onOpen: ((panel: Panel) => void) | undefined;
+}
+
+function Toolbar({ filter, onFilter, count, onOpen }: ToolbarProps): ReactNode {
+  return (
+    <div className="toolbar">
+      <input
+        type="search"
+        className="input"
+        aria-label="Filter by name"
+        placeholder="Filter by name"
+        value={filter}
+        onChange={(event) => onFilter(event.target.value)}
+        autoComplete="off"
+        spellCheck={false}
+      />
+      <output className="muted toolbar-count">
+        {filter.trim() === '' ? counted(count, 'key') : `${counted(count, 'key')} found`}
+      </output>
+      {onOpen === undefined ? undefined : (
+        <span className="toolbar-end">
+          <Button onClick={() => onOpen('paste')}>Paste a .env</Button>
+          <Button look="primary" onClick={() => onOpen('new')}>
+            New key
+          </Button>
+        </span>
+      )}
+    </div>
+  );
+}
+
+function NoKeys({ filter, mayWrite }: { readonly filter: string; readonly mayWrite: boolean }): ReactNode {
+  if (filter.trim() !== '') return <Empty title="No key has this name" />;
+  return (
+    <Empty title="This environment has no keys">
+      {mayWrite ? <p>Add one with New key, or paste a .env file.</p> : undefined}
+    </Empty>
+  );
+}

@@ -1,0 +1,59 @@
+import { type ReactNode, useEffect, useId, useLayoutEffect, useRef } from 'react';
+import { CloseIcon } from './icons.tsx';
+
+export interface DrawerProps {
+  readonly title: ReactNode;
+  /** Beside the title. */
+  readonly actions?: ReactNode;
+  readonly wide?: boolean;
+  readonly onClose: () => void;
+  readonly children: ReactNode;
+  /** Stays visible at the bottom. */
+  readonly foot?: ReactNode;
+}
+
+/**
+ * A panel at the right edge, over the page. While it is mounted it is open. The browser keeps the focus in it, closes it at
+ * Escape, and gives the focus back.
+ */
+export function Drawer({ title, actions, wide = false, onClose, children, foot }: DrawerProps): ReactNode {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const id = useId();
+  // Before it leaves the page: closing it later would not give the focus back.
+  useLayoutEffect(() => {
+    const element = dialog.current;
+    if (element === null) return undefined;
+    element.showModal();
+    return () => element.close();
+  }, []);
+  useEffect(() => {
+    const element = dialog.current;
+    // A click beside it: all of its content is in the element within.
+    const onClick = (event: MouseEvent): void => void (event.target === element && onClose());
+    element?.addEventListener('click', onClick);
+    return () => element?.removeEventListener('click', onClick);
+  }, [onClose]);
+  return (
+    <dialog
+      ref={dialog}
+      className={wide ? 'drawer drawer-wide' : 'drawer'}
+      aria-labelledby={id}
+      onCancel={(event) => {
+        event.preventDefault();
+        onClose();
+      }}
+    >
+      <div className="drawer-body">
+        <header className="drawer-head">
+          <h2 id={id}>{title}</h2>
+          {actions}
+          <button type="button" className="tool" aria-label="Close" title="Close" onClick={onClose}>
+            <CloseIcon />
+          </button>
+        </header>
+        <div className="drawer-content">{children}</div>
+        {foot === undefined ? undefined : <footer className="drawer-foot">{foot}</footer>}
+      </div>
+    </dialog>
+  );
+}

@@ -1,0 +1,215 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import type { HttpClient } from '../support/api/http.ts';
+import { type TestUser, enrol } from '../support/api/services.ts';
+import { type DashboardSite, createVisitor, startDashboardSite } from '../support/browser/dashboard-site.ts';
+import { lookAt } from '../support/browser/looks.ts';
+import { createOrganization } from '../support/browser/organization.ts';
+
+const resources = new AsyncDisposableStack();
+let site: DashboardSite;
+
+beforeAll(async () => {
+  site = await startDashboardSite(resources);
+});
+afterAll(() => resources.disposeAsync());
+
+interface Scene {
+  readonly owner: TestUser;
+  readonly client: HttpClient;
+  readonly path: string;
+  /** All values. */
+  readonly values: () => Promise<Record<string, string>>;
+}
+
+/** An environment with A, B and C of an organization for this test. */
+async function scene(slug: string): Promise<Scene> {
+  const { owner } = await createOrganization(site.api, slug, ['shop/production']);
+  const client = site.api.client(owner.token);
+  const secrets = `/secrets/${slug}/shop/production`;
+  await client.expectStatus(200, 'PATCH', secrets, { set: { A: 'a1', B: 'b1', C: 'c1' } });
+  const values: Scene['values'] = async () => {
+    const list = await client.expectStatus<{ secrets: { key: string; value: string }[] }>(200, 'GET', secrets);
+    return Object.fromEntries(list.secrets.map(({ key, value }) => [key, value]));
+  };
+  return { owner, client, path: `/orgs/${slug}/environments/shop/production`, values };
+}
+
+async function setKey(page: Page, key: string, value: string): Promise<void> {
+  await page.getByRole('link', { name: key, exact: true }).click();
+  const drawer = page.getByRole('dialog', { name: key });
+  await drawer.getByRole('button', { name: 'Change the value' }).click();
+  await drawer.getByLabel('New value').fill(value);
+  await drawer.getByRole('button', { name: 'Close' }).click();
+}
+
+async function deleteKey(page: Page, key: string): Promise<void> {
+  await page.getByRole('link', { name: key, exact: true }).click();
+  const drawer = page.getByRole('dialog', { name: key });
+  await drawer.getByRole('button', { name: 'Delete' }).click();
+  await drawer.getByRole('button', { name: 'Close' }).click();
+}
+
+const review = (page: Page) => page.getByRole('dialog', { name: /^Review/ });
+
+test('a draft becomes a plan, and the plan one revision with a comment', async () => {
+  const { owner, client, path, values } = await scene('draft');
+  const { page } = await site.visitAs(owner, path);
+  await setKey(page, 'A', 'a2');
+  await deleteKey(page, 'B');
+  await page.getByRole('button', { name: 'New key' }).click();
+  await page.getByLabel('Name', { exact: true }).fill('D');
+  await page.getByLabel('Value', { exact: true }).fill('d1');
+  expect(await lookAt(page, 'new-key')).toEqual([]);
+  await page.getByRole('button', { name: 'Add to the draft' }).click();
+  await page.getByText('3 changes not saved').waitFor();
+  expect(await lookAt(page, 'draft')).toEqual([]);
+  // The draft stays while the user looks at another page of the dashboard.
+  await page.getByRole('link', { name: 'Overview' }).click();
+  await page.goBack();
+  await page.getByRole('button', { name: 'Review' }).click();
+  expect(await review(page).getByRole('list', { name: 'Changes' }).getByRole('listitem').allInnerTexts()).toEqual([
+    expect.stringMatching(/Changed:\s+A\s+v1 gets a new value/),
+    expect.stringMatching(/Deleted:\s+B\s+v1 is deleted/),
+    expect.stringMatching(/New:\s+D\s+a new key/),
+  ]);
+  expect(await lookAt(page, 'review')).toEqual([]);
+  expect(await values()).toEqual({ A: 'a1', B: 'b1', C: 'c1' });
+  await page.getByLabel('Comment').fill('rotate');
+  await page.getByRole('button', { name: 'Commit' }).click();
+  await page.getByText('Saved as revision 2: 2 set, 1 deleted.').waitFor();
+  expect(await values()).toEqual({ A: 'a2', C: 'c1', D: 'd1' });
+  expect(await page.getByText('not saved').count()).toBe(0);
+  const { changes } = await client.expectStatus<{ changes: { comment: string }[] }>(
+    200,
+    'GET',
+    '/changes/draft/shop/production',
+  );
+  expect(changes[0]).toMatchObject({ revision: 2, comment: 'rotate', changedByName: owner.email });
+});
+
+test('a mask is never saved, and a name that is not allowed is refused at once', async () => {
+  const { owner, path, values } = await scene('mask');
+  const { page } = await site.visitAs(owner, path);
+  await page.getByRole('link', { name: 'A', exact: true }).click();
+  await page.getByRole('button', { name: 'Change the value' }).click();
+  expect(await page.getByLabel('New value').inputValue()).toBe('');
+  // Nothing was typed: nothing is in the draft.
+  await page.getByRole('button', { name: 'Close' }).click();
+  expect(await page.getByRole('region', { name: 'Draft' }).count()).toBe(0);
+  await page.getByRole('button', { name: 'New key' }).click();
+  for (const [name, fault] of [
+    ['', 'Name the key.'],
+    ['a b', 'The name must be'],
+    ['A', 'This key exists.'],
+  ] as const) {
+    await page.getByLabel('Name', { exact: true }).fill(name);
+    await page.getByRole('button', { name: 'Add to the draft' }).click();
+    expect(await page.getByRole('alert').innerText()).toContain(fault);
+  }
+  expect(await values()).toEqual({ A: 'a1', B: 'b1', C: 'c1' });
+});
+
+test('a pasted .env shows what it adds, sets and cuts, and its faults by line without values', async () => {
+  const { owner, path, values } = await scene('paste');
+  const { page } = await site.visitAs(owner, path);
+  await page.getByRole('button', { name: 'Paste a .env' }).click();
+  const field = page.getByLabel('Lines of KEY=value');
+  await field.fill('A=a9\nthis is t0p-secret');
+  const fault = page.getByRole('alert');
+  await fault.waitFor();
+  expect(await fault.innerText()).toContain('line 2');
+  expect(await fault.innerText()).not.toContain('t0p-secret');
+  await field.fill('A=a9 # cut by all\nNEW="n$1"\nHASH=h#x');
+  await page.getByLabel('Delete the 2 keys that the file does not have').check();
+  const found = page.getByRole('dialog').getByRole('status');
+  expect(await found.innerText()).toMatch(/New 2\s+NEW\s+HASH\s+Set again 1\s+A\s+Deleted 2\s+B\s+C\s/);
+  expect(await found.innerText()).toMatch(/line 2 NEW \$ stands for itself here/);
+  expect(await lookAt(page, 'paste')).toEqual([]);
+  await page.getByRole('button', { name: 'Add 5 changes to the draft' }).click();
+  await page.getByRole('button', { name: 'Review' }).click();
+  await page.getByRole('button', { name: 'Commit' }).click();
+  await page.getByText('Saved as revision 2: 3 set, 2 deleted.').waitFor();
+  expect(await values()).toEqual({ A: 'a9', NEW: 'n$1', HASH: 'h#x' });
+});
+
+test('changes of other users appear by themselves', async () => {
+  const { owner, client, path } = await scene('live');
+  const { page } = await site.visitAs(owner, path);
+  await page.getByText('Revision 1').waitFor();
+  await client.expectStatus(201, 'PUT', '/secrets/live/shop/production/LATER', { value: 'x' });
+  await page.getByRole('link', { name: 'LATER' }).waitFor();
+  await page.getByText('Revision 2').waitFor();
+  await client.expectStatus(204, 'DELETE', '/secrets/live/shop/production/A');
+  await page.getByRole('link', { name: 'A', exact: true }).waitFor({ state: 'detached' });
+  expect(await page.getByText('Revision 3').count()).toBe(1);
+});
+
+test('two browsers edit at the same time: the later one sees base, theirs and its own, and loses nothing', async () => {
+  const { owner, path, values } = await scene('both');
+  const other = await createVisitor(site.api, 'bo');
+  await enrol(site.api.services, owner, other, { organization: 'both', role: 'developer' });
+  const first = (await site.visitAs(owner, path)).page;
+  const second = (await site.visitAs(other, path)).page;
+  // The later one does not hear of the change before it commits.
+  await second.route('**/api/v1/changes/**', (route) => route.abort());
+  await second.reload();
+  await setKey(second, 'A', 'a-theirs-not');
+  await setKey(second, 'B', 'b-second');
+  await setKey(first, 'A', 'a-first');
+  await first.getByRole('button', { name: 'Review' }).click();
+  await first.getByRole('button', { name: 'Commit' }).click();
+  await first.getByText('Saved as revision 2').waitFor();
+
+  await second.getByRole('button', { name: 'Review' }).click();
+  await second.getByRole('button', { name: 'Commit' }).click();
+  await second.getByText('Nothing was saved, and your draft is complete.').waitFor();
+  expect(await values()).toEqual({ A: 'a-first', B: 'b1', C: 'c1' });
+  await second.getByRole('button', { name: 'Show values' }).click();
+  await second.getByText('a-first').waitFor();
+  const sides = second.getByRole('list', { name: 'Changes' }).getByRole('listitem').first();
+  expect(await sides.innerText()).toMatch(/When you began v1\s+a1\s+Theirs v2\s+a-first\s+Yours\s+a-theirs-not/);
+  expect(await lookAt(second, 'conflict')).toEqual([]);
+  // Undecided, it cannot be saved.
+  expect(await second.getByRole('button', { name: 'Commit' }).getAttribute('aria-disabled')).toBe('true');
+  await second.getByRole('button', { name: 'Keep yours: A' }).click();
+  await second.getByRole('button', { name: 'Commit' }).click();
+  await second.getByText('Saved as revision 3: 2 set.').waitFor();
+  expect(await values()).toEqual({ A: 'a-theirs-not', B: 'b-second', C: 'c1' });
+});
+
+test('a conflict shows before the commit too, and taking theirs leaves the key alone', async () => {
+  const { owner, client, path, values } = await scene('early');
+  const { page } = await site.visitAs(owner, path);
+  await setKey(page, 'A', 'mine');
+  await deleteKey(page, 'B');
+  await client.expectStatus(200, 'PATCH', '/secrets/early/shop/production', { set: { A: 'theirs' }, delete: ['B'] });
+  await page.getByText('1 conflict').waitFor();
+  await page.getByRole('button', { name: 'Review' }).click();
+  await page.getByRole('button', { name: 'Take theirs: A' }).click();
+  await page.getByText('Nothing is left to change.').waitFor();
+  expect(await values()).toEqual({ A: 'theirs', C: 'c1' });
+});
+
+test('a failing commit says why and keeps the draft', async () => {
+  const { owner, path } = await scene('fail');
+  const { page } = await site.visitAs(owner, path);
+  await setKey(page, 'A', 'x');
+  await page.route('**/api/v1/secrets/fail/shop/production', (route) =>
+    route.request().method() === 'PATCH' ? route.abort() : route.continue(),
+  );
+  await page.getByRole('button', { name: 'Review' }).click();
+  await page.getByRole('button', { name: 'Commit' }).click();
+  await review(page).getByRole('alert').waitFor();
+  await page.getByRole('button', { name: 'Back' }).click();
+  await page.getByText('1 change not saved').waitFor();
+  // The browser asks before the page is left with a draft.
+  const asked = new Promise<string>((resolve) => {
+    page.once('dialog', (dialog) => {
+      resolve(dialog.type());
+      void dialog.accept();
+    });
+  });
+  await page.reload();
+  expect(await asked).toBe('beforeunload');
+});
