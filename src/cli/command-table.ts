@@ -134,8 +134,12 @@ export const commandTable: readonly CommandSection[] = [
       },
       {
         name: 'invitation',
-        summary: 'Accept, decline and withdraw invitations',
+        summary: 'Create, accept, decline and withdraw invitations',
         commands: [
+          {
+            name: 'create',
+            load: async () => (await import('./commands/invitation/create.ts')).invitationCreateCommand,
+          },
           { name: 'list', load: async () => (await import('./commands/invitation/list.ts')).invitationListCommand },
           {
             name: 'accept',
@@ -169,6 +173,10 @@ export const commandTable: readonly CommandSection[] = [
             load: async () => (await import('./commands/user/revoke-admin.ts')).userRevokeAdminCommand,
           },
           { name: 'token', load: async () => (await import('./commands/user/token.ts')).userTokenCommand },
+          {
+            name: 'sign-in-link',
+            load: async () => (await import('./commands/user/sign-in-link.ts')).userSignInLinkCommand,
+          },
           {
             name: 'open-sign-in',
             load: async () => (await import('./commands/user/open-sign-in.ts')).userOpenSignInCommand,

@@ -46,6 +46,7 @@ import { oidcCallbackPath, OidcSignIn, type OidcSignInDeps, type OidcSignInOptio
 import { Sessions } from '../services/sign-in/sessions.ts';
 import { CommandLogins } from '../services/sign-in/command-logins.ts';
 import { SignIn } from '../services/sign-in/sign-in.ts';
+import { SignInLinks } from '../services/sign-in/sign-in-links.ts';
 import { Snapshots } from '../services/snapshots/snapshots.ts';
 import { Environments } from '../services/tenancy/environments.ts';
 import { Organizations } from '../services/tenancy/organizations.ts';
@@ -97,6 +98,8 @@ export interface ServicesOptions {
   readonly streams?: Pick<ChangeStreamsDeps, 'maxStreams' | 'checkMs'>;
   /** Whether users may approve a command on another machine; true by default. */
   readonly deviceLogin?: boolean;
+  /** The origin at which browsers reach this server; that of each request by default. */
+  readonly publicUrl?: string | undefined;
   /** Undefined for no sign-in with OpenID Connect. */
   readonly oidc?: OidcOptions | undefined;
   readonly clock?: Clock;
@@ -165,7 +168,8 @@ function composeServices(opened: Opened, options: ServicesOptions): Services {
     users: new Users({ database, audit }),
     personalTokens: new PersonalTokens({ database, audit }),
     sessions: new Sessions({ database, audit }),
-    signIn: new SignIn({ database, audit, deviceLogin, oidc }),
+    signIn: new SignIn({ database, audit, publicUrl: options.publicUrl, deviceLogin, oidc }),
+    signInLinks: new SignInLinks({ database, audit }),
     commandLogins: new CommandLogins({ database, audit, allowsDevices: deviceLogin }),
     identities: new Identities({ database, audit }),
     organizations: new Organizations({ database, audit }),

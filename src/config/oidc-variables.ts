@@ -10,7 +10,8 @@ export const oidcVariables = {
     schema: schemas.publicAddress,
     roles: serverRoles,
     format: '`https://` and a host; `http://` only for `localhost`',
-    description: 'Address at which browsers reach the API; needed for sign-in with OpenID Connect.',
+    description:
+      'Address at which browsers reach the API; sign-in links begin with it, and sign-in with OpenID Connect needs it.',
     details: oidcDetails,
   },
   OIDC_ISSUER: {

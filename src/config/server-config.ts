@@ -34,6 +34,8 @@ export interface ServerConfig extends DatabaseConfig {
   /** How long the server keeps serving while it reports that it is not ready. */
   readonly shutdownDelayMs: number;
   readonly bootstrapAdmin: BootstrapAdminConfig | undefined;
+  /** The origin at which browsers reach this server; undefined if it is not set. */
+  readonly publicUrl: string | undefined;
   /** Undefined for no sign-in with OpenID Connect. */
   readonly oidc: OidcConfig | undefined;
   readonly controller: ControllerConfig;
@@ -103,6 +105,7 @@ export function loadServerConfig(role: ServerRole, source: ConfigSource = proces
     },
     shutdownDelayMs: values.SHUTDOWN_DELAY,
     bootstrapAdmin: bootstrapAdminOf(values),
+    publicUrl: values.PUBLIC_URL,
     oidc: oidcConfig(values, source),
     controller: controllerConfig(values),
   };

@@ -4,7 +4,7 @@ import { Plaintext } from '../domain/plaintext.ts';
 import { decodeBase62, encodeBase62 } from './base62.ts';
 import { uuidBytes, uuidText } from './uuid.ts';
 
-export type TokenKind = 'service_token' | 'personal_token' | 'session';
+export type TokenKind = 'service_token' | 'personal_token' | 'session' | 'sign_in_link';
 
 /** A new token, which is shown once, and its hash, which is stored. */
 export interface GeneratedToken {
@@ -23,8 +23,9 @@ const prefixes: Readonly<Record<TokenKind, string>> = {
   service_token: 'kf_svc_',
   personal_token: 'kf_pat_',
   session: 'kf_ses_',
+  sign_in_link: 'kf_lnk_',
 };
-const tokenKinds: readonly TokenKind[] = ['service_token', 'personal_token', 'session'];
+const tokenKinds: readonly TokenKind[] = ['service_token', 'personal_token', 'session', 'sign_in_link'];
 // Base62 characters for 128, 256 and 32 bits.
 const idLength = 22;
 const secretLength = 43;

@@ -43,7 +43,9 @@ export const limits = {
   roleBindingsPerOrganization: 10_000,
   /** How long an invitation of a user waits. */
   invitationDays: 30,
-  /** Invitations that wait: in an organization, of a user, and of a user in one organization. */
+  /** How long a sign-in link works. An invitation of an address that no user has waits as long as its link works. */
+  signInLinkHours: 72,
+  /** Invitations that wait: in an organization, of a user or an address, and of one of these in one organization. */
   invitationsPerOrganization: 1_000,
   invitationsPerUser: 100,
   invitationsPerUserAndOrganization: 25,

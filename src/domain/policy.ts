@@ -18,6 +18,7 @@ export const actionLevels = {
   'organization.set_role': 'organization',
   'organization.remove_role': 'organization',
   'invitation.list': 'organization',
+  'invitation.create': 'organization',
   'invitation.withdraw': 'organization',
   'audit.list': 'organization',
   'fleet.list': 'organization',
@@ -113,6 +114,7 @@ export const rules: Readonly<Record<Action, Rule>> = {
   'organization.set_role': { roles: admins, serviceToken: 'never' },
   'organization.remove_role': { roles: admins, serviceToken: 'never' },
   'invitation.list': { roles: admins, serviceToken: 'never' },
+  'invitation.create': { roles: admins, serviceToken: 'never' },
   'invitation.withdraw': { roles: admins, serviceToken: 'never' },
   'audit.list': { roles: admins, serviceToken: 'never' },
   // A service token sees what reads the environments of its scope.
@@ -268,6 +270,7 @@ export const instanceActions = [
   'user.create',
   'user.update',
   'sign_in.update',
+  'sign_in_link.create',
   'audit.list_instance',
 ] as const;
 
@@ -289,6 +292,8 @@ export const recentSignInActions: ReadonlySet<Action | PersonAction | InstanceAc
   'service_token.reinstate',
   'organization.appoint_owner',
   'user.create',
+  'sign_in_link.create',
+  'invitation.create',
   'identity.link',
   'identity.unlink',
   'sign_in.update',

@@ -57,6 +57,14 @@ export function roleBindingChangeError(change: RoleBindingChange): 'not_admin' |
   return isOwn && isRaise(from, to) ? 'own_role' : undefined;
 }
 
+/** Whether a user with a role at a place may give another one there to a user who has none. Null for no role. */
+export function mayGiveRole(byRole: Role | null, to: Role, level: 'organization' | 'beneath'): boolean {
+  if (byRole === null) return false;
+  const change = { isSelf: false, from: null, to };
+  if (level === 'organization') return memberChangeError({ ...change, byRole, otherOwners: 0 }) === undefined;
+  return roleBindingChangeError({ ...change, isOwn: false, byAdmin: admins.includes(byRole) }) === undefined;
+}
+
 /** Whether a role, or null for none, becomes a higher one. */
 function isRaise(from: Role | null, to: Role | null): boolean {
   return to !== null && (from === null || everyRole.indexOf(to) < everyRole.indexOf(from));

@@ -21,6 +21,7 @@ import type { Identities } from '../services/sign-in/identities.ts';
 import type { Sessions } from '../services/sign-in/sessions.ts';
 import type { CommandLogins } from '../services/sign-in/command-logins.ts';
 import type { SignIn } from '../services/sign-in/sign-in.ts';
+import type { SignInLinks } from '../services/sign-in/sign-in-links.ts';
 import type { Snapshots } from '../services/snapshots/snapshots.ts';
 import type { Users } from '../services/people/users.ts';
 import type { Versions } from '../services/secrets/versions.ts';
@@ -33,6 +34,7 @@ export interface HttpServices {
   readonly personalTokens: PersonalTokens;
   readonly sessions: Sessions;
   readonly signIn: SignIn;
+  readonly signInLinks: SignInLinks;
   readonly commandLogins: CommandLogins;
   readonly identities: Identities;
   readonly organizations: Organizations;

@@ -88,6 +88,8 @@ type ResponseFor<A extends ResponseSchemas> = WithHeaders &
 export interface PublicCall {
   readonly requestId: string;
   readonly sourceAddress: string | null;
+  /** Where the client reached this server, such as `https://keyframe.example.com`. */
+  readonly origin: string;
   /** The decoded path parameters. */
   readonly params: Readonly<Record<string, string>>;
   /** The names and values of the query. Throws DomainError invalid_input if a name is repeated. */
@@ -130,6 +132,8 @@ export interface Route extends Described {
 /** A route for clients that present no token or session, such as at a sign-in. */
 export interface PublicRoute extends Described {
   readonly action: 'public';
+  /** Whether only pages of this server may send it, because its response signs the browser in. */
+  readonly ownPagesOnly?: true;
   run(call: PublicCall, services: HttpServices): Promise<RouteResponse>;
 }
 
@@ -160,7 +164,7 @@ type Inputs<S extends InputSchemas> = {
 type Handler<Access, S extends InputSchemas, Result> = (
   services: HttpServices,
   access: Access,
-  inputs: Inputs<S> & Pick<Call, 'room' | 'header'>,
+  inputs: Inputs<S> & Pick<Call, 'room' | 'header' | 'origin'>,
 ) => Promise<Result>;
 type PathThrough<Target extends string> = `/${string}/${Target}` | `/${string}/${Target}/${string}`;
 
@@ -187,6 +191,7 @@ export function publicRoute<S extends InputSchemas, R extends ResponseSchemas>(
     RouteSpec<string, RouteAction, Pick<PublicCall, 'requestId' | 'sourceAddress'>, S, R>,
     'action' | 'handle'
   > & {
+    readonly ownPagesOnly?: true;
     readonly handle: (
       services: HttpServices,
       request: Pick<PublicCall, 'requestId' | 'sourceAddress'>,
@@ -271,7 +276,8 @@ function route<Access extends object, S extends InputSchemas, R extends Response
       const access = await authorize(services, call);
       if ('organizationId' in access && typeof access.organizationId === 'string') call.entered(access.organizationId);
       const inputs = await parseInputs(call, spec, targetParams);
-      return handle(services, access, { ...inputs, room: call.room, header: (name) => call.header(name) });
+      const { room, origin } = call;
+      return handle(services, access, { ...inputs, room, origin, header: (name) => call.header(name) });
     },
   };
 }

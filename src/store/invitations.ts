@@ -1,11 +1,15 @@
 import type pg from 'pg';
+import { limits } from '../domain/limits.ts';
 import type { Role } from '../domain/principal.ts';
 import type { TargetIds } from './access.ts';
 import { queryRows, type Statement } from './database.ts';
 import { Prisma } from './generated/client.ts';
 import type { Transaction } from './transaction.ts';
 
-/** Roles that wait for the consent of a user who has none of their own in the organization. */
+/**
+ * Roles that wait for the consent of a user who has none of their own in the organization, or of a person who is no user
+ * yet and has a link (sign-in-links.ts).
+ */
 
 export type InvitationOutcome = 'accepted' | 'declined' | 'withdrawn' | 'replaced';
 
@@ -15,7 +19,8 @@ export interface InvitationRecord {
   readonly organization: string;
   readonly project: string | null;
   readonly environment: string | null;
-  readonly userId: string;
+  /** Null while the address is no user's. */
+  readonly userId: string | null;
   readonly email: string;
   readonly displayName: string | null;
   readonly role: Role;
@@ -39,17 +44,21 @@ export interface InvitationState {
   readonly isExpired: boolean;
 }
 
-/** What an invitation of a user is for. */
+/** Who is invited: a user, or an address in lower case that no user has. */
+export type Invitee = { readonly userId: string } | { readonly address: string };
+
+/** What an invitation is for. */
 export interface NewInvitation {
   readonly id: string;
-  readonly userId: string;
+  readonly invitee: Invitee;
   readonly role: Role;
   readonly invitedBy: string;
   /** How long it waits. */
-  readonly days: number;
+  readonly hours: number;
 }
 
-const columns = `i.id, o.slug AS organization, p.slug AS project, e.slug AS environment, i.user_id AS "userId", u.email,
+const columns = `i.id, o.slug AS organization, p.slug AS project, e.slug AS environment, i.user_id AS "userId",
+    COALESCE(u.email, i.address) AS email,
     u.display_name AS "displayName", i.role, i.invited_by AS "invitedById", b.email AS "invitedByEmail",
     i.created_at AS "createdAt", i.expires_at AS "expiresAt"`;
 
@@ -57,7 +66,7 @@ const tables = `invitation i
     JOIN organization o ON o.id = i.organization_id
     LEFT JOIN project p ON p.id = i.project_id
     LEFT JOIN environment e ON e.id = i.environment_id
-    JOIN app_user u ON u.id = i.user_id
+    LEFT JOIN app_user u ON u.id = i.user_id
     JOIN app_user b ON b.id = i.invited_by`;
 
 const isWaiting = 'i.ended_at IS NULL AND i.expires_at > clock_timestamp()';
@@ -65,7 +74,8 @@ const isWaiting = 'i.ended_at IS NULL AND i.expires_at > clock_timestamp()';
 // A server of an earlier release ends no invitation when it deletes a place.
 const isShown = `${isWaiting} AND o.deleted_at IS NULL AND p.deleted_at IS NULL AND e.deleted_at IS NULL`;
 
-const byPlace = `o.slug COLLATE "C", coalesce(p.slug, '') COLLATE "C", coalesce(e.slug, '') COLLATE "C", u.email COLLATE "C"`;
+const byPlace = `o.slug COLLATE "C", coalesce(p.slug, '') COLLATE "C", coalesce(e.slug, '') COLLATE "C",
+    COALESCE(u.email, i.address) COLLATE "C"`;
 
 const ofUser: Statement = {
   name: 'invitations-of-user',
@@ -137,16 +147,17 @@ export async function findWaitingInvitation(
 ): Promise<Pick<FoundInvitation, 'id' | 'role' | 'invitedById'> | undefined> {
   return tx.row<Pick<FoundInvitation, 'id' | 'role' | 'invitedById'>>`
     SELECT i.id, i.role, i.invited_by AS "invitedById" FROM invitation i
-    WHERE ${ofUserAt(place, userId)} AND ${Prisma.raw(isWaiting)}`;
+    WHERE ${ofInviteeAt(place, { userId })} AND ${Prisma.raw(isWaiting)}`;
 }
 
 // So long, the reason why an invitation cannot be accepted can be reported.
 const keptDays = 30;
 
-/** Inserts an invitation at a place, where none of the user waits; drops old ones of the organization. */
+/** Inserts an invitation at a place, where none of the invitee waits; drops old ones of the organization. */
 export async function insertInvitation(tx: Transaction, place: TargetIds, invitation: NewInvitation): Promise<void> {
   const { organizationId, projectId = null, environmentId = null } = place;
-  const { id, userId, role, invitedBy, days } = invitation;
+  const { id, invitee, role, invitedBy, hours } = invitation;
+  const { userId, address } = columnsOf(invitee);
   await tx.run`
     DELETE FROM invitation WHERE id IN (
       SELECT id FROM invitation
@@ -155,30 +166,31 @@ export async function insertInvitation(tx: Transaction, place: TargetIds, invita
       ORDER BY id FOR UPDATE SKIP LOCKED)`;
   await tx.run`
     INSERT INTO invitation
-      (id, organization_id, project_id, environment_id, user_id, role, invited_by, created_at, expires_at)
+      (id, organization_id, project_id, environment_id, user_id, address, role, invited_by, created_at, expires_at)
     VALUES (${id}::uuid, ${organizationId}::uuid, ${projectId}::uuid, ${environmentId}::uuid, ${userId}::uuid,
-      ${role}::role, ${invitedBy}::uuid, clock_timestamp(), clock_timestamp() + make_interval(days => ${days}::int))`;
+      ${address}, ${role}::role, ${invitedBy}::uuid, clock_timestamp(),
+      clock_timestamp() + make_interval(hours => ${hours}::int))`;
 }
 
 /** How many invitations wait. */
 export interface WaitingCounts {
   readonly inOrganization: number;
-  readonly ofUser: number;
-  readonly ofUserInOrganization: number;
+  readonly ofInvitee: number;
+  readonly ofInviteeInOrganization: number;
 }
 
 export async function countWaitingInvitations(
   tx: Transaction,
   organizationId: string,
-  userId: string,
+  invitee: Invitee,
 ): Promise<WaitingCounts> {
   const counts = await tx.row<WaitingCounts>`
     SELECT count(*) FILTER (WHERE i.organization_id = ${organizationId}::uuid)::int AS "inOrganization",
-      count(*) FILTER (WHERE i.user_id = ${userId}::uuid)::int AS "ofUser",
-      count(*) FILTER (WHERE i.organization_id = ${organizationId}::uuid AND i.user_id = ${userId}::uuid)::int
-        AS "ofUserInOrganization"
+      count(*) FILTER (WHERE ${isOf(invitee)})::int AS "ofInvitee",
+      count(*) FILTER (WHERE i.organization_id = ${organizationId}::uuid AND ${isOf(invitee)})::int
+        AS "ofInviteeInOrganization"
     FROM invitation i
-    WHERE (i.organization_id = ${organizationId}::uuid OR i.user_id = ${userId}::uuid) AND ${Prisma.raw(isWaiting)}`;
+    WHERE (i.organization_id = ${organizationId}::uuid OR ${isOf(invitee)}) AND ${Prisma.raw(isWaiting)}`;
   if (counts === undefined) throw new Error('an aggregate without GROUP BY returns one row');
   return counts;
 }
@@ -188,14 +200,36 @@ export async function endInvitation(tx: Transaction, id: string, outcome: Invita
   await end(tx, Prisma.sql`i.id = ${id}::uuid`, outcome);
 }
 
-/** Ends the invitation of a user at exactly this place; returns how many waited. Lock the place before. */
+/** Ends the invitation of an invitee at exactly this place; returns how many waited. Lock the place before. */
 export async function endInvitationAt(
   tx: Transaction,
   place: TargetIds,
-  userId: string,
+  invitee: Invitee,
   outcome: 'withdrawn' | 'replaced',
 ): Promise<number> {
-  return (await end(tx, ofUserAt(place, userId), outcome)).length;
+  return (await end(tx, ofInviteeAt(place, invitee), outcome)).length;
+}
+
+/**
+ * Lets the invitations of an address wait for the user who has it from now on, like others of a user. Lock the address
+ * before.
+ */
+export async function adoptInvitations(
+  tx: Transaction,
+  { id, email }: { readonly id: string; readonly email: string },
+): Promise<void> {
+  await tx.run`
+    WITH waiting AS (
+      SELECT i.id FROM invitation i WHERE i.address = ${email} AND ${Prisma.raw(isWaiting)} ORDER BY i.id FOR UPDATE
+    )
+    UPDATE invitation i SET user_id = ${id}::uuid, address = NULL,
+      expires_at = i.created_at + make_interval(days => ${limits.invitationDays}::int)
+    FROM waiting WHERE i.id = waiting.id`;
+}
+
+/** Withdraws the invitations of an address. Lock the address before. */
+export async function withdrawInvitationsOfAddress(tx: Transaction, address: string): Promise<void> {
+  await end(tx, isOf({ address }), 'withdrawn');
 }
 
 /** Withdraws all invitations of a user in an organization; returns how many waited. Lock the members before. */
@@ -242,7 +276,17 @@ async function end(
     SELECT "organizationId" FROM ended WHERE expires_at > clock_timestamp()`;
 }
 
-function ofUserAt({ organizationId, projectId, environmentId }: TargetIds, userId: string): Prisma.Sql {
+function ofInviteeAt({ organizationId, projectId, environmentId }: TargetIds, invitee: Invitee): Prisma.Sql {
   return Prisma.sql`i.organization_id = ${organizationId}::uuid AND i.project_id IS NOT DISTINCT FROM ${projectId ?? null}::uuid
-    AND i.environment_id IS NOT DISTINCT FROM ${environmentId ?? null}::uuid AND i.user_id = ${userId}::uuid`;
+    AND i.environment_id IS NOT DISTINCT FROM ${environmentId ?? null}::uuid AND ${isOf(invitee)}`;
+}
+
+function isOf(invitee: Invitee): Prisma.Sql {
+  return 'userId' in invitee
+    ? Prisma.sql`i.user_id = ${invitee.userId}::uuid`
+    : Prisma.sql`i.address = ${invitee.address}`;
+}
+
+function columnsOf(invitee: Invitee): { readonly userId: string | null; readonly address: string | null } {
+  return 'userId' in invitee ? { userId: invitee.userId, address: null } : { userId: null, address: invitee.address };
 }

@@ -130,6 +130,19 @@ export async function withdrawAllInvitations(tx: Transaction, before: Date | nul
 }
 
 /**
+ * Ends the sign-in links that were created before a moment, or all with null, and returns how many worked. Lock all
+ * credentials before.
+ */
+export async function endAllSignInLinks(tx: Transaction, before: Date | null): Promise<number> {
+  const rows = await tx.rows<{ worked: boolean }>`
+    UPDATE sign_in_link SET ended_at = clock_timestamp()
+    WHERE used_at IS NULL AND ended_at IS NULL
+      AND (${before}::timestamptz IS NULL OR created_at < ${before}::timestamptz)
+    RETURNING expires_at > clock_timestamp() AS worked`;
+  return rows.filter(({ worked }) => worked).length;
+}
+
+/**
  * Removes sign-ins under way, and the groups of earlier sign-ins: users may have been removed from them since the backup.
  */
 export async function forgetSignIns(tx: Transaction): Promise<void> {

@@ -2,6 +2,7 @@ import type pg from 'pg';
 import type { Actor } from '../domain/principal.ts';
 import { queryRows, type Statement } from './database.ts';
 import { Prisma } from './generated/client.ts';
+import { adoptInvitations } from './invitations.ts';
 import type { PrismaTransaction, Transaction } from './transaction.ts';
 
 export interface NewAdmin {
@@ -39,6 +40,7 @@ export interface UserChanges {
 // Any numbers that nothing else of this database locks.
 const bootstrapLock = 72_707_370;
 const userChangesLock = 72_707_371;
+const addressLock = 72_707_374;
 
 const columns = `id, email, display_name AS "displayName", instance_admin AS "instanceAdmin",
     created_at AS "createdAt", disabled_at AS "disabledAt"`;
@@ -98,16 +100,34 @@ export async function findUser(pool: pg.Pool, id: string): Promise<UserRecord | 
   return user;
 }
 
-/** Inserts a user; undefined when the e-mail address is taken, be it by a disabled one. */
+/**
+ * Lets one transaction at a time give an e-mail address to a user, or invite it: held to the end. Lock users before, and
+ * places after.
+ */
+export async function lockAddress(tx: Transaction, email: string): Promise<void> {
+  await tx.run`SELECT pg_advisory_xact_lock(${addressLock}::int, hashtext(${email}))`;
+}
+
+/** Whether a user has an e-mail address, be it a disabled one. Lock the address before. */
+export async function hasAddress(tx: Transaction, email: string): Promise<boolean> {
+  return (await tx.run`SELECT FROM app_user WHERE email = ${email}`) > 0;
+}
+
+/**
+ * Inserts a user, for whom the invitations of the address wait from then on; undefined when the e-mail address is taken,
+ * be it by a disabled one.
+ */
 export async function insertUser(
   tx: Transaction,
   { id, email, displayName, instanceAdmin }: NewUser,
 ): Promise<UserRecord | undefined> {
+  await lockAddress(tx, email);
   const user = await tx.row<UserRecord>`
     INSERT INTO app_user (id, email, display_name, instance_admin)
     VALUES (${id}::uuid, ${email}, ${displayName}, ${instanceAdmin})
     ON CONFLICT (email) DO NOTHING
     RETURNING ${Prisma.raw(columns)}`;
+  if (user !== undefined) await adoptInvitations(tx, user);
   return user;
 }
 
@@ -146,6 +166,13 @@ export async function updateUser(tx: Transaction, id: string, changes: UserChang
 /** Whether another user has an e-mail address. Lock the changes of users before. */
 export async function isEmailTaken(tx: Transaction, email: string, exceptId: string): Promise<boolean> {
   const found = await tx.run`SELECT FROM app_user WHERE email = ${email} AND id <> ${exceptId}::uuid`;
+  return found > 0;
+}
+
+/** Whether a user is an instance admin who is not disabled; from here to the commit a change of that waits. */
+export async function holdActiveInstanceAdmin(tx: Transaction, id: string): Promise<boolean> {
+  const found = await tx.run`
+    SELECT FROM app_user WHERE id = ${id}::uuid AND instance_admin AND disabled_at IS NULL FOR SHARE`;
   return found > 0;
 }
 

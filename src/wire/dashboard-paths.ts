@@ -11,6 +11,8 @@ export const dashboardPaths = {
   signIn: '/sign-in',
   sessions: '/sessions',
   invitations: '/invitations',
+  /** Where a sign-in link leads; its secret follows `#`, which no server sees. */
+  link: '/link',
   /** Where the command on the machine of the browser is approved; the command opens it. */
   login: '/login',
   /** Where the code of a command on another machine is typed; the command prints it. */

@@ -11,8 +11,8 @@ export const invitationView = z.strictObject({
   organization: z.string(),
   project: z.string().nullable(),
   environment: z.string().nullable(),
-  /** Who is invited. */
-  user: z.strictObject({ id: z.guid(), email: z.string(), displayName: z.string().nullable() }),
+  /** Who is invited; without an id while the address is no user's. */
+  user: z.strictObject({ id: z.guid().nullable(), email: z.string(), displayName: z.string().nullable() }),
   role: z.enum(['owner', 'admin', 'developer', 'viewer']),
   invitedBy: z.strictObject({ id: z.guid(), email: z.string() }),
   createdAt: z.iso.datetime(),

@@ -11,7 +11,7 @@ import { freePort } from '../free-port.ts';
 import { startPostgres } from '../devcluster/postgres/server.ts';
 import { Api } from '../start/api.ts';
 import { KeyframeServer } from '../start/keyframe-server.ts';
-import { routeTable } from '../../src/http/routes/table.ts';
+import { publicRouteTable, routeTable } from '../../src/http/routes/table.ts';
 import { sessionActions } from '../../src/domain/policy.ts';
 import { judgeReport } from './fuzz-report.ts';
 import { type FuzzDocument, narrowDocument } from './narrow-document.ts';
@@ -102,11 +102,12 @@ async function keepLogin(url: string, deviceCode: string): Promise<void> {
   }
 }
 
-/** Operations that no token may do. */
-const sessionOperations: ReadonlySet<string> = new Set(
-  routeTable
-    .filter(({ action }) => (sessionActions as ReadonlySet<string>).has(action))
-    .map(({ method, path }) => `${method} /api/v1${path}`),
+/** Operations that only a page of the server may do: with a session, or to begin one. */
+const pageOperations: ReadonlySet<string> = new Set(
+  [
+    ...routeTable.filter(({ action }) => (sessionActions as ReadonlySet<string>).has(action)),
+    ...publicRouteTable.filter(({ ownPagesOnly }) => ownPagesOnly === true),
+  ].map(({ method, path }) => `${method} /api/v1${path}`),
 );
 
 async function linkIdentity(url: string, userId: string): Promise<string> {
@@ -171,7 +172,7 @@ async function fuzz(program: string): Promise<{ passed: number; failed: number }
   const operations = Object.entries(document.paths).flatMap(([path, item]) =>
     Object.keys(item).map((method) => `${method.toUpperCase()} ${path}`),
   );
-  const result = judgeReport(readFileSync(reportFile, 'utf8'), { operations, checks, refused: sessionOperations });
+  const result = judgeReport(readFileSync(reportFile, 'utf8'), { operations, checks, refused: pageOperations });
   for (const fault of result.faults) console.log(`  ${fault}`);
   if (result.failed > 0) console.log(`How to repeat each is in ${log}.`);
   return result;

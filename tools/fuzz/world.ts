@@ -1,4 +1,5 @@
 import type { DeviceLoginView } from '../../src/wire/command-logins.ts';
+import type { CreatedLinkView } from '../../src/wire/sign-in-links.ts';
 import { Api } from '../start/api.ts';
 
 /** What the fuzzer finds on the server: one of each thing, and a thing to destroy for each operation that destroys. */
@@ -103,8 +104,18 @@ export async function makeWorld(api: Api, { actAsController, keepLogin, linkIden
       code: login.deviceCode,
       codeVerifier: secret.verifier,
     },
-    examples: { 'POST /service-tokens/{org}': tokenBody },
+    examples: {
+      'POST /service-tokens/{org}': tokenBody,
+      'POST /organizations/{org}/invitations': { email: 'new@example.test', role: 'viewer' },
+      'POST /sign-in-links/lookup': { link: await signInLink(api) },
+    },
   };
+}
+
+/** A link of a user of its own: another link, or the end of the sessions, ends the one that a user has. */
+async function signInLink(api: Api): Promise<string> {
+  const { id } = await api.call<Created>('POST', '/users', { email: 'link@example.test' });
+  return (await api.call<CreatedLinkView>('POST', `/users/${id}/sign-in-links`)).link;
 }
 
 /** Makes a user a member of an organization, with the consent of the user. */

@@ -73,6 +73,7 @@ If standard error is not a terminal, warnings are lines of the shape [warning](w
 | a snapshot or token                             | id                         |
 | a user or member                                | e-mail address             |
 | the identity of a token                         | its e-mail address or name |
+| a sign-in link                                  | the link                   |
 | an entry of the audit log                       | id                         |
 | a file of settings                              | path                       |
 `;

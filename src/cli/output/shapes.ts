@@ -4,6 +4,7 @@ import { changeListView, changeView, revertView } from '../../wire/changes.ts';
 import { consumerListView, consumerView } from '../../wire/consumers.ts';
 import { copyView } from '../../wire/copies.ts';
 import { invitationListView, invitationView } from '../../wire/invitations.ts';
+import { createdInvitationView, createdLinkView } from '../../wire/sign-in-links.ts';
 import { meView } from '../../wire/me.ts';
 import { memberListView, memberView } from '../../wire/members.ts';
 import { createdPersonalTokenView, personalTokenListView } from '../../wire/personal-tokens.ts';
@@ -197,8 +198,10 @@ export const shapes = {
   'invitation-list': invitationListView,
   member: memberView,
   'member-list': memberListView,
+  'new-invitation': createdInvitationView,
   'new-personal-token': createdPersonalTokenView,
   'new-service-token': createdServiceTokenView,
+  'new-sign-in-link': createdLinkView,
   'new-user': createdUserView,
   organization: organizationView,
   'organization-list': organizationListView,

@@ -80,6 +80,7 @@ const ways: Readonly<Record<string, string>> = {
   personal_token: 'a personal token',
   oidc: 'single sign-on',
   passkey: 'a passkey',
+  link: 'a sign-in link',
 };
 
 interface SessionRowProps {

@@ -29,17 +29,17 @@ export function sessionTokenOf(cookieHeader: string | undefined): string | undef
 /**
  * Refuses a request that another site may have caused in a browser (OWASP, Cross-Site Request Forgery Prevention): its
  * initiator must be a page of this server, and a change needs the header X-Keyframe-CSRF, which no form can set and which
- * another site cannot send without CORS.
+ * another site cannot send without CORS. Without a principal, the request begins a session.
  *
  * @throws AuthenticationRefusal cross_site
  */
-export function refuseCrossSite(request: Request, principal: BearerPrincipal): void {
+export function refuseCrossSite(request: Request, principal?: BearerPrincipal): void {
   if (!isSameOrigin(request)) {
-    throw new AuthenticationRefusal(
-      'cross_site',
-      'a session works only for pages of this server; send a token in the header Authorization instead',
-      principal,
-    );
+    const detail =
+      principal === undefined
+        ? 'only a page of this server begins a session in this way'
+        : 'a session works only for pages of this server; send a token in the header Authorization instead';
+    throw new AuthenticationRefusal('cross_site', detail, principal);
   }
   const isRead = request.method === 'GET' || request.method === 'HEAD';
   if (!isRead && request.headers['x-keyframe-csrf'] === undefined) {

@@ -7,6 +7,7 @@ import type { HttpServices } from '../http-services.ts';
 import { type IdentifyDeps, identify } from '../admission/identify.ts';
 import { readQuery } from '../request/query.ts';
 import { contextOf } from '../request-context.ts';
+import { refuseCrossSite } from '../admission/session-cookie.ts';
 import { sourceAddress } from '../admission/source-address.ts';
 import type { Call, PublicCall, PublicRoute, Route } from '../route.ts';
 import { sendResponse } from '../response/send-response.ts';
@@ -64,6 +65,8 @@ export function publicRouteHandler(
     const work = workLimit.enter(response);
     const address = sourceAddress(request) ?? '';
     await rateLimits.admitPublic(address);
+    // Not a guess: the browser of a user sent it.
+    if (route.ownPagesOnly === true) refuseCrossSite(request);
     const hold = (bytes: number): void => work.hold(bytes);
     try {
       await sendResponse(response, await route.run(publicCallOf(request, hold), services), { hold });
@@ -99,6 +102,7 @@ function publicCallOf(request: Request, hold: (bytes: number) => void): PublicCa
   return {
     requestId: contextOf(request).id,
     sourceAddress: sourceAddress(request),
+    origin: `${request.protocol}://${request.host}`,
     params: pathParams(request),
     header: (name) => headerOf(request, name),
     query: () => readQuery(request.originalUrl),

@@ -28,6 +28,7 @@ import {
 } from '../../wire/secrets.ts';
 import { sessionListView, sessionView } from '../../wire/sessions.ts';
 import { signInView } from '../../wire/sign-in.ts';
+import { createdInvitationView, createdLinkView, linkView } from '../../wire/sign-in-links.ts';
 import { createdServiceTokenView, serviceTokenListView, serviceTokenView } from '../../wire/service-tokens.ts';
 import {
   placedSnapshotView,
@@ -115,6 +116,9 @@ export const namedSchemas = {
   RoleBindingList: roleBindingListView,
   Invitation: invitationView,
   InvitationList: invitationListView,
+  CreatedInvitation: createdInvitationView,
+  CreatedSignInLink: createdLinkView,
+  SignInLink: linkView,
   Change: changeView,
   ChangeList: changeListView,
   Revert: revertView,

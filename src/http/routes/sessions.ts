@@ -18,7 +18,7 @@ export const sessionRoutes: readonly Route[] = [
     async handle({ sessions }, access, { header }) {
       const replaced = sessionTokenOf(header('cookie'));
       const { session, token } = await sessions.create(access, { userAgent: header('user-agent'), replaced });
-      const body = { ...viewOf(session, access.caller), current: true };
+      const body = sessionViewOf(session, { isCurrent: true });
       return { status: 201, body, headers: { 'Set-Cookie': sessionCookie(token) } };
     },
   }),
@@ -90,7 +90,14 @@ export const sessionRoutes: readonly Route[] = [
   }),
 ];
 
-function viewOf({ id, signedInWith, sourceAddress, userAgent, ...times }: SessionRecord, caller: Caller): SessionView {
+function viewOf(session: SessionRecord, caller: Caller): SessionView {
+  return sessionViewOf(session, { isCurrent: session.id === caller.principal.credentialId });
+}
+
+export function sessionViewOf(
+  { id, signedInWith, sourceAddress, userAgent, ...times }: SessionRecord,
+  { isCurrent }: { readonly isCurrent: boolean },
+): SessionView {
   return {
     id,
     signedInWith,
@@ -101,6 +108,6 @@ function viewOf({ id, signedInWith, sourceAddress, userAgent, ...times }: Sessio
     verifiedAt: times.verifiedAt?.toISOString() ?? null,
     sourceAddress,
     userAgent,
-    current: id === caller.principal.credentialId,
+    current: isCurrent,
   };
 }

@@ -17,6 +17,7 @@ import { secretRoutes } from './secrets.ts';
 import { serviceTokenRoutes } from './service-tokens.ts';
 import { sessionRoutes } from './sessions.ts';
 import { publicSignInRoutes, signInRoutes } from './sign-in.ts';
+import { publicSignInLinkRoutes, signInLinkRoutes } from './sign-in-links.ts';
 import { snapshotRoutes } from './snapshots.ts';
 import { userRoutes } from './users.ts';
 import { versionRoutes } from './versions.ts';
@@ -34,6 +35,7 @@ export const routeTable: readonly Route[] = [
   ...memberRoutes,
   ...roleBindingRoutes,
   ...invitationRoutes,
+  ...signInLinkRoutes,
   ...projectRoutes,
   ...environmentRoutes,
   ...copyRoutes,
@@ -47,4 +49,8 @@ export const routeTable: readonly Route[] = [
 ];
 
 /** The routes that need no token. */
-export const publicRouteTable: readonly PublicRoute[] = [...publicSignInRoutes, ...publicCommandLoginRoutes];
+export const publicRouteTable: readonly PublicRoute[] = [
+  ...publicSignInRoutes,
+  ...publicCommandLoginRoutes,
+  ...publicSignInLinkRoutes,
+];

@@ -74,14 +74,14 @@ export class Authentication {
       throw new AuthenticationRefusal('missing', 'a token is needed; send it as "Authorization: Bearer <token>"');
     }
     const token = parseToken(bearer);
-    // A session works only as a cookie, whose requests are checked for their origin.
-    if (token === undefined || token.kind === 'session') {
+    // A session works only as a cookie, whose requests are checked for their origin. A sign-in link begins one.
+    if (token === undefined || token.kind === 'session' || token.kind === 'sign_in_link') {
       throw new AuthenticationRefusal(
         'malformed',
         'the token is malformed: it must be a whole kf_svc_… or kf_pat_… token with nothing around it',
       );
     }
-    const found = await this.#find(token);
+    const found = await this.#find(token, token.kind);
     if (found === undefined) throw new AuthenticationRefusal('unknown', 'the token is unknown');
     const { fault, principal } = found;
     if (fault !== null) throw new AuthenticationRefusal(fault, faultDetails[fault], principal);
@@ -100,7 +100,7 @@ export class Authentication {
     const token = parseToken(cookie);
     if (token?.kind !== 'session')
       throw new AuthenticationRefusal('malformed', 'the session cookie is malformed; sign in again');
-    const found = await this.#find(token);
+    const found = await this.#find(token, 'session');
     if (found === undefined) throw new AuthenticationRefusal('unknown', endedSession);
     const { fault, principal } = found;
     if (fault !== null) {
@@ -112,8 +112,8 @@ export class Authentication {
   }
 
   /** Returns the credential of a token; undefined unless the whole token is right. */
-  async #find(token: ParsedToken): Promise<FoundCredential | undefined> {
-    const found = await this.#credentials[token.kind].find(token.credentialId);
+  async #find(token: ParsedToken, kind: CredentialKind): Promise<FoundCredential | undefined> {
+    const found = await this.#credentials[kind].find(token.credentialId);
     return found === undefined || !hashesEqual(found.tokenHash, token.hash) ? undefined : found;
   }
 }

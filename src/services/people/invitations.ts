@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { DomainError } from '../../domain/errors/domain-error.ts';
 import { otherCreatorId, refusedCreator } from '../../domain/impersonation.ts';
-import { admins } from '../../domain/policy.ts';
 import type { Role } from '../../domain/principal.ts';
-import { memberChangeError, roleBindingChangeError } from '../../domain/role-changes.ts';
+import { mayGiveRole } from '../../domain/role-changes.ts';
 import { type HeldTarget, holdInstanceAdmin, holdStanding, holdUsers, type TargetIds } from '../../store/access.ts';
 import type { Database } from '../../store/database.ts';
 import {
@@ -32,6 +31,7 @@ import { type AuditedCall, auditedFailure, successRecord } from '../audit/audite
 import { changeJudgedFirst } from '../kernel/change.ts';
 import type { Changed } from '../kernel/changed.ts';
 import { checkUuid } from '../kernel/checks.ts';
+import { type AddressInvitation, inviteAddress, type InvitedAddress } from './invite-address.ts';
 import { makeMember } from './members.ts';
 import { checkCount } from './role-bindings.ts';
 
@@ -46,7 +46,7 @@ type AnswerAccess = PersonAccess<'invitation.accept'> | PersonAccess<'invitation
 
 /**
  * Roles that wait for the consent of their user (docs/people.md, "Invitations"). `Members.set` and `RoleBindings.set`
- * create them.
+ * create those of users, and `create` those of addresses.
  */
 export class Invitations {
   readonly #deps: InvitationsDeps;
@@ -63,6 +63,11 @@ export class Invitations {
   /** The invitations that wait in an organization, by place and e-mail address. */
   async list(access: OrganizationAccess<'invitation.list'>): Promise<readonly InvitationRecord[]> {
     return listInvitations(this.#deps.database.pool, access.organizationId);
+  }
+
+  /** Invites an address that no user has (`inviteAddress`). */
+  async create(access: OrganizationAccess<'invitation.create'>, wanted: AddressInvitation): Promise<InvitedAddress> {
+    return inviteAddress(this.#deps, access, wanted);
   }
 
   /**
@@ -156,6 +161,27 @@ export class Invitations {
   }
 }
 
+/**
+ * Accepts an invitation of an address for the user that was just made of it; returns what the audit of the organization
+ * records. Lock the user who invited and the place before. Throws DomainError conflict and quota_exceeded like
+ * `Invitations.accept`.
+ */
+export async function acceptAsNewUser(tx: Transaction, found: FoundInvitation, userId: string): Promise<AuditTarget> {
+  const standing = await holdStanding(tx, found.invitedById, idsOf(found));
+  const state = await lockInvitation(tx, found.id);
+  requireWaiting(found, state);
+  if (standing === undefined) throw gone(found);
+  await requireRight(tx, found, standing);
+  await give(tx, found, await readCandidate(tx, found.organizationId, userId));
+  await endInvitation(tx, found.id, 'accepted');
+  return auditedInvitation({ ...found, userId });
+}
+
+/** Lets the place of an invitation be changed by one transaction at a time, as a change of its roles does. */
+export async function lockPlaceOf(tx: Transaction, found: FoundInvitation): Promise<void> {
+  await lockPlace(tx, idsOf(found));
+}
+
 /** Gives the role. The tokens of the user count as of the invitation: the user who invited could judge no later ones. */
 async function give(tx: Transaction, found: FoundInvitation, candidate: Candidate): Promise<void> {
   const { organizationId, role, createdAt: confirmedAt } = found;
@@ -176,14 +202,6 @@ async function give(tx: Transaction, found: FoundInvitation, candidate: Candidat
 async function hasRole(tx: Transaction, found: FoundInvitation, candidate: Candidate): Promise<boolean> {
   if (found.projectId === null) return candidate.role !== null;
   return (await findRoleBinding(tx, idsOf(found), { userId: candidate.id })) !== undefined;
-}
-
-/** Whether a user with a role at the place may give the role of the invitation now, to a user who has none there. */
-function mayGive({ projectId, role: to }: FoundInvitation, byRole: Role | null): boolean {
-  if (byRole === null) return false;
-  const change = { isSelf: false, from: null, to };
-  if (projectId === null) return memberChangeError({ ...change, byRole, otherOwners: 0 }) === undefined;
-  return roleBindingChangeError({ ...change, isOwn: false, byAdmin: admins.includes(byRole) }) === undefined;
 }
 
 function boundRole(role: Role): BoundRole {
@@ -241,7 +259,8 @@ async function requireConsent(
 /** Throws DomainError conflict if the user who invited may not give the role now. Lock that user before. */
 async function requireRight(tx: Transaction, found: FoundInvitation, standing: HeldTarget | null): Promise<void> {
   const { isDisabled } = await readCandidate(tx, found.organizationId, found.invitedById);
-  if (isDisabled || !mayGive(found, standing?.role ?? null)) throw lostRight(found);
+  const level = found.projectId === null ? 'organization' : 'beneath';
+  if (isDisabled || !mayGiveRole(standing?.role ?? null, found.role, level)) throw lostRight(found);
 }
 
 async function readCandidate(tx: Transaction, organizationId: string, userId: string): Promise<Candidate> {

@@ -9,6 +9,7 @@ import {
   findWaitingInvitation,
   insertInvitation,
   type InvitationRecord,
+  type Invitee,
   readInvitation,
 } from '../../store/invitations.ts';
 import type { Candidate } from '../../store/members.ts';
@@ -56,9 +57,11 @@ export async function invite(
   const isEqual = waiting?.role === role && waiting.invitedById === invitedBy && !renew;
   const id = isEqual ? waiting.id : randomUUID();
   if (!isEqual) {
-    await endInvitationAt(tx, place, userId, 'replaced');
-    await checkCounts(tx, place.organizationId, candidate);
-    await insertInvitation(tx, place, { id, userId, role, invitedBy, days: limits.invitationDays });
+    const invitee = { userId };
+    await endInvitationAt(tx, place, invitee, 'replaced');
+    await checkCounts(tx, place.organizationId, { invitee, email });
+    const hours = limits.invitationDays * 24;
+    await insertInvitation(tx, place, { id, invitee, role, invitedBy, hours });
   }
   const invitation = await readInvitation(tx, id);
   if (invitation === undefined) throw new Error('an invitation that was inserted is there');
@@ -68,19 +71,25 @@ export async function invite(
   };
 }
 
-async function checkCounts(tx: Transaction, organizationId: string, { id, email }: Candidate): Promise<void> {
-  const { inOrganization, ofUser, ofUserInOrganization } = await countWaitingInvitations(tx, organizationId, id);
+interface Counted {
+  readonly invitee: Invitee;
+  readonly email: string;
+}
+
+/** Throws DomainError quota_exceeded if one more invitation must not wait. Lock the place before. */
+export async function checkCounts(tx: Transaction, organizationId: string, { invitee, email }: Counted): Promise<void> {
+  const counts = await countWaitingInvitations(tx, organizationId, invitee);
   const { invitationsPerOrganization, invitationsPerUser, invitationsPerUserAndOrganization } = limits;
-  if (inOrganization >= invitationsPerOrganization) {
+  if (counts.inOrganization >= invitationsPerOrganization) {
     throw tooMany(`in an organization, at most ${invitationsPerOrganization} invitations wait; withdraw some`);
   }
-  if (ofUserInOrganization >= invitationsPerUserAndOrganization) {
+  if (counts.ofInviteeInOrganization >= invitationsPerUserAndOrganization) {
     throw tooMany(
       `at most ${invitationsPerUserAndOrganization} invitations of a user wait in one organization; after ${email} has ` +
         'accepted one of them, further roles there need no acceptance',
     );
   }
-  if (ofUser >= invitationsPerUser) {
+  if (counts.ofInvitee >= invitationsPerUser) {
     throw tooMany(`at most ${invitationsPerUser} invitations of a user wait; ${email} has to accept or decline some`);
   }
 }

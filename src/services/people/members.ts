@@ -91,7 +91,7 @@ export class Members {
       const place = { organizationId };
       if (!candidate.hasOwnRole) return invite(tx, access, { place, candidate, role, renew: confirmTokens });
       const result = await makeMember(tx, { organizationId, candidate, role, confirm: confirmTokens });
-      await endInvitationAt(tx, place, candidate.id, 'replaced');
+      await endInvitationAt(tx, place, { userId: candidate.id }, 'replaced');
       const { id: userId, email, role: from } = candidate;
       const confirmed = confirmTokens ? { confirmTokens } : {};
       return { result, audit: successRecord(access, { userId, email, role, from, ...confirmed }) };
@@ -227,7 +227,7 @@ export async function makeOwner(
   if (candidate === undefined) return undefined;
   const confirm = candidate.role !== 'owner' || !(await hasOwnToken(tx, candidate));
   const result = await makeMember(tx, { organizationId, candidate, role: 'owner', confirm });
-  await endInvitationAt(tx, { organizationId }, userId, 'replaced');
+  await endInvitationAt(tx, { organizationId }, { userId }, 'replaced');
   const { email, role: from } = candidate;
   return { result, target: { userId, email, role: 'owner', from, ...(confirm ? { confirmTokens: true } : {}) } };
 }

@@ -115,7 +115,7 @@ export class RoleBindings {
       const { subject, user, present } = found;
       const place = idsOf(access);
       if (user?.hasOwnRole === false) return invite(tx, access, { place, candidate: user, role });
-      if (user !== undefined) await endInvitationAt(tx, place, user.id, 'replaced');
+      if (user !== undefined) await endInvitationAt(tx, place, { userId: user.id }, 'replaced');
       const from = present?.role ?? null;
       const id = present?.id ?? randomUUID();
       if (present === undefined) await checkCount(tx, access.organizationId);
@@ -136,7 +136,8 @@ export class RoleBindings {
    */
   async remove(access: RemoveRoleAccess, ref: SubjectRef): Promise<void> {
     await this.#change(access, { ref, to: null }, async (tx, { subject, user, present }) => {
-      const invitations = user === undefined ? 0 : await endInvitationAt(tx, idsOf(access), user.id, 'withdrawn');
+      const invitations =
+        user === undefined ? 0 : await endInvitationAt(tx, idsOf(access), { userId: user.id }, 'withdrawn');
       if (present === undefined && invitations === 0) throw noBinding(access, ref);
       if (present !== undefined) await deleteRoleBinding(tx, present.id);
       await notifySubject(tx, subject);

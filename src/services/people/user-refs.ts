@@ -7,10 +7,10 @@ import { checkUuid } from '../kernel/checks.ts';
 /** How requests name a user: by id or by e-mail address. */
 
 /** Throws DomainError invalid_input for what is neither a UUID nor an e-mail address in lower case. */
-export function checkUserRef(ref: UserRef): void {
-  if ('id' in ref) return checkUuid('user', ref.id);
+export function checkUserRef(ref: UserRef, field = 'user'): void {
+  if ('id' in ref) return checkUuid(field, ref.id);
   const message = ref.email === ref.email.toLowerCase() ? validateEmail(ref.email) : 'must be in lower case';
-  if (message !== undefined) throw invalidField('user', message);
+  if (message !== undefined) throw invalidField(field, message);
 }
 
 /** What the audit records of the named user before it is looked up. */

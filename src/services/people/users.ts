@@ -4,9 +4,10 @@ import { validateEmail } from '../../domain/names.ts';
 import { tokensEndAtOf, type UserPrincipal } from '../../domain/principal.ts';
 import { appendAudits } from '../../store/audit.ts';
 import type { Database } from '../../store/database.ts';
-import { withdrawAllInvitationsOfUser } from '../../store/invitations.ts';
+import { withdrawAllInvitationsOfUser, withdrawInvitationsOfAddress } from '../../store/invitations.ts';
 import { notifyUser } from '../../store/notify.ts';
 import { revokePersonalTokens } from '../../store/personal-tokens.ts';
+import { endSignInLink } from '../../store/sign-in-links.ts';
 import type { Transaction } from '../../store/transaction.ts';
 import * as store from '../../store/users.ts';
 import type { InstanceAccess } from '../access/access.ts';
@@ -14,6 +15,7 @@ import { requireRecentSignIn } from '../access/refusals.ts';
 import type { AuditLog, AuditTarget } from '../audit/audit-log.ts';
 import { type AuditedCall, auditedFailure, instanceCall, successRecord } from '../audit/audited.ts';
 import { checkName, checkUuid } from '../kernel/checks.ts';
+import { type CreatedSignInLink, createSignInLink } from '../sign-in/create-sign-in-link.ts';
 import {
   auditedToken,
   auditInOrganizations,
@@ -134,12 +136,16 @@ export class Users {
     if (email !== undefined) checkUserRef({ email });
     return this.#change(instanceCall(access), access, id, {
       prepare: async (tx) => {
+        if (email !== undefined) await store.lockAddress(tx, email);
         if (changes.disabled === true) await store.lockOwnedOrganizations(tx, id);
       },
       change: async (tx, before) => {
         if (changes.instanceAdmin === true) requireRecentSignIn(access.caller.principal, 'to make an instance admin');
         if (changes.disabled === true || changes.instanceAdmin === false) await keepInstanceAdmin(tx, before);
-        if (email !== undefined) await checkNewEmail(tx, before, email);
+        if (email !== undefined) {
+          await checkNewEmail(tx, before, email);
+          await withdrawInvitationsOfAddress(tx, email);
+        }
         const { ownerless, invitedTo } =
           changes.disabled === true ? await endRoles(tx, before, force) : { ownerless: [], invitedTo: [] };
         const result = await store.updateUser(tx, id, changes);
@@ -179,6 +185,23 @@ export class Users {
   }
 
   /**
+   * Creates a link with which a user signs in once, such as one who has lost all other ways. It ends the one before.
+   * Throws DomainError not_found, and conflict for a disabled user and for the caller.
+   */
+  async createLink(access: InstanceAccess<'sign_in_link.create'>, id: string): Promise<CreatedSignInLink> {
+    const { id: callerId } = access.caller.principal;
+    return this.#change(instanceCall(access), access, id, {
+      change: async (tx, { email, disabledAt }) => {
+        if (id === callerId) throw ownLink();
+        if (disabledAt !== null) throw new DomainError('conflict', `${email} is disabled; enable the user first`);
+        const result = await createSignInLink(tx, { subject: { userId: id }, createdBy: callerId });
+        const target = { signInLinkId: result.id, expiresAt: result.expiresAt.toISOString() };
+        return { result, target, concernsOrganizations: true };
+      },
+    });
+  }
+
+  /**
    * Revokes all personal tokens of a user: none works from the next request on. Throws DomainError not_found.
    */
   async endTokens(access: InstanceAccess<'user.update'>, id: string): Promise<void> {
@@ -195,7 +218,7 @@ export class Users {
   /** Runs a change of a user under their lock, and audits it as `call`. */
   async #change<T>(
     call: AuditedCall,
-    access: InstanceAccess<'user.update'>,
+    access: InstanceAccess<'user.update' | 'sign_in_link.create'>,
     id: string,
     { prepare, change }: UserChange<T>,
   ): Promise<T> {
@@ -262,6 +285,7 @@ async function endRoles(
 ): Promise<{ readonly ownerless: readonly string[]; readonly invitedTo: readonly string[] }> {
   const owned = await store.organizationsOwnedAlone(tx, user);
   if (owned.length > 0 && !force) throw onlyOwner(user, owned);
+  await endSignInLink(tx, user.id);
   return { ownerless: owned.map(({ id }) => id), invitedTo: await withdrawAllInvitationsOfUser(tx, user.id) };
 }
 
@@ -287,6 +311,10 @@ async function checkNewEmail(
     );
   }
   if (await store.isEmailTaken(tx, email, id)) throw emailTaken(email);
+}
+
+function ownLink(): DomainError {
+  return new DomainError('conflict', 'a sign-in link is for another user; you are signed in');
 }
 
 /** DomainError conflict for an e-mail address that a user has. */

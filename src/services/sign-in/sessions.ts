@@ -3,9 +3,11 @@ import { DomainError } from '../../domain/errors/domain-error.ts';
 import type { Database } from '../../store/database.ts';
 import { notifyUser } from '../../store/notify.ts';
 import * as store from '../../store/sessions.ts';
+import { endSignInLink } from '../../store/sign-in-links.ts';
+import type { Transaction } from '../../store/transaction.ts';
 import { findUser, lockUser, lockUserChanges } from '../../store/users.ts';
 import type { InstanceAccess, PersonAccess } from '../access/access.ts';
-import type { AuditLog } from '../audit/audit-log.ts';
+import type { AuditLog, AuditTarget } from '../audit/audit-log.ts';
 import { auditedFailure, instanceCall, successRecord } from '../audit/audited.ts';
 import { changeJudgedFirst } from '../kernel/change.ts';
 import { checkUuid } from '../kernel/checks.ts';
@@ -88,7 +90,7 @@ export class Sessions {
     });
   }
 
-  /** Ends all of the caller's sessions, also the one this is asked with. */
+  /** Ends all of the caller's sessions, also the one this is asked with, and the sign-in link that waits for the caller. */
   async endAll(access: PersonAccess<'session.end'>): Promise<void> {
     const userId = access.caller.principal.id;
     await auditedFailure(this.#deps.audit, instanceCall(access), async () => {
@@ -96,8 +98,9 @@ export class Sessions {
         lock: async (tx) => void (await lockUser(tx, userId)),
         change: async (tx) => {
           const ended = await store.endSessions(tx, userId);
+          const link = await endedLink(tx, userId);
           if (ended > 0) await notifyUser(tx, userId);
-          return { result: undefined, audit: successRecord(instanceCall(access), { ended }) };
+          return { result: undefined, audit: successRecord(instanceCall(access), { ended, ...link }) };
         },
       });
     });
@@ -111,7 +114,7 @@ export class Sessions {
     return store.listSessions(pool, userId);
   }
 
-  /** Ends all sessions of a user. Throws DomainError not_found for no such user. */
+  /** Ends all sessions of a user, and the sign-in link that waits. Throws DomainError not_found for no such user. */
   async endOfUser(access: InstanceAccess<'user.update'>, userId: string): Promise<void> {
     const call = { ...instanceCall(access), action: 'session.end' };
     await auditedFailure(this.#deps.audit, call, async (note) => {
@@ -126,10 +129,16 @@ export class Sessions {
         async change(tx) {
           if (email === undefined) throw absentUser(userId);
           const ended = await store.endSessions(tx, userId);
+          const link = await endedLink(tx, userId);
           if (ended > 0) await notifyUser(tx, userId);
-          return { result: undefined, audit: successRecord(call, { userId, email, ended }) };
+          return { result: undefined, audit: successRecord(call, { userId, email, ended, ...link }) };
         },
       });
     });
   }
+}
+
+/** Ends the sign-in link of a user, which could begin another session. Returns what the audit says of it. */
+async function endedLink(tx: Transaction, userId: string): Promise<AuditTarget> {
+  return (await endSignInLink(tx, userId)) ? { signInLinks: 1 } : {};
 }

@@ -20,6 +20,8 @@ export interface SignInOffer {
 export interface SignInDeps {
   readonly database: Pick<Database, 'pool' | 'transactionPool'>;
   readonly audit: Pick<AuditLog, 'recordFailure'>;
+  /** The origin at which browsers reach this server; undefined if it is not configured. */
+  readonly publicUrl?: string | undefined;
   /** Whether users may approve a command on another machine. */
   readonly deviceLogin: boolean;
   /** Undefined without an issuer. */
@@ -28,12 +30,15 @@ export interface SignInDeps {
 
 /** What this server offers at a sign-in (docs/interface.md 4, "Sessions"). */
 export class SignIn {
+  /** The origin at which browsers reach this server; undefined if it is not configured. */
+  readonly publicUrl: string | undefined;
   readonly deviceLogin: boolean;
   /** Undefined without an issuer. */
   readonly oidc: OidcSignIn | undefined;
   readonly #deps: SignInDeps;
 
   constructor(deps: SignInDeps) {
+    this.publicUrl = deps.publicUrl;
     this.deviceLogin = deps.deviceLogin;
     this.oidc = deps.oidc;
     this.#deps = deps;

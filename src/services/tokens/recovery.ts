@@ -37,6 +37,8 @@ export interface Recovery {
   readonly personalTokens: number;
   /** Sessions of browsers that were ended. */
   readonly sessions: number;
+  /** Sign-in links that were ended. */
+  readonly signInLinks: number;
   /** Invitations that were withdrawn. */
   readonly invitations: number;
   /** Whether sign-in, but for personal tokens, was open and is closed now. */
@@ -62,6 +64,8 @@ interface Revoked {
   readonly users: readonly store.RevokedUser[];
   /** The user of each session that was ended. */
   readonly sessionUserIds: readonly string[];
+  /** How many sign-in links were ended. */
+  readonly signInLinks: number;
   /** How many invitations were withdrawn. */
   readonly invitations: number;
   /** Whether sign-in was open. */
@@ -169,10 +173,11 @@ async function revokeAll(tx: Transaction, { before }: RecoverOptions, known: Way
   const users = await store.revokeAllPersonalTokens(tx, { before, exceptId: known?.tokenId ?? null });
   const sessionUserIds = await store.endAllSessions(tx, before);
   await store.forgetSignIns(tx);
+  const signInLinks = await store.endAllSignInLinks(tx, before);
   const invitations = await store.withdrawAllInvitations(tx, before);
   const signInClosed = await closeSignIn(tx, before);
   const keylessTokens = await store.countKeylessTokens(tx);
-  return { serviceTokens, users, sessionUserIds, invitations, signInClosed, keylessTokens };
+  return { serviceTokens, users, sessionUserIds, signInLinks, invitations, signInClosed, keylessTokens };
 }
 
 async function makeToken(tx: Transaction, admin: store.RecoveringAdmin, file: TokenFile): Promise<WayBack> {
@@ -194,10 +199,10 @@ async function report(
   { before }: RecoverOptions,
   { wayBack, revoked }: { readonly wayBack: WayBack; readonly revoked: Revoked },
 ): Promise<void> {
-  const { serviceTokens, users, sessionUserIds, invitations, signInClosed } = revoked;
+  const { serviceTokens, users, sessionUserIds, signInLinks, invitations, signInClosed } = revoked;
   const isNew = wayBack.foundIn === undefined;
-  const isIdle = serviceTokens.length + users.length + sessionUserIds.length + invitations === 0 && !signInClosed;
-  if (!isNew && isIdle) return;
+  const ended = serviceTokens.length + users.length + sessionUserIds.length + signInLinks + invitations;
+  if (!isNew && ended === 0 && !signInClosed) return;
   const serviceTokenIds = serviceTokens.map(({ id }) => id);
   const userIds = new Set([...users.map(({ id }) => id), ...sessionUserIds, wayBack.admin.id]);
   await notifyTokensAndUsers(tx, { serviceTokenIds, userIds: [...userIds] });
@@ -236,6 +241,7 @@ function countsOf({
   serviceTokens,
   users,
   sessionUserIds,
+  signInLinks,
   invitations,
   signInClosed,
   keylessTokens,
@@ -246,6 +252,7 @@ function countsOf({
     users: users.length,
     personalTokens: users.reduce((sum, { tokens }) => sum + tokens, 0),
     sessions: sessionUserIds.length,
+    signInLinks,
     invitations,
     signInClosed,
     keylessTokens,

@@ -29,6 +29,8 @@ const neverAsks = [
       'member list',
       'role list',
       'invitation list',
+      // The next one ends it, and `invitation withdraw`.
+      'invitation create',
       'user list',
       'user create',
       'user enable',
@@ -36,6 +38,7 @@ const neverAsks = [
       'user token',
       'user open-sign-in',
       'user close-sign-in',
+      'user sign-in-link',
     ],
     ['org', 'project', 'env'].flatMap((kind) =>
       ['list', 'create', 'show', 'rename', 'undelete'].map((verb) => `${kind} ${verb}`),

@@ -52,6 +52,34 @@ describe('member set and role set', () => {
   });
 });
 
+describe('invitation create and user sign-in-link', () => {
+  test('print the link alone on standard output, and what it is for on standard error', async () => {
+    const { organization, project } = world.slugs;
+    const address = `${ann.id.slice(0, 8)}@new.example.test`;
+    const place = ['--role', 'developer', '-p', project];
+    const created = await cli.run(['invitation', 'create', organization, address, ...place]);
+    expect(created).toMatchObject({ code: 0, stdout: expect.stringMatching(/^http:\S+\/link#kf_lnk_\w{71}\n$/) });
+    expect(created.stderr).toMatch(
+      new RegExp(
+        `^With it, ${address} becomes a user and developer on ${organization}/${project}\\. The link works once, until \\S+Z, and is shown only here\\.\n$`,
+      ),
+    );
+    expect(await cli.output(['invitation', 'list', organization])).toContain(address);
+    const link = await cli.run(['user', 'sign-in-link', ann.email]);
+    expect(link).toMatchObject({ code: 0, stdout: expect.stringMatching(/\/link#kf_lnk_\w{71}\n$/) });
+    expect(link.stderr).toContain(`With it, ${ann.email} signs in to a browser.`);
+    await cli.output(['invitation', 'withdraw', organization, address, '--yes']);
+    expect(await cli.output(['invitation', 'list', organization])).not.toContain(address);
+  });
+
+  test('end with 6 for the address of a user, and with 5 for a user who does not exist', async () => {
+    const role = ['--role', 'viewer'];
+    const taken = await cli.run(['invitation', 'create', world.slugs.organization, ann.email, ...role]);
+    expect(taken).toMatchObject({ code: 6, stdout: '', stderr: expect.stringContaining('keyframe member set') });
+    expect((await cli.run(['user', 'sign-in-link', 'no-one@example.test'])).code).toBe(5);
+  });
+});
+
 describe('invitation accept', () => {
   test('shows place, role and who invited, asks, and gives the roles', async () => {
     const { organization, project } = world.slugs;

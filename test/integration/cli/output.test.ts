@@ -205,6 +205,9 @@ describe('--output json', () => {
     expect(await prints('user grant-admin', [email, '--yes'])).toMatchObject({ instanceAdmin: true });
     expect(await prints('user revoke-admin', [email, '--yes'])).toMatchObject({ instanceAdmin: false });
     await prints('user token', [email, '-n', 'recovery']);
+    expect(await prints('user sign-in-link', [email])).toMatchObject({
+      link: expect.stringContaining('/link#kf_lnk_'),
+    });
     const { organization } = world.slugs;
     const { token } = await prints<{ token: string }>('user token', [email, '-n', 'accepts']);
     const asUser = { env: { KEYFRAME_TOKEN: token } };
@@ -216,6 +219,10 @@ describe('--output json', () => {
     expect(await prints('invitation withdraw', [organization, email, '--yes'])).toMatchObject(withdrawn);
     expect(await prints('member set', [email, '--role', 'viewer'], { shape })).toMatchObject(invited);
     expect(await prints('invitation list', [organization])).toMatchObject({ invitations: [invited] });
+    const address = 'grace@example.com';
+    const created = await prints('invitation create', [organization, address, '--role', 'viewer']);
+    expect(created).toMatchObject({ link: expect.any(String), invitation: { user: { id: null, email: address } } });
+    await prints('invitation withdraw', [organization, address, '--yes']);
     const declined = { kind: 'invitation', action: 'declined', name: organization };
     expect(await prints('invitation decline', [organization, '--yes'], asUser)).toMatchObject(declined);
     await prints('member set', [email, '--role', 'viewer'], { shape });

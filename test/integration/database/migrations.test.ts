@@ -178,10 +178,15 @@ describe('migrations and prisma/schema.prisma', () => {
       'CREATE UNIQUE INDEX invitation_waiting ON public.invitation USING btree (organization_id, ' +
         "COALESCE(project_id, '00000000-0000-0000-0000-000000000000'::uuid), " +
         "COALESCE(environment_id, '00000000-0000-0000-0000-000000000000'::uuid), user_id) WHERE (ended_at IS NULL)",
+      'CREATE UNIQUE INDEX invitation_waiting_address ON public.invitation USING btree (organization_id, ' +
+        "COALESCE(project_id, '00000000-0000-0000-0000-000000000000'::uuid), " +
+        "COALESCE(environment_id, '00000000-0000-0000-0000-000000000000'::uuid), address) WHERE (ended_at IS NULL)",
       'CREATE UNIQUE INDEX role_binding_subject_place ON public.role_binding USING btree (organization_id, ' +
         "COALESCE(project_id, '00000000-0000-0000-0000-000000000000'::uuid), " +
         "COALESCE(environment_id, '00000000-0000-0000-0000-000000000000'::uuid), " +
         "COALESCE((user_id)::text, ('group '::text || group_name)))",
+      'CREATE UNIQUE INDEX sign_in_link_open_invitation ON public.sign_in_link USING btree (invitation_id) WHERE ((used_at IS NULL) AND (ended_at IS NULL))',
+      'CREATE UNIQUE INDEX sign_in_link_open_user ON public.sign_in_link USING btree (user_id) WHERE ((used_at IS NULL) AND (ended_at IS NULL))',
       'audit_entry audit_entry_append_only',
       'audit_entry audit_entry_outcome_known',
       'data_key data_key_uses_count',
@@ -193,6 +198,7 @@ describe('migrations and prisma/schema.prisma', () => {
       'invitation invitation_end',
       'invitation invitation_place',
       'invitation invitation_role',
+      'invitation invitation_subject',
       'login_request login_request_hash_sizes',
       'login_request login_request_session',
       'organization organization_slug_form',
@@ -214,8 +220,12 @@ describe('migrations and prisma/schema.prisma', () => {
       'service_token_credential service_token_credential_hash_size',
       'service_token_credential service_token_credential_serial_counts',
       'session session_hash_size',
+      'session session_link_alone',
       'session session_signed_in_once',
       'sign_in_flow sign_in_flow_hash_size',
+      'sign_in_link sign_in_link_end',
+      'sign_in_link sign_in_link_hash_size',
+      'sign_in_link sign_in_link_subject',
       'sign_in_state sign_in_state_once',
       'snapshot snapshot_revision_id_fkey',
       'snapshot snapshot_secret_counts',

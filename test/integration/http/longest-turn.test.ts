@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { limits } from '../../../src/domain/limits.ts';
 import { sessionActions } from '../../../src/domain/policy.ts';
-import { routeTable } from '../../../src/http/routes/table.ts';
+import { publicRouteTable, routeTable } from '../../../src/http/routes/table.ts';
 import { SignedInBrowser } from '../../support/api/browser-session.ts';
 import { openApiDocument } from '../../../src/http/openapi/document.ts';
 import { fillEnvironment } from '../../support/database/bulk-history.ts';
@@ -27,13 +27,16 @@ const bodies = Object.entries(document.paths).flatMap(([path, item]) =>
   }),
 );
 
-const forSessions: ReadonlySet<string> = new Set(
-  routeTable.filter(({ action }) => (sessionActions as ReadonlySet<string>).has(action)).map(({ path }) => path),
+const forPages: ReadonlySet<string> = new Set(
+  [
+    ...routeTable.filter(({ action }) => (sessionActions as ReadonlySet<string>).has(action)),
+    ...publicRouteTable.filter(({ ownPagesOnly }) => ownPagesOnly === true),
+  ].map(({ path }) => path),
 );
 
 let site: LargeSite;
 let owner: HttpClient;
-/** For what no token may do. */
+/** For what only pages of the server may do. */
 let browser: SignedInBrowser;
 
 beforeAll(async () => {
@@ -82,7 +85,7 @@ async function expectShortRefusals(method: string, path: string, large: Iterable
     const body = Buffer.from(text);
     let answer: HttpAnswer | undefined;
     const ms = await longestTurnMs(async () => {
-      const sender = forSessions.has(path.replace('/api/v1', '')) ? browser : owner;
+      const sender = forPages.has(path.replace('/api/v1', '')) ? browser : owner;
       answer = await sender.send(method, filledPath(path), body);
     });
     expect([name, answer?.text, [400, 413, 422].includes(answer?.status ?? 0)]).toEqual([name, answer?.text, true]);

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -31,6 +32,7 @@ describe('a recovery', () => {
       users: 5,
       personalTokens: 5,
       sessions: 0,
+      signInLinks: 0,
       invitations: 0,
       signInClosed: true,
       keylessTokens: 0,
@@ -89,6 +91,25 @@ describe('a recovery', () => {
     ]);
   });
 
+  test('ends every sign-in link, those of users and those of invitations', async () => {
+    const { world, services } = site;
+    const { access, users, invitations, signInLinks } = services;
+    const link = await users.createLink(
+      await access.instance(world.owner.caller, 'sign_in_link.create'),
+      world.viewer.id,
+    );
+    const wanted = { email: 'ann@example.test', role: 'viewer' } as const;
+    const invited = await invitations.create(
+      await world.onOrganization(world.admin.caller, 'invitation.create'),
+      wanted,
+    );
+    expect(await site.run()).toMatchObject({ signInLinks: 2, invitations: 1 });
+    const request = { requestId: randomUUID(), sourceAddress: null };
+    for (const { token } of [link, invited]) {
+      await expect(signInLinks.redeem(request, token.reveal())).rejects.toMatchObject({ fault: 'ended' });
+    }
+  });
+
   test('lets a custom resource make its next value, and a token of a person or a revoked one none', async () => {
     const own = new TokenResource(site.services, site.world);
     await own.minted();
@@ -131,6 +152,7 @@ describe('a recovery', () => {
       users: 10,
       personalTokens: 10,
       sessions: 0,
+      signInLinks: 0,
       invitations: 0,
       signInClosed: true,
       keylessTokens: 0,

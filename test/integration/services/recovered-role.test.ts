@@ -88,6 +88,7 @@ describe('the role recovered', () => {
       users: 1,
       personalTokens: 1,
       sessions: 0,
+      signInLinks: 0,
       invitations: 0,
       signInClosed: true,
       keylessTokens: 0,

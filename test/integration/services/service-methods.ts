@@ -42,6 +42,11 @@ export const targetMethods: Methods = {
     }),
   'invitations.list': async ({ services, world }, caller) =>
     services.invitations.list(await world.onOrganization(caller, 'invitation.list')),
+  'invitations.create': async ({ services, world }, caller) =>
+    services.invitations.create(await world.onOrganization(caller, 'invitation.create'), {
+      email: 'new@example.test',
+      role: 'viewer',
+    }),
   'invitations.withdraw': async ({ services, world }, caller) =>
     services.invitations.withdraw(await world.onOrganization(caller, 'invitation.withdraw'), randomUUID()),
   'projects.update': async ({ services, world }, caller) =>
@@ -180,6 +185,8 @@ export const instanceMethods: Methods = {
     services.users.update(await services.access.instance(caller, 'user.update'), world.viewer.id, { disabled: true }),
   'users.createToken': async ({ services, world }, caller) =>
     services.users.createToken(await services.access.instance(caller, 'user.update'), world.viewer.id, { name: 'x' }),
+  'users.createLink': async ({ services, world }, caller) =>
+    services.users.createLink(await services.access.instance(caller, 'sign_in_link.create'), world.viewer.id),
   'users.endTokens': async ({ services, world }, caller) =>
     services.users.endTokens(await services.access.instance(caller, 'user.update'), world.viewer.id),
 };

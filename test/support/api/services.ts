@@ -22,7 +22,7 @@ export interface TestServices extends Services {
 
 export interface StartOptions extends Pick<
   ServicesOptions,
-  'poolSize' | 'streams' | 'growthLimits' | 'release' | 'deviceLogin' | 'oidc'
+  'poolSize' | 'streams' | 'growthLimits' | 'release' | 'deviceLogin' | 'publicUrl' | 'oidc'
 > {
   /** `id:base64` lines; a new root key by default. Give the same to two starts on one database. */
   readonly rootKeys?: string;

@@ -72,6 +72,7 @@ const peopleTable = `
   organization.set_role          allowed allowed denied    denied  denied  hidden
   organization.remove_role       allowed allowed denied    denied  denied  hidden
   invitation.list                allowed allowed denied    denied  denied  hidden
+  invitation.create              allowed allowed denied    denied  denied  hidden
   invitation.withdraw            allowed allowed denied    denied  denied  hidden
   project.list_roles             allowed allowed allowed   allowed denied  hidden
   project.set_role               allowed allowed denied    denied  denied  hidden
@@ -239,6 +240,8 @@ const tokenTable = `
   organization.remove_role   foreign-organization hidden  hidden  hidden  hidden  hidden  hidden
   invitation.list            own                  denied  denied  denied  denied  denied  denied
   invitation.list            foreign-organization hidden  hidden  hidden  hidden  hidden  hidden
+  invitation.create          own                  denied  denied  denied  denied  denied  denied
+  invitation.create          foreign-organization hidden  hidden  hidden  hidden  hidden  hidden
   invitation.withdraw        own                  denied  denied  denied  denied  denied  denied
   invitation.withdraw        foreign-organization hidden  hidden  hidden  hidden  hidden  hidden
   project.list_roles         own                  denied  denied  denied  denied  denied  denied

@@ -8,6 +8,7 @@ import { findUser } from '../user/user-view.ts';
 const methods: Readonly<Record<SessionView['signedInWith'], string>> = {
   personal_token: 'personal token',
   oidc: 'OpenID Connect',
+  link: 'sign-in link',
 };
 
 /** `session list`. */

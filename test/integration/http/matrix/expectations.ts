@@ -33,6 +33,7 @@ export const missingItems: Readonly<Record<string, number>> = {
   'PATCH /users/{id}': 404,
   'POST /users/{id}/personal-tokens': 404,
   'DELETE /users/{id}/personal-tokens': 404,
+  'POST /users/{id}/sign-in-links': 404,
   'GET /users/{id}/sessions': 404,
   'DELETE /users/{id}/sessions': 404,
   'GET /users/{id}/identities': 404,

@@ -147,6 +147,7 @@ export const preparations: Readonly<Record<string, Prepare>> = {
     body: { name: 'spare' },
   }),
   'DELETE /users/{id}/personal-tokens': user,
+  'POST /users/{id}/sign-in-links': user,
   'GET /users/{id}/sessions': user,
   'DELETE /users/{id}/sessions': user,
   'GET /users/{id}/identities': user,
@@ -228,6 +229,9 @@ export const preparations: Readonly<Record<string, Prepare>> = {
   'POST /invitations/{id}/accept': ownInvitation,
   'POST /invitations/{id}/decline': ownInvitation,
   'GET /organizations/{org}/invitations': asItIs,
+  'POST /organizations/{org}/invitations': () => ({
+    body: { email: `${freshSlug('new')}@example.test`, role: 'viewer' },
+  }),
   'DELETE /organizations/{org}/invitations/{id}': async ({ founder, place }) => ({
     params: { id: await founder.invitation(place, (await founder.user()).id) },
   }),

@@ -1,0 +1,101 @@
+import type pg from 'pg';
+import { limits } from '../domain/limits.ts';
+import { queryRows, type Statement } from './database.ts';
+import type { Transaction } from './transaction.ts';
+
+/** Links that begin one session: of a user, or of the user that is made of an invited address. */
+
+/** Why a link does not work; null if it does. `ended`: by a later link, or with its user or invitation. */
+export type SignInLinkFault = 'used' | 'ended' | 'expired' | null;
+
+/** What a link is for. */
+export type LinkSubject = { readonly userId: string } | { readonly invitationId: string };
+
+export interface NewSignInLink {
+  readonly id: string;
+  readonly subject: LinkSubject;
+  readonly tokenHash: Uint8Array;
+  readonly createdBy: string;
+}
+
+export interface FoundSignInLink {
+  readonly id: string;
+  /** SHA-256 of the whole token. */
+  readonly tokenHash: Uint8Array;
+  /** Either the user is set or the invitation. */
+  readonly userId: string | null;
+  readonly invitationId: string | null;
+  /** The address of the user, or the invited one. */
+  readonly email: string;
+  readonly createdById: string;
+  readonly createdByEmail: string;
+  readonly expiresAt: Date;
+  /** By the database's clock. Whether its invitation waits is not part of it. */
+  readonly fault: SignInLinkFault;
+}
+
+const fault = `CASE WHEN l.used_at IS NOT NULL THEN 'used' WHEN l.ended_at IS NOT NULL THEN 'ended'
+      WHEN l.expires_at <= clock_timestamp() THEN 'expired' END`;
+
+const findStatement: Statement = {
+  name: 'sign-in-link-find',
+  text: `SELECT l.id, l.token_hash AS "tokenHash", l.user_id AS "userId", l.invitation_id AS "invitationId",
+      COALESCE(u.email, i.address, v.email) AS email, l.created_by AS "createdById", b.email AS "createdByEmail",
+      l.expires_at AS "expiresAt", ${fault} AS fault
+    FROM sign_in_link l JOIN app_user b ON b.id = l.created_by
+    LEFT JOIN app_user u ON u.id = l.user_id
+    LEFT JOIN invitation i ON i.id = l.invitation_id LEFT JOIN app_user v ON v.id = i.user_id
+    WHERE l.id = $1`,
+};
+
+/** A link in any state; undefined for none. */
+export async function findSignInLink(pool: pg.Pool, id: string): Promise<FoundSignInLink | undefined> {
+  const [found] = await queryRows<FoundSignInLink>(pool, findStatement, [id]);
+  return found;
+}
+
+// So long, the audit can say why a link is refused.
+const keptDays = 30;
+
+/**
+ * Inserts a link, and returns when it ends: with its invitation. It ends the one that its user had. Links that ended long ago are deleted: some
+ * at each time, those of invitations with their invitation. Lock the user, or the place of the invitation, before.
+ */
+export async function insertSignInLink(tx: Transaction, link: NewSignInLink): Promise<Date> {
+  const { id, subject, tokenHash, createdBy } = link;
+  const [userId, invitationId] = 'userId' in subject ? [subject.userId, null] : [null, subject.invitationId];
+  if (userId !== null) await endSignInLink(tx, userId);
+  await tx.run`
+    DELETE FROM sign_in_link WHERE id IN (
+      SELECT id FROM sign_in_link
+      WHERE user_id IS NOT NULL AND expires_at < clock_timestamp() - make_interval(days => ${keptDays}::int)
+      ORDER BY id LIMIT 100 FOR UPDATE SKIP LOCKED)`;
+  const row = await tx.row<{ expiresAt: Date }>`
+    INSERT INTO sign_in_link (id, token_hash, user_id, invitation_id, created_by, created_at, expires_at)
+    VALUES (${id}::uuid, ${tokenHash}, ${userId}::uuid, ${invitationId}::uuid, ${createdBy}::uuid, clock_timestamp(),
+      COALESCE((SELECT expires_at FROM invitation WHERE id = ${invitationId}::uuid),
+        clock_timestamp() + make_interval(hours => ${limits.signInLinkHours}::int)))
+    RETURNING expires_at AS "expiresAt"`;
+  if (row === undefined) throw new Error('an INSERT of one row returns it');
+  return row.expiresAt;
+}
+
+/** Spends a link, of several requests for one of them. Returns its fault; undefined if it was deleted. */
+export async function useSignInLink(tx: Transaction, id: string): Promise<SignInLinkFault | undefined> {
+  const row = await tx.row<{ fault: SignInLinkFault }>`
+    SELECT CASE WHEN used_at IS NOT NULL THEN 'used' WHEN ended_at IS NOT NULL THEN 'ended'
+      WHEN expires_at <= clock_timestamp() THEN 'expired' END AS fault
+    FROM sign_in_link WHERE id = ${id}::uuid FOR UPDATE`;
+  if (row?.fault !== null) return row?.fault;
+  await tx.run`UPDATE sign_in_link SET used_at = clock_timestamp() WHERE id = ${id}::uuid`;
+  return null;
+}
+
+/** Ends the link that a user has, and returns whether it would have worked. Lock the user before. */
+export async function endSignInLink(tx: Transaction, userId: string): Promise<boolean> {
+  const row = await tx.row<{ worked: boolean }>`
+    UPDATE sign_in_link SET ended_at = clock_timestamp()
+    WHERE user_id = ${userId}::uuid AND used_at IS NULL AND ended_at IS NULL
+    RETURNING expires_at > clock_timestamp() AS worked`;
+  return row?.worked === true;
+}
