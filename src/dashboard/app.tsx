@@ -7,6 +7,7 @@ import { EnvironmentsPage } from './pages/environments.tsx';
 import { FirstStepsPage } from './pages/first-steps.tsx';
 import { HomePage } from './pages/home.tsx';
 import { InvitationsPage } from './pages/invitations.tsx';
+import { LinkPage } from './pages/link.tsx';
 import { LoginPage } from './pages/login.tsx';
 import { NotFoundPage } from './pages/not-found.tsx';
 import { OverviewPage } from './pages/overview.tsx';
@@ -15,12 +16,13 @@ import { SignInPage } from './pages/sign-in.tsx';
 import { Frame } from './parts/frame.tsx';
 import { Oops } from './parts/oops.tsx';
 
-/** The pages by their paths. All but the sign-in are for signed-in users, in the frame. */
+/** The pages by their paths. All but the sign-in and its links are for signed-in users, in the frame. */
 export function App(): ReactNode {
   return (
     <Oops>
       <Routes>
         <Route path={dashboardPaths.signIn} element={<SignInPage />} />
+        <Route path={dashboardPaths.link} element={<LinkPage />} />
         <Route element={<Frame />}>
           <Route path={dashboardPaths.home} element={<HomePage />} />
           <Route path={dashboardPaths.overview} element={<OverviewPage />} />
