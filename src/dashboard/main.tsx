@@ -8,6 +8,7 @@ import './style/pages.css';
 import './style/overview.css';
 import './style/drawer.css';
 import './style/environment.css';
+import './style/history.css';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';

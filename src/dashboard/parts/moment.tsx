@@ -2,16 +2,21 @@ import { type ReactNode, useSyncExternalStore } from 'react';
 import { relativeTime } from '../text/relative-time.ts';
 
 const tickMs = 30_000;
+const maxLagMs = 1_000;
 
 let now = Date.now();
 const listeners = new Set<() => void>();
-setInterval(() => {
+setInterval(tick, tickMs);
+
+function tick(): void {
   now = Date.now();
   for (const listener of listeners) listener();
-}, tickMs);
+}
 
 function subscribe(listener: () => void): () => void {
   listeners.add(listener);
+  // Else what has just happened would seem to be in the future until the next tick.
+  if (Date.now() - now > maxLagMs) tick();
   return () => void listeners.delete(listener);
 }
 

@@ -4,6 +4,7 @@ import { Drawer } from '../../parts/drawer.tsx';
 import { Moment } from '../../parts/moment.tsx';
 import type { Place, Rights } from '../../text/place.ts';
 import type { HeldKeys } from './held.ts';
+import { History } from './history.tsx';
 import { CurrentValue } from './current-value.tsx';
 import { KeyDraft } from './key-draft.tsx';
 
@@ -19,10 +20,14 @@ export interface KeyDrawerProps {
 
 /** Everything about a key. */
 export function KeyDrawer({ name, place, secret, rights, held, onClose }: KeyDrawerProps): ReactNode {
+  // Only in the draft: it has no history.
+  const isNew = secret === undefined && held.draft.get(name)?.baseVersion === 0;
   return (
     <Drawer title={<span className="mono">{name}</span>} onClose={onClose}>
       {secret === undefined ? (
-        <p className="muted">This key does not exist in the environment.</p>
+        <p className="muted">
+          {isNew ? 'A new key, which is not saved yet.' : 'This key does not exist in the environment now.'}
+        </p>
       ) : (
         <section className="drawer-section">
           <p className="muted">
@@ -32,6 +37,7 @@ export function KeyDrawer({ name, place, secret, rights, held, onClose }: KeyDra
         </section>
       )}
       {rights.mayWrite ? <KeyDraft name={name} isPresent={secret !== undefined} held={held} /> : undefined}
+      {isNew ? undefined : <History name={name} place={place} version={secret?.version ?? 0} rights={rights} />}
     </Drawer>
   );
 }

@@ -1,0 +1,93 @@
+import {
+  type InfiniteData,
+  type UseInfiniteQueryResult,
+  type UseMutationResult,
+  keepPreviousData,
+  useInfiniteQuery,
+  useMutation,
+  useQueryClient,
+} from '@tanstack/react-query';
+import type { DestroyedVersionView, RollbackView, VersionListView } from '../../wire/versions.ts';
+import { type Place, pathOf } from '../text/place.ts';
+import { type ApiError, callApi } from './client.ts';
+import { keysQuery } from './secrets.ts';
+
+const pageSize = 20;
+
+function pathTo(place: Place, key: string): string {
+  return `/versions/${pathOf(place)}/${encodeURIComponent(key)}`;
+}
+
+/**
+ * The versions of a key, newest first, without values, twenty at a time.
+ *
+ * @param version the present one: with another, the list is requested again
+ */
+export function useVersions(
+  place: Place,
+  key: string,
+  version: number,
+): UseInfiniteQueryResult<InfiniteData<VersionListView>, ApiError> {
+  return useInfiniteQuery<VersionListView, ApiError, InfiniteData<VersionListView>, readonly unknown[], string>({
+    queryKey: ['versions', pathOf(place), key, version],
+    queryFn: ({ pageParam }) => {
+      const cursor = pageParam === '' ? '' : `&cursor=${encodeURIComponent(pageParam)}`;
+      return callApi<VersionListView>(`${pathTo(place, key)}?limit=${pageSize}${cursor}`);
+    },
+    initialPageParam: '',
+    getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
+    placeholderData: keepPreviousData,
+  });
+}
+
+export interface Rollback {
+  readonly targetVersion: number;
+  /** The present version; 0 for a deleted key, which is then restored. */
+  readonly expectedVersion: number;
+  readonly comment: string;
+}
+
+/** Gives a key the value of an earlier version, as a new one. */
+export function useRollback(place: Place, key: string): UseMutationResult<RollbackView, ApiError, Rollback> {
+  return useVersionChange<RollbackView, Rollback>(place, key, ({ comment, ...body }) =>
+    callApi<RollbackView>(`${pathTo(place, key)}/rollback`, {
+      method: 'POST',
+      body: {
+        ...body,
+        ...(body.expectedVersion === 0 ? { undelete: true } : {}),
+        ...(comment === '' ? {} : { comment }),
+      },
+    }),
+  );
+}
+
+export interface Destruction {
+  readonly version: number;
+  /** What becomes of other versions with the same value; undefined until the user has decided. */
+  readonly sameValue: boolean | undefined;
+}
+
+/** Erases the value of a version for good. */
+export function useDestroy(place: Place, key: string): UseMutationResult<DestroyedVersionView, ApiError, Destruction> {
+  return useVersionChange<DestroyedVersionView, Destruction>(place, key, ({ version, sameValue }) =>
+    callApi<DestroyedVersionView>(`${pathTo(place, key)}/${version}/destroy`, {
+      method: 'POST',
+      body: sameValue === undefined ? {} : { sameValue },
+    }),
+  );
+}
+
+function useVersionChange<View, Input>(
+  place: Place,
+  key: string,
+  mutationFn: (input: Input) => Promise<View>,
+): UseMutationResult<View, ApiError, Input> {
+  const client = useQueryClient();
+  return useMutation<View, ApiError, Input>({
+    mutationFn,
+    onSettled: async () => {
+      await client.invalidateQueries({ queryKey: keysQuery(place).queryKey });
+      await client.invalidateQueries({ queryKey: ['versions', pathOf(place), key] });
+    },
+  });
+}
