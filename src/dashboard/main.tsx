@@ -1,14 +1,6 @@
 import '@fontsource-variable/geist/wght.css';
 import '@fontsource-variable/geist-mono/wght.css';
-import './style/tokens.css';
-import './style/base.css';
-import './style/parts.css';
-import './style/lists.css';
-import './style/pages.css';
-import './style/overview.css';
-import './style/drawer.css';
-import './style/environment.css';
-import './style/history.css';
+import './style/all.ts';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';

@@ -1,0 +1,11 @@
+/** The styles, in the order in which they apply. */
+
+import './tokens.css';
+import './base.css';
+import './parts.css';
+import './lists.css';
+import './pages.css';
+import './overview.css';
+import './drawer.css';
+import './environment.css';
+import './history.css';
