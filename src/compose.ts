@@ -12,6 +12,7 @@ import { steadyNow, systemClock } from './lib/clock.ts';
 import type { Logger } from './observability/logger.ts';
 import type { ChangeFeed } from './services/changes/change-feed.ts';
 import { bootstrapAdmin } from './services/people/bootstrap-admin.ts';
+import { reportStrandedSignIns } from './services/sign-in/stranded-sign-ins.ts';
 import { schemaFault } from './store/migrate.ts';
 
 /** Creates the parts of the server, with src/compose/, and starts them. The tests' own servers use src/compose/ too. */
@@ -55,7 +56,10 @@ export async function startServer(config: ServerConfig, logger: Logger): Promise
     if (config.bootstrapAdmin !== undefined && config.role !== 'controller') {
       await bootstrapAdmin({ database: services.database, logger }, config.bootstrapAdmin);
     }
-    if (config.role !== 'controller') await services.signIn.oidc?.shortenGroups();
+    if (config.role !== 'controller') {
+      await services.signIn.oidc?.shortenGroups();
+      await reportStrandedSignIns({ ...services, logger, issuer: config.oidc?.issuer });
+    }
     return await serve(config, { services, logger, open });
   } catch (error) {
     await open.disposeAsync();

@@ -111,6 +111,23 @@ export const commandTable: readonly CommandSection[] = [
         ],
       },
       {
+        name: 'passkey',
+        summary: 'Manage the passkeys with which users sign in',
+        commands: [
+          { name: 'list', load: async () => (await import('./commands/passkey/list.ts')).passkeyListCommand },
+          { name: 'remove', load: async () => (await import('./commands/passkey/remove.ts')).passkeyRemoveCommand },
+          { name: 'confirm', load: async () => (await import('./commands/passkey/confirm.ts')).passkeyConfirmCommand },
+        ],
+      },
+      {
+        name: 'identity',
+        summary: 'Manage the accounts of OpenID Connect with which users sign in',
+        commands: [
+          { name: 'list', load: async () => (await import('./commands/identity/list.ts')).identityListCommand },
+          { name: 'remove', load: async () => (await import('./commands/identity/remove.ts')).identityRemoveCommand },
+        ],
+      },
+      {
         name: 'member',
         summary: 'Manage the members of an organization',
         commands: [

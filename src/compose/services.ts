@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { Keyring } from '../crypto/keyring.ts';
 import type { RootKeys } from '../crypto/root-keys.ts';
 import { ExitError, exitCodes } from '../config/exit-error.ts';
@@ -6,6 +7,7 @@ import type { HttpServices } from '../http/http-services.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import { ownRelease } from '../lib/release.ts';
 import { Issuer, type IssuerOptions } from '../identity/issuer.ts';
+import { RelyingParty } from '../identity/relying-party.ts';
 import type { Logger } from '../observability/logger.ts';
 import { Access } from '../services/access/access.ts';
 import { Authentication } from '../services/access/authentication.ts';
@@ -43,6 +45,8 @@ import { Versions } from '../services/secrets/versions.ts';
 import { Restores } from '../services/snapshots/restore/restores.ts';
 import { Identities } from '../services/sign-in/identities.ts';
 import { oidcCallbackPath, OidcSignIn, type OidcSignInDeps, type OidcSignInOptions } from '../services/sign-in/oidc.ts';
+import { PasskeySignIn } from '../services/sign-in/passkey-sign-in.ts';
+import { Passkeys, type PasskeysOff } from '../services/sign-in/passkeys.ts';
 import { Sessions } from '../services/sign-in/sessions.ts';
 import { CommandLogins } from '../services/sign-in/command-logins.ts';
 import { SignIn } from '../services/sign-in/sign-in.ts';
@@ -75,6 +79,8 @@ export interface Services extends HttpServices, ResourceServices {
   readonly keyless: KeylessAccess;
   readonly clusters: ClusterRegistry;
   readonly syncStates: SyncStates;
+  /** This server for passkeys, or why it has none. */
+  readonly relyingParty: RelyingParty | PasskeysOff;
 }
 
 /** Sign-in with OpenID Connect. */
@@ -98,7 +104,7 @@ export interface ServicesOptions {
   readonly streams?: Pick<ChangeStreamsDeps, 'maxStreams' | 'checkMs'>;
   /** Whether users may approve a command on another machine; true by default. */
   readonly deviceLogin?: boolean;
-  /** The origin at which browsers reach this server; that of each request by default. */
+  /** The origin at which browsers reach this server: by default that of each request, and no passkeys. */
   readonly publicUrl?: string | undefined;
   /** Undefined for no sign-in with OpenID Connect. */
   readonly oidc?: OidcOptions | undefined;
@@ -153,6 +159,9 @@ function composeServices(opened: Opened, options: ServicesOptions): Services {
   dropDestroyed(feed, states);
   const access = new Access({ database, audit });
   const oidc = options.oidc && composeOidc(options.oidc, { database, audit, access, logger });
+  const relyingParty = relyingPartyAt(options.publicUrl);
+  const passkeySignIn =
+    typeof relyingParty === 'string' ? relyingParty : new PasskeySignIn({ database, audit, relyingParty });
   const writer = new SecretWriter({ database, keyring, queue, budget });
   return {
     database,
@@ -168,10 +177,12 @@ function composeServices(opened: Opened, options: ServicesOptions): Services {
     users: new Users({ database, audit }),
     personalTokens: new PersonalTokens({ database, audit }),
     sessions: new Sessions({ database, audit }),
-    signIn: new SignIn({ database, audit, publicUrl: options.publicUrl, deviceLogin, oidc }),
+    signIn: new SignIn({ database, audit, publicUrl: options.publicUrl, deviceLogin, oidc, passkeys: passkeySignIn }),
     signInLinks: new SignInLinks({ database, audit }),
     commandLogins: new CommandLogins({ database, audit, allowsDevices: deviceLogin }),
     identities: new Identities({ database, audit }),
+    passkeys: new Passkeys({ database, audit, relyingParty }),
+    relyingParty,
     organizations: new Organizations({ database, audit }),
     members: new Members({ database, audit }),
     roleBindings: new RoleBindings({ database, audit }),
@@ -206,4 +217,11 @@ function composeServices(opened: Opened, options: ServicesOptions): Services {
 function composeOidc(options: OidcOptions, deps: Omit<OidcSignInDeps, 'issuer'>): OidcSignIn {
   const issuer = new Issuer({ ...options, redirectUrl: options.publicUrl + oidcCallbackPath });
   return new OidcSignIn({ ...deps, issuer }, options);
+}
+
+/** A browser has no passkeys for an IP address (Web Authentication, "relying party identifier"). */
+function relyingPartyAt(publicUrl: string | undefined): RelyingParty | PasskeysOff {
+  if (publicUrl === undefined) return 'no_public_url';
+  const host = new URL(publicUrl).hostname.replaceAll(/[[\]]/g, '');
+  return isIP(host) === 0 ? new RelyingParty(publicUrl) : 'ip_address';
 }

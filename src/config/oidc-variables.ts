@@ -4,15 +4,16 @@ import type { Variable } from './variable.ts';
 
 const oidcDetails = '[Sign-in with OpenID Connect](people.md#sign-in-with-openid-connect)';
 
-/** The environment variables of sign-in with OpenID Connect. */
+/** The environment variables of sign-in with OpenID Connect and with passkeys. */
 export const oidcVariables = {
   PUBLIC_URL: {
     schema: schemas.publicAddress,
     roles: serverRoles,
     format: '`https://` and a host; `http://` only for `localhost`',
+    unset: 'no passkeys, and no sign-in with OpenID Connect',
     description:
-      'Address at which browsers reach the API; sign-in links begin with it, and sign-in with OpenID Connect needs it.',
-    details: oidcDetails,
+      'Address at which browsers reach the API. Sign-in links begin with it. Passkeys belong to its host, so it should not change.',
+    details: '[Passkeys](people.md#passkeys)',
   },
   OIDC_ISSUER: {
     schema: schemas.issuerAddress,

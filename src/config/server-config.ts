@@ -34,7 +34,7 @@ export interface ServerConfig extends DatabaseConfig {
   /** How long the server keeps serving while it reports that it is not ready. */
   readonly shutdownDelayMs: number;
   readonly bootstrapAdmin: BootstrapAdminConfig | undefined;
-  /** The origin at which browsers reach this server; undefined if it is not set. */
+  /** The origin at which browsers reach this server; undefined if it is not set, for no passkeys. */
   readonly publicUrl: string | undefined;
   /** Undefined for no sign-in with OpenID Connect. */
   readonly oidc: OidcConfig | undefined;

@@ -36,6 +36,9 @@ export const limits = {
   sessionsPerUser: 50,
   /** How long a sign-in may take at an issuer of OpenID Connect. */
   signInFlowMinutes: 10,
+  /** How long the challenge of a passkey works. */
+  passkeyChallengeMinutes: 5,
+  passkeysPerUser: 20,
   /** Groups of one user that an issuer of OpenID Connect may send. */
   groupsPerUser: 500,
   returnPathLength: 2_000,

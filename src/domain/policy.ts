@@ -242,12 +242,20 @@ export const personActions = [
   'identity.list',
   'identity.link',
   'identity.unlink',
+  'passkey.list',
+  'passkey.create',
+  'passkey.remove',
+  'passkey.confirm',
 ] as const;
 
 export type PersonAction = (typeof personActions)[number];
 
 /** Actions of a user in a browser: no token does them. */
-export const sessionActions: ReadonlySet<PersonAction> = new Set<PersonAction>(['login.read', 'login.approve']);
+export const sessionActions: ReadonlySet<PersonAction> = new Set<PersonAction>([
+  'login.read',
+  'login.approve',
+  'passkey.create',
+]);
 
 /** Decides an action on resources that the caller owns. */
 export function decidePerson(principal: BearerPrincipal, action: PersonAction): Exclude<Decision, 'hidden'> {
@@ -297,6 +305,9 @@ export const recentSignInActions: ReadonlySet<Action | PersonAction | InstanceAc
   'identity.link',
   'identity.unlink',
   'sign_in.update',
+  'passkey.create',
+  'passkey.remove',
+  'passkey.confirm',
 ]);
 
 /** Whether a target is in the scope of a token, or an ancestor of that scope. */

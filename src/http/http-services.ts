@@ -18,6 +18,7 @@ import type { RoleBindings } from '../services/people/role-bindings.ts';
 import type { Secrets } from '../services/secrets/secrets.ts';
 import type { ServiceTokens } from '../services/tokens/service-tokens.ts';
 import type { Identities } from '../services/sign-in/identities.ts';
+import type { Passkeys } from '../services/sign-in/passkeys.ts';
 import type { Sessions } from '../services/sign-in/sessions.ts';
 import type { CommandLogins } from '../services/sign-in/command-logins.ts';
 import type { SignIn } from '../services/sign-in/sign-in.ts';
@@ -37,6 +38,7 @@ export interface HttpServices {
   readonly signInLinks: SignInLinks;
   readonly commandLogins: CommandLogins;
   readonly identities: Identities;
+  readonly passkeys: Passkeys;
   readonly organizations: Organizations;
   readonly members: Members;
   readonly roleBindings: RoleBindings;

@@ -57,6 +57,7 @@ interface SessionRow extends UserRow {
   readonly personal_token_id: string | null;
   readonly identity_id: string | null;
   readonly sign_in_link_id: string | null;
+  readonly passkey_id: string | null;
   readonly is_recent: boolean;
   readonly tokens_end_at: Date;
 }
@@ -104,11 +105,13 @@ const personalTokenFault = `CASE
     WHEN c.revoked_at IS NOT NULL THEN 'revoked'
     WHEN u.disabled_at IS NOT NULL THEN 'disabled'
     WHEN c.expires_at <= clock_timestamp() THEN 'expired' END`;
-/** SQL: sessions as c, their users as u, and as t, i and l the personal tokens, identities and links that they began with. */
+/** SQL: sessions as c, their users as u, and as t, i, l and k the personal tokens, identities, links and
+ *  passkeys that they began with. */
 export const sessionTables = `session c JOIN app_user u ON u.id = c.user_id
     LEFT JOIN personal_token t ON t.id = c.personal_token_id
     LEFT JOIN identity i ON i.id = c.identity_id
-    LEFT JOIN sign_in_link l ON l.id = c.sign_in_link_id`;
+    LEFT JOIN sign_in_link l ON l.id = c.sign_in_link_id
+    LEFT JOIN passkey k ON k.id = c.passkey_id`;
 /** SQL over `sessionTables`: the CredentialFault of a row, null for a session that works. */
 export const sessionFault = `CASE
     WHEN c.ended_at IS NOT NULL OR t.revoked_at IS NOT NULL THEN 'revoked'
@@ -134,10 +137,11 @@ const findPersonalTokens: Statement = {
 const findSessions: Statement = {
   name: 'credential-find-sessions',
   text: `SELECT c.id AS credential_id, c.token_hash, ${sessionFault} AS fault, ${useDue} AS use_due, c.expires_at, u.id, u.email AS name,
-      u.instance_admin, c.personal_token_id, c.identity_id, c.sign_in_link_id,
-      COALESCE(t.created_by_type, i.created_by_type, CASE WHEN l.id IS NOT NULL THEN 'user'::actor_type END) AS creator_type,
-      COALESCE(t.created_by_id, i.created_by_id, l.created_by) AS creator_id,
-      COALESCE(t.created_by_name, i.created_by_name, lb.email) AS creator_name, COALESCE(t.derived_at, i.derived_at) AS derived_at,
+      u.instance_admin, c.personal_token_id, c.identity_id, c.sign_in_link_id, c.passkey_id,
+      COALESCE(t.created_by_type, i.created_by_type, k.created_by_type, CASE WHEN l.id IS NOT NULL THEN 'user'::actor_type END) AS creator_type,
+      COALESCE(t.created_by_id, i.created_by_id, k.created_by_id, l.created_by) AS creator_id,
+      COALESCE(t.created_by_name, i.created_by_name, k.created_by_name, lb.email) AS creator_name,
+      COALESCE(t.derived_at, i.derived_at, k.derived_at) AS derived_at,
       COALESCE(c.verified_at > clock_timestamp() - interval '${limits.recentSignInMinutes} minutes', false) AS is_recent,
       LEAST(t.expires_at, clock_timestamp() + interval '${limits.sessionTokenDays} days') AS tokens_end_at
     FROM ${sessionTables} LEFT JOIN app_user lb ON lb.id = l.created_by WHERE c.id = ANY($1::uuid[])`,
@@ -305,8 +309,8 @@ function foundSession(row: SessionRow): FoundCredential {
 }
 
 /** Whether a session began with what another person may have created and kept. */
-function hasCreator({ personal_token_id, identity_id, sign_in_link_id }: SessionRow): boolean {
-  return [personal_token_id, identity_id, sign_in_link_id].some((id) => id !== null);
+function hasCreator({ personal_token_id, identity_id, sign_in_link_id, passkey_id }: SessionRow): boolean {
+  return [personal_token_id, identity_id, sign_in_link_id, passkey_id].some((id) => id !== null);
 }
 
 function foundCredential(row: CredentialRow, principal: BearerPrincipal): FoundCredential {

@@ -39,7 +39,7 @@ const lockWaitSeconds = 25;
  */
 export async function lockAllCredentials(tx: Transaction): Promise<Date> {
   await tx.run`SELECT set_config('lock_timeout', ${`${lockWaitSeconds}s`}, true)`;
-  await tx.run`LOCK TABLE service_token_credential, service_token, personal_token, session IN EXCLUSIVE MODE`;
+  await tx.run`LOCK TABLE service_token_credential, service_token, personal_token, session, passkey IN EXCLUSIVE MODE`;
   const row = await tx.row<{ now: Date }>`SELECT now() AS now`;
   if (row === undefined) throw new Error('a SELECT without FROM returned no row');
   return row.now;
@@ -115,6 +115,16 @@ export async function endAllSessions(tx: Transaction, before: Date | null): Prom
       AND (${before}::timestamptz IS NULL OR created_at < ${before}::timestamptz)
     RETURNING user_id AS "userId"`;
   return rows.map(({ userId }) => userId);
+}
+
+/**
+ * Makes the passkeys that were registered before a moment, or all with null, unusable until they are confirmed, and returns
+ * how many: it is not known which were removed since the backup. Lock all credentials before.
+ */
+export async function makePasskeysUnusable(tx: Transaction, before: Date | null): Promise<number> {
+  return tx.run`
+    UPDATE passkey SET unusable_since = clock_timestamp()
+    WHERE unusable_since IS NULL AND (${before}::timestamptz IS NULL OR created_at < ${before}::timestamptz)`;
 }
 
 /**

@@ -5,7 +5,7 @@ import { queryRows, type Statement } from './database.ts';
 import type { Transaction } from './transaction.ts';
 
 /** How the user of a session proved who they are. */
-export type SignInMethod = 'personal_token' | 'oidc' | 'link';
+export type SignInMethod = 'personal_token' | 'oidc' | 'passkey' | 'link';
 
 export interface SessionRecord {
   readonly id: string;
@@ -26,6 +26,7 @@ export interface SessionRecord {
 /** What a user signed in with. */
 export type SignInProof =
   | { readonly personalTokenId: string }
+  | { readonly passkeyId: string }
   | {
       readonly identityId: string;
       /** When the user last proved who they are, in seconds since the epoch by the issuer's clock; null if unknown. */
@@ -44,6 +45,7 @@ export interface NewSession {
 
 // The identity of a session may be unlinked since.
 const columns = `c.id, CASE WHEN c.personal_token_id IS NOT NULL THEN 'personal_token'
+      WHEN c.passkey_id IS NOT NULL THEN 'passkey'
       WHEN c.sign_in_link_id IS NOT NULL THEN 'link' ELSE 'oidc' END AS "signedInWith", c.created_at AS "createdAt", c.verified_at AS "verifiedAt",
     c.last_used_at AS "lastUsedAt", c.expires_at AS "expiresAt",
     LEAST(c.expires_at, c.last_used_at + interval '${limits.sessionIdleMinutes} minutes') AS "idleExpiresAt",
@@ -66,14 +68,14 @@ export async function listSessions(pool: pg.Pool, userId: string): Promise<Sessi
  */
 export async function insertSession(tx: Transaction, session: NewSession): Promise<SessionRecord> {
   const { id, userId, tokenHash, proof, sourceAddress, userAgent } = session;
-  const { signedInWith, personalTokenId, identityId, signInLinkId, authTime } = proven(proof);
+  const { signedInWith, personalTokenId, identityId, signInLinkId, passkeyId, authTime } = proven(proof);
   // A clock of the issuer that is ahead does not make a sign-in recent for longer.
   const row = await tx.row<Omit<SessionRecord, 'signedInWith' | 'idleExpiresAt'>>`
     INSERT INTO session
-      (id, user_id, token_hash, personal_token_id, identity_id, sign_in_link_id, created_at, last_used_at, verified_at,
-        expires_at, source_address, user_agent)
+      (id, user_id, token_hash, personal_token_id, identity_id, sign_in_link_id, passkey_id, created_at, last_used_at,
+        verified_at, expires_at, source_address, user_agent)
     SELECT ${id}::uuid, ${userId}::uuid, ${tokenHash}, ${personalTokenId}::uuid, ${identityId}::uuid,
-      ${signInLinkId}::uuid, clock_timestamp(), clock_timestamp(),
+      ${signInLinkId}::uuid, ${passkeyId}::uuid, clock_timestamp(), clock_timestamp(),
       CASE WHEN ${signedInWith !== 'oidc'}::boolean THEN clock_timestamp()
         WHEN ${authTime}::float8 IS NOT NULL THEN LEAST(to_timestamp(${authTime}::float8), clock_timestamp()) END,
       LEAST((SELECT expires_at FROM personal_token WHERE id = ${personalTokenId}::uuid),
@@ -92,14 +94,16 @@ interface Proven {
   readonly personalTokenId: string | null;
   readonly identityId: string | null;
   readonly signInLinkId: string | null;
+  readonly passkeyId: string | null;
   /** By the issuer's clock; null for any other proof, which is given now. */
   readonly authTime: number | null;
 }
 
 function proven(proof: SignInProof): Proven {
-  const none = { personalTokenId: null, identityId: null, signInLinkId: null, authTime: null };
+  const none = { personalTokenId: null, identityId: null, signInLinkId: null, passkeyId: null, authTime: null };
   if ('personalTokenId' in proof) return { ...none, ...proof, signedInWith: 'personal_token' };
   if ('signInLinkId' in proof) return { ...none, ...proof, signedInWith: 'link' };
+  if ('passkeyId' in proof) return { ...none, ...proof, signedInWith: 'passkey' };
   return { ...none, ...proof, signedInWith: 'oidc' };
 }
 

@@ -2,7 +2,16 @@ import { limits } from '../domain/limits.ts';
 import { queryRows, type Statement } from './database.ts';
 import type pg from 'pg';
 
-/** A sign-in that is under way at the issuer of OpenID Connect. */
+/** What a flow is for. One of another method is not accepted in its place. */
+export type FlowMethod = 'oidc' | 'passkey' | 'passkey_registration';
+
+const methodMinutes: Readonly<Record<FlowMethod, number>> = {
+  oidc: limits.signInFlowMinutes,
+  passkey: limits.passkeyChallengeMinutes,
+  passkey_registration: limits.passkeyChallengeMinutes,
+};
+
+/** A sign-in, or the registration of a passkey, that is under way in a browser. */
 export interface SignInFlow {
   /** SHA-256 of the secret in the cookie of its browser. */
   readonly secretHash: Uint8Array;
@@ -23,26 +32,32 @@ const insertStatement: Statement = {
       DELETE FROM sign_in_flow WHERE secret_hash IN (
         SELECT secret_hash FROM sign_in_flow WHERE expires_at < clock_timestamp() LIMIT 100 FOR UPDATE SKIP LOCKED)
     )
-    INSERT INTO sign_in_flow (secret_hash, return_to, fresh, link, session_id, expires_at)
-    VALUES ($1, $2, $3, $4, $5, clock_timestamp() + interval '${limits.signInFlowMinutes} minutes')`,
+    INSERT INTO sign_in_flow (secret_hash, method, return_to, fresh, link, session_id, expires_at)
+    VALUES ($1, $2, $3, $4, $5, $6, clock_timestamp() + make_interval(mins => $7::int))`,
 };
 
 const takeStatement: Statement = {
   name: 'sign-in-flow-take',
   text: `DELETE FROM sign_in_flow WHERE secret_hash = $1
-    RETURNING return_to AS "returnTo", fresh, link, session_id AS "sessionId", expires_at > clock_timestamp() AS "isLive"`,
+    RETURNING method, return_to AS "returnTo", fresh, link, session_id AS "sessionId", expires_at > clock_timestamp() AS "isLive"`,
 };
 
-export async function insertSignInFlow(pool: pg.Pool, flow: SignInFlow): Promise<void> {
-  await queryRows(pool, insertStatement, [flow.secretHash, flow.returnTo, flow.fresh, flow.link, flow.sessionId]);
+export async function insertSignInFlow(pool: pg.Pool, method: FlowMethod, flow: SignInFlow): Promise<void> {
+  const { secretHash, returnTo, fresh, link, sessionId } = flow;
+  const values = [secretHash, method, returnTo, fresh, link, sessionId, methodMinutes[method]];
+  await queryRows(pool, insertStatement, values);
 }
 
-/** Takes a flow: of several requests with the same cookie only one gets it. Undefined if it is unknown or has expired. */
+/**
+ * Takes a flow: of several requests with the same cookie only one gets it. Undefined if it is unknown, has expired or is for
+ * another method.
+ */
 export async function takeSignInFlow(
   pool: pg.Pool,
+  method: FlowMethod,
   secretHash: Uint8Array,
 ): Promise<Omit<SignInFlow, 'secretHash'> | undefined> {
-  type Row = Omit<SignInFlow, 'secretHash'> & { readonly isLive: boolean };
+  type Row = Omit<SignInFlow, 'secretHash'> & { readonly method: string; readonly isLive: boolean };
   const [row] = await queryRows<Row>(pool, takeStatement, [secretHash]);
-  return row?.isLive === true ? row : undefined;
+  return row?.isLive === true && row.method === method ? row : undefined;
 }

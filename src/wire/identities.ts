@@ -23,4 +23,5 @@ export const identityListView = z.strictObject({
   nextCursor: z.string().nullable(),
 });
 
+export type IdentityListView = z.infer<typeof identityListView>;
 export type IdentityView = z.infer<typeof identityView>;

@@ -7,7 +7,7 @@ export const sessionParams = z.strictObject({ id: uuid });
 
 export const sessionView = z.strictObject({
   id: z.guid(),
-  signedInWith: z.enum(['personal_token', 'oidc', 'link']),
+  signedInWith: z.enum(['personal_token', 'oidc', 'passkey', 'link']),
   createdAt: z.iso.datetime(),
   /** To the minute. */
   lastUsedAt: z.iso.datetime(),

@@ -6,6 +6,8 @@ const methods = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('personal_token') }),
   /** OpenID Connect; it begins at /sign-in/oidc. `name` is that of the issuer for users. */
   z.strictObject({ type: z.literal('oidc'), name: z.string() }),
+  /** A passkey. `origin` is the address at which browsers offer it. */
+  z.strictObject({ type: z.literal('passkey'), origin: z.string() }),
 ]);
 
 export const signInView = z.strictObject({
@@ -14,6 +16,8 @@ export const signInView = z.strictObject({
   methods: z.array(methods),
   /** Whether users may approve a command on another machine. */
   deviceLogin: z.boolean(),
+  /** Why this server has no passkeys: its public address is not configured, or is an IP address. Null if it has them. */
+  passkeysOff: z.enum(['no_public_url', 'ip_address']).nullable(),
 });
 
 export type SignInView = z.infer<typeof signInView>;

@@ -17,6 +17,7 @@ import { judgeReport } from './fuzz-report.ts';
 import { type FuzzDocument, narrowDocument } from './narrow-document.ts';
 import { FuzzerMissing, findSchemathesis } from './python.ts';
 import { insertIdentity } from '../../src/store/identities.ts';
+import { insertPasskey } from '../../src/store/passkeys.ts';
 import { inTransaction } from '../../src/store/transaction.ts';
 import { createKeylessTokens } from '../../src/store/keyless-tokens.ts';
 import { reportSyncStates } from '../../src/store/sync-states.ts';
@@ -59,6 +60,7 @@ async function startTarget(resources: AsyncDisposableStack, folder: string): Pro
       KEYFRAME_ROOT_KEY: `fuzz:${randomBytes(32).toString('base64')}`,
       KEYFRAME_HOST: '127.0.0.1',
       KEYFRAME_PORT: String(port),
+      KEYFRAME_PUBLIC_URL: `http://localhost:${port}`,
       KEYFRAME_METRICS_PORT: String(metricsPort),
       KEYFRAME_BOOTSTRAP_ADMIN_EMAIL: 'admin@example.test',
       KEYFRAME_BOOTSTRAP_TOKEN_FILE: tokenFile,
@@ -123,6 +125,19 @@ async function linkIdentity(url: string, userId: string): Promise<string> {
   return id;
 }
 
+async function registerPasskey(url: string, userId: string): Promise<string> {
+  const database = openDatabase({ url, poolSize: 2 });
+  const id = randomUUID();
+  const key = { credentialId: Buffer.from(id), publicKey: Buffer.from('x'), counter: 0, transports: [] };
+  const about = { rpId: 'localhost', name: 'Laptop', backedUp: false, creator: { actor: null, derivedAt: null } };
+  try {
+    await inTransaction(database, (tx) => insertPasskey(tx, { id, userId, ...key, ...about }));
+  } finally {
+    await database.close();
+  }
+  return id;
+}
+
 const syncState = {
   source: '',
   namespace: 'team-a',
@@ -151,6 +166,7 @@ async function fuzz(program: string): Promise<{ passed: number; failed: number }
     actAsController: (environmentId) => actAsController(databaseUrl, environmentId),
     keepLogin: (deviceCode) => keepLogin(databaseUrl, deviceCode),
     linkIdentity: (userId) => linkIdentity(databaseUrl, userId),
+    registerPasskey: (userId) => registerPasskey(databaseUrl, userId),
   });
   const document = (await (await fetch(`${url}/openapi.json`)).json()) as FuzzDocument;
   narrowDocument(document, world);

@@ -30,6 +30,8 @@ interface Beyond {
   readonly keepLogin: (deviceCode: string) => Promise<void>;
   /** Links an account of an issuer to a user, and returns the id of the identity. */
   readonly linkIdentity: (userId: string) => Promise<string>;
+  /** Registers a passkey of a user, and returns its id. */
+  readonly registerPasskey: (userId: string) => Promise<string>;
 }
 
 // The example of RFC 7636, appendix B.
@@ -46,7 +48,8 @@ interface CreatedUser extends Created {
 /**
  * Fills an empty server as its instance admin. Throws a sentence if a request is not answered as it should be.
  */
-export async function makeWorld(api: Api, { actAsController, keepLogin, linkIdentity }: Beyond): Promise<World> {
+export async function makeWorld(api: Api, beyond: Beyond): Promise<World> {
+  const { actAsController, keepLogin, linkIdentity } = beyond;
   const post = (path: string, body: object): Promise<Created> => api.call<Created>('POST', path, body);
   const scope = 'acme/shop/production';
   await post('/organizations', { slug: 'acme' });
@@ -92,6 +95,7 @@ export async function makeWorld(api: Api, { actAsController, keepLogin, linkIden
       ...(await makeInvitations(api, person, owner)),
       'DELETE /identities/{id}': { id: identityId },
       'DELETE /users/{id}/identities/{identity}': { id: person.id, identity: await linkIdentity(person.id) },
+      ...(await makePasskeys(beyond, { owner, personId: person.id })),
     },
     body: {
       user: owner,
@@ -116,6 +120,18 @@ export async function makeWorld(api: Api, { actAsController, keepLogin, linkIden
 async function signInLink(api: Api): Promise<string> {
   const { id } = await api.call<Created>('POST', '/users', { email: 'link@example.test' });
   return (await api.call<CreatedLinkView>('POST', `/users/${id}/sign-in-links`)).link;
+}
+
+async function makePasskeys(
+  { registerPasskey }: Pick<Beyond, 'registerPasskey'>,
+  { owner, personId: id }: { readonly owner: string; readonly personId: string },
+): Promise<World['operations']> {
+  return {
+    'POST /passkeys/{id}/confirm': { id: await registerPasskey(owner) },
+    'DELETE /passkeys/{id}': { id: await registerPasskey(owner) },
+    'POST /users/{id}/passkeys/{passkey}/confirm': { id, passkey: await registerPasskey(id) },
+    'DELETE /users/{id}/passkeys/{passkey}': { id, passkey: await registerPasskey(id) },
+  };
 }
 
 /** Makes a user a member of an organization, with the consent of the user. */

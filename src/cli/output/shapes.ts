@@ -3,10 +3,12 @@ import { auditListView } from '../../wire/audit.ts';
 import { changeListView, changeView, revertView } from '../../wire/changes.ts';
 import { consumerListView, consumerView } from '../../wire/consumers.ts';
 import { copyView } from '../../wire/copies.ts';
+import { identityListView } from '../../wire/identities.ts';
 import { invitationListView, invitationView } from '../../wire/invitations.ts';
 import { createdInvitationView, createdLinkView } from '../../wire/sign-in-links.ts';
 import { meView } from '../../wire/me.ts';
 import { memberListView, memberView } from '../../wire/members.ts';
+import { passkeyListView, passkeyView } from '../../wire/passkeys.ts';
 import { createdPersonalTokenView, personalTokenListView } from '../../wire/personal-tokens.ts';
 import { problem } from '../../wire/problem.ts';
 import { roleBindingListView, roleBindingView } from '../../wire/role-bindings.ts';
@@ -85,6 +87,8 @@ const deletion = z.strictObject({
     'service_token',
     'personal_token',
     'session',
+    'passkey',
+    'identity',
   ]),
   action: z.enum(['deleted', 'purged', 'removed', 'revoked', 'ended', 'declined', 'withdrawn']),
   id: z.guid().nullable(),
@@ -194,6 +198,7 @@ export const shapes = {
   'environment-list': environmentListView,
   folder,
   identity: meView,
+  'identity-list': identityListView,
   invitation: invitationView,
   'invitation-list': invitationListView,
   member: memberView,
@@ -205,6 +210,8 @@ export const shapes = {
   'new-user': createdUserView,
   organization: organizationView,
   'organization-list': organizationListView,
+  passkey: passkeyView,
+  'passkey-list': passkeyListView,
   'past-secret': pastSecret,
   'browser-session-list': sessionListView,
   'personal-token-list': personalTokenListView,

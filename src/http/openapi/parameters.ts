@@ -23,6 +23,7 @@ const descriptions: Readonly<Record<string, string>> = {
   project: "The project's slug.",
   env: "The environment's slug.",
   identity: 'Id of the identity.',
+  passkey: 'Id of the passkey.',
   user: "The user's id or e-mail address.",
   subject: "A user's id or e-mail address, or `group:` and the name of a group of the identity provider.",
   version: 'Version number.',

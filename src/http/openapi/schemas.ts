@@ -16,6 +16,7 @@ import { invitationListView, invitationView } from '../../wire/invitations.ts';
 import { identityListView, identityView } from '../../wire/identities.ts';
 import { meServiceTokenView, meUserView, meView } from '../../wire/me.ts';
 import { memberListView, memberView } from '../../wire/members.ts';
+import { passkeyCreationView, passkeyListView, passkeyRequestView, passkeyView } from '../../wire/passkeys.ts';
 import { createdPersonalTokenView, personalTokenListView, personalTokenView } from '../../wire/personal-tokens.ts';
 import { problem } from '../../wire/problem.ts';
 import { roleBindingListView, roleBindingView } from '../../wire/role-bindings.ts';
@@ -105,6 +106,10 @@ export const namedSchemas = {
   PendingLogin: pendingLoginView,
   Identity: identityView,
   IdentityList: identityListView,
+  Passkey: passkeyView,
+  PasskeyList: passkeyListView,
+  PasskeyCreation: passkeyCreationView,
+  PasskeyRequest: passkeyRequestView,
   Session: sessionView,
   SessionList: sessionListView,
   User: userView,

@@ -35,5 +35,6 @@ export const signInRoutes: readonly Route[] = [
 
 async function viewOf({ signIn }: HttpServices): Promise<SignInView> {
   const { open, methods } = await signIn.offer();
-  return { open, methods: [...methods], deviceLogin: signIn.deviceLogin };
+  const { deviceLogin, passkeys } = signIn;
+  return { open, methods: [...methods], deviceLogin, passkeysOff: typeof passkeys === 'string' ? passkeys : null };
 }

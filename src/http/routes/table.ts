@@ -11,6 +11,7 @@ import { meRoutes } from './me.ts';
 import { memberRoutes } from './members.ts';
 import { roleBindingRoutes } from './role-bindings.ts';
 import { organizationRoutes } from './organizations.ts';
+import { passkeyRoutes, publicPasskeyRoutes } from './passkeys.ts';
 import { personalTokenRoutes } from './personal-tokens.ts';
 import { projectRoutes } from './projects.ts';
 import { secretRoutes } from './secrets.ts';
@@ -32,6 +33,7 @@ export const routeTable: readonly Route[] = [
   ...signInRoutes,
   ...commandLoginRoutes,
   ...identityRoutes,
+  ...passkeyRoutes,
   ...memberRoutes,
   ...roleBindingRoutes,
   ...invitationRoutes,
@@ -51,6 +53,7 @@ export const routeTable: readonly Route[] = [
 /** The routes that need no token. */
 export const publicRouteTable: readonly PublicRoute[] = [
   ...publicSignInRoutes,
+  ...publicPasskeyRoutes,
   ...publicCommandLoginRoutes,
   ...publicSignInLinkRoutes,
 ];

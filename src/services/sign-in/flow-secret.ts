@@ -3,8 +3,8 @@ import { Plaintext } from '../../domain/plaintext.ts';
 import type { FlowSecrets } from '../../identity/issuer.ts';
 
 /**
- * The secret of one sign-in: 256 random bits, which only the cookie of its browser has. State, nonce and code verifier
- * are derived from it, so that the database needs only its hash, and every replica can finish the sign-in.
+ * The secret of one sign-in: 256 random bits, which only the cookie of its browser has. State, nonce, code verifier and
+ * challenge are derived from it, so that the database needs only its hash, and every replica can finish the sign-in.
  */
 export class FlowSecret {
   readonly #bytes: Buffer;
@@ -38,6 +38,11 @@ export class FlowSecret {
       nonce: this.#derive('nonce'),
       codeVerifier: this.#derive('code verifier'),
     };
+  }
+
+  /** For the authenticator of a passkey, as base64url. */
+  get challenge(): string {
+    return this.#derive('challenge');
   }
 
   /** 43 characters of base64url, which is what RFC 7636 needs at least. */

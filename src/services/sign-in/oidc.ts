@@ -127,7 +127,7 @@ export class OidcSignIn {
     const secret = FlowSecret.generate();
     const url = await this.#asked(() => this.#deps.issuer.authorizationUrl(secret.secrets, { fresh }));
     const flow = { secretHash: secret.hash, returnTo, fresh, link: link !== undefined, sessionId };
-    await insertSignInFlow(this.#deps.database.pool, flow);
+    await insertSignInFlow(this.#deps.database.pool, 'oidc', flow);
     return { url, secret: secret.text };
   }
 
@@ -138,7 +138,7 @@ export class OidcSignIn {
    */
   async finish(cookie: string | undefined, query: string, request: SignInRequest): Promise<FinishedFlow> {
     const secret = cookie === undefined ? undefined : FlowSecret.parse(cookie);
-    const flow = secret && (await takeSignInFlow(this.#deps.database.pool, secret.hash));
+    const flow = secret && (await takeSignInFlow(this.#deps.database.pool, 'oidc', secret.hash));
     // Also the request that another site causes with a code of its own.
     if (secret === undefined || flow === undefined) throw new SignInRefusal('unknown_flow');
     try {

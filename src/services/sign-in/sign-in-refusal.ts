@@ -11,7 +11,13 @@ interface Refusal {
 
 const startAgain = 'Start the sign-in again.';
 
-/** Why a sign-in with OpenID Connect is refused. The codes are an interface: pages and the audit have them. */
+// One sentence, so that it does not reveal which passkeys and users exist.
+const passkeyRefused = {
+  code: 'unauthenticated',
+  detail: 'This passkey does not sign you in here. Try again, or sign in another way.',
+} as const;
+
+/** Why a sign-in is refused. The codes are an interface: pages and the audit have them. */
 const refusals = {
   invalid_return: {
     code: 'invalid_input',
@@ -79,6 +85,24 @@ const refusals = {
   groups_not_listed: {
     code: 'forbidden',
     detail: `The identity provider did not send all of your groups, or sent more than ${limits.groupsPerUser}. An administrator must limit the groups that it sends.`,
+  },
+  challenge_unknown: {
+    code: 'unauthenticated',
+    detail: `This sign-in was not started in this browser, is finished already, or took longer than ${limits.passkeyChallengeMinutes} minutes. ${startAgain}`,
+  },
+  passkey_unknown: passkeyRefused,
+  passkey_invalid: passkeyRefused,
+  challenge_mismatch: passkeyRefused,
+  wrong_origin: passkeyRefused,
+  wrong_rp_id: passkeyRefused,
+  user_not_verified: passkeyRefused,
+  user_handle_mismatch: passkeyRefused,
+  counter_went_back: passkeyRefused,
+  // Only after a signature that is right.
+  passkey_unusable: {
+    code: 'forbidden',
+    detail:
+      'Your passkey comes from a backup, and does not work until it is confirmed. Sign in another way and confirm it, or ask an administrator.',
   },
 } as const satisfies Record<string, Refusal>;
 

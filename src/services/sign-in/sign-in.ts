@@ -5,9 +5,14 @@ import type { AuditLog } from '../audit/audit-log.ts';
 import { auditedFailure, instanceCall, successRecord } from '../audit/audited.ts';
 import { makeChange } from '../kernel/change.ts';
 import type { OidcSignIn } from './oidc.ts';
+import type { PasskeySignIn } from './passkey-sign-in.ts';
+import type { PasskeysOff } from './passkeys.ts';
 
 /** A way in which users sign in. */
-export type OfferedMethod = { readonly type: 'oidc'; readonly name: string } | { readonly type: 'personal_token' };
+export type OfferedMethod =
+  | { readonly type: 'oidc'; readonly name: string }
+  | { readonly type: 'passkey'; readonly origin: string }
+  | { readonly type: 'personal_token' };
 
 /** How users sign in now. */
 export interface SignInOffer {
@@ -26,6 +31,8 @@ export interface SignInDeps {
   readonly deviceLogin: boolean;
   /** Undefined without an issuer. */
   readonly oidc: OidcSignIn | undefined;
+  /** Or why there are none. */
+  readonly passkeys: PasskeySignIn | PasskeysOff;
 }
 
 /** What this server offers at a sign-in (docs/interface.md 4, "Sessions"). */
@@ -35,12 +42,15 @@ export class SignIn {
   readonly deviceLogin: boolean;
   /** Undefined without an issuer. */
   readonly oidc: OidcSignIn | undefined;
+  /** Or why there are none. */
+  readonly passkeys: PasskeySignIn | PasskeysOff;
   readonly #deps: SignInDeps;
 
   constructor(deps: SignInDeps) {
     this.publicUrl = deps.publicUrl;
     this.deviceLogin = deps.deviceLogin;
     this.oidc = deps.oidc;
+    this.passkeys = deps.passkeys;
     this.#deps = deps;
   }
 
@@ -48,8 +58,12 @@ export class SignIn {
   async offer(): Promise<SignInOffer> {
     const open = await readSignInIsOpen(this.#deps.database.pool);
     const pasted = { type: 'personal_token' } as const;
-    const isOffered = open && this.oidc !== undefined;
-    return { open, methods: isOffered ? [{ type: 'oidc', name: this.oidc.name }, pasted] : [pasted] };
+    if (!open) return { open, methods: [pasted] };
+    const { passkeys } = this;
+    const issuer: OfferedMethod[] = this.oidc === undefined ? [] : [{ type: 'oidc', name: this.oidc.name }];
+    const others: OfferedMethod[] =
+      typeof passkeys === 'string' ? issuer : [...issuer, { type: 'passkey', origin: passkeys.origin }];
+    return { open, methods: [...others, pasted] };
   }
 
   /**

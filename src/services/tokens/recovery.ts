@@ -39,6 +39,8 @@ export interface Recovery {
   readonly sessions: number;
   /** Sign-in links that were ended. */
   readonly signInLinks: number;
+  /** Passkeys that do not work until they are confirmed. */
+  readonly passkeys: number;
   /** Invitations that were withdrawn. */
   readonly invitations: number;
   /** Whether sign-in, but for personal tokens, was open and is closed now. */
@@ -66,6 +68,8 @@ interface Revoked {
   readonly sessionUserIds: readonly string[];
   /** How many sign-in links were ended. */
   readonly signInLinks: number;
+  /** How many passkeys became unusable. */
+  readonly passkeys: number;
   /** How many invitations were withdrawn. */
   readonly invitations: number;
   /** Whether sign-in was open. */
@@ -174,10 +178,11 @@ async function revokeAll(tx: Transaction, { before }: RecoverOptions, known: Way
   const sessionUserIds = await store.endAllSessions(tx, before);
   await store.forgetSignIns(tx);
   const signInLinks = await store.endAllSignInLinks(tx, before);
+  const passkeys = await store.makePasskeysUnusable(tx, before);
   const invitations = await store.withdrawAllInvitations(tx, before);
   const signInClosed = await closeSignIn(tx, before);
   const keylessTokens = await store.countKeylessTokens(tx);
-  return { serviceTokens, users, sessionUserIds, signInLinks, invitations, signInClosed, keylessTokens };
+  return { serviceTokens, users, sessionUserIds, signInLinks, passkeys, invitations, signInClosed, keylessTokens };
 }
 
 async function makeToken(tx: Transaction, admin: store.RecoveringAdmin, file: TokenFile): Promise<WayBack> {
@@ -199,9 +204,10 @@ async function report(
   { before }: RecoverOptions,
   { wayBack, revoked }: { readonly wayBack: WayBack; readonly revoked: Revoked },
 ): Promise<void> {
-  const { serviceTokens, users, sessionUserIds, signInLinks, invitations, signInClosed } = revoked;
+  const { serviceTokens, users, sessionUserIds, signInLinks, passkeys, invitations, signInClosed } = revoked;
   const isNew = wayBack.foundIn === undefined;
-  const ended = serviceTokens.length + users.length + sessionUserIds.length + signInLinks + invitations;
+  const links = signInLinks + passkeys + invitations;
+  const ended = serviceTokens.length + users.length + sessionUserIds.length + links;
   if (!isNew && ended === 0 && !signInClosed) return;
   const serviceTokenIds = serviceTokens.map(({ id }) => id);
   const userIds = new Set([...users.map(({ id }) => id), ...sessionUserIds, wayBack.admin.id]);
@@ -242,6 +248,7 @@ function countsOf({
   users,
   sessionUserIds,
   signInLinks,
+  passkeys,
   invitations,
   signInClosed,
   keylessTokens,
@@ -253,6 +260,7 @@ function countsOf({
     personalTokens: users.reduce((sum, { tokens }) => sum + tokens, 0),
     sessions: sessionUserIds.length,
     signInLinks,
+    passkeys,
     invitations,
     signInClosed,
     keylessTokens,

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { commandTable } from '../../../src/cli/command-table.ts';
 import type { CliRunner } from '../../support/cli/cli.ts';
@@ -26,6 +27,8 @@ const neverAsks = [
     [
       'session list',
       'session end',
+      'passkey list',
+      'identity list',
       'member list',
       'role list',
       'invitation list',
@@ -51,7 +54,16 @@ let world: World;
 let cli: CliRunner;
 let scope: string[];
 /** Ids of what the commands act on. */
-const ids = { snapshot: '', serviceToken: '', personalToken: '', user: '', email: '', buried: 'buried', inviting: '' };
+const ids = {
+  snapshot: '',
+  serviceToken: '',
+  personalToken: '',
+  user: '',
+  email: '',
+  buried: 'buried',
+  inviting: '',
+  identity: '',
+};
 
 withCommandWorld(async (given) => {
   ({ api, world, cli, scope } = given);
@@ -78,7 +90,18 @@ withCommandWorld(async (given) => {
   ids.inviting = host.slugs.organization;
   const access = await host.onOrganization(host.owner.caller, 'member.set');
   await api.services.members.set(access, { id: world.owner.id }, { role: 'viewer' });
+  await makeWaysToSignIn(world.owner.id);
 });
+
+/** A passkey that waits for its confirmation, and a linked account. */
+async function makeWaysToSignIn(userId: string): Promise<void> {
+  const { prisma } = api.services.database;
+  ids.identity = randomUUID();
+  await prisma.identity.create({ data: { id: ids.identity, userId, issuer: 'https://id.example', subject: 'x' } });
+  const key = { credentialId: Buffer.from('x'), publicKey: Buffer.from('x'), counter: 0, backedUp: false };
+  const about = { rpId: 'localhost', name: 'Laptop', unusableSince: new Date() };
+  await prisma.passkey.create({ data: { id: randomUUID(), userId, ...about, ...key } });
+}
 
 const organization = (): string[] => ['-o', world.slugs.organization];
 
@@ -105,6 +128,9 @@ const asks: Readonly<Record<string, () => string[]>> = {
   ],
   'token revoke-service': () => ['token', 'revoke-service', '--id', ids.serviceToken, ...organization()],
   'token revoke': () => ['token', 'revoke', ids.personalToken],
+  'passkey remove': () => ['passkey', 'remove', 'Laptop'],
+  'passkey confirm': () => ['passkey', 'confirm', 'Laptop'],
+  'identity remove': () => ['identity', 'remove', ids.identity],
   'member set': () => ['member', 'set', ids.email, '--role', 'owner', ...organization()],
   'member remove': () => ['member', 'remove', ids.email, ...organization()],
   'member appoint-owner': () => ['member', 'appoint-owner', ids.email, ...organization()],
@@ -132,7 +158,7 @@ const commands = commandTable.flatMap(({ entries }) =>
 );
 
 const tables =
-  'organization project environment secret secret_version snapshot membership role_binding invitation app_user service_token personal_token';
+  'organization project environment secret secret_version snapshot membership role_binding invitation app_user service_token personal_token passkey identity';
 
 /** All that the commands could change. */
 async function state(): Promise<unknown> {

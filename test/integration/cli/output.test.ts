@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
@@ -176,6 +177,22 @@ describe('--output json', () => {
     const ended = { kind: 'session', action: 'ended' };
     expect(await prints('session end', [session.id])).toEqual({ ...ended, id: session.id, name: null });
     expect(await prints('session end', ['--all'])).toEqual({ ...ended, id: null, name: null });
+  });
+
+  test('of passkeys and linked accounts', async () => {
+    const { prisma } = api.services.database;
+    const id = randomUUID();
+    const key = { credentialId: Buffer.from(id), publicKey: Buffer.from('x'), counter: 0, backedUp: false };
+    const userId = world.owner.id;
+    const unusableSince = new Date();
+    await prisma.passkey.create({ data: { id, userId, rpId: 'localhost', name: 'Laptop', unusableSince, ...key } });
+    expect(await prints('passkey list')).toMatchObject({ passkeys: [{ id, name: 'Laptop' }] });
+    expect(await prints('passkey confirm', ['Laptop', '--yes'])).toMatchObject({ id, unusableSince: null });
+    const removed = { action: 'removed', id };
+    expect(await prints('passkey remove', [id, '--yes'])).toEqual({ kind: 'passkey', name: 'Laptop', ...removed });
+    await prisma.identity.create({ data: { id, userId, issuer: 'https://id.example', subject: 'x' } });
+    expect(await prints('identity list')).toMatchObject({ identities: [{ id, subject: 'x' }] });
+    expect(await prints('identity remove', [id, '--yes'])).toEqual({ kind: 'identity', name: null, ...removed });
   });
 
   test('of copies', async () => {

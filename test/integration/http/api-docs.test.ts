@@ -6,20 +6,26 @@ import { openApiDocument } from '../../../src/http/openapi/document.ts';
 import { CommandReader, documentedCommands, printedForm, shapeOf } from '../../support/cli/documented-commands.ts';
 import { type TestApi, startTestApi } from '../../support/api/http.ts';
 import { rolloutReport, stateReport } from '../../support/api/state-reports.ts';
-import { createUser } from '../../support/api/services.ts';
+import { createUser, type TestUser } from '../../support/api/services.ts';
+import { SignedInBrowser } from '../../support/api/browser-session.ts';
+import { TestAuthenticator } from '../../support/passkeys/authenticator.ts';
+import type { PasskeyCreationView, PasskeyRequestView } from '../../../src/wire/passkeys.ts';
 import { waitFor } from '../../support/fixtures/wait-for.ts';
 
 const page = readFileSync(new URL('../../../docs/api.md', import.meta.url), 'utf8');
 const commands = documentedCommands(page);
+const publicUrl = 'https://keyframe.example.com';
 
 let api: TestApi;
 let reader: CommandReader;
+let admin: TestUser;
+const authenticator = new TestAuthenticator(publicUrl);
 beforeAll(async () => {
   requireCurl();
-  api = await startTestApi();
+  api = await startTestApi({}, { publicUrl });
   api.services.feed.start();
   await waitFor('the feed to hear', () => api.services.feed.ready);
-  const admin = await createUser(api.services, { instanceAdmin: true });
+  admin = await createUser(api.services, { instanceAdmin: true });
   const identity = { issuer: 'https://id.example.com/realms/main', subject: '1f0c7f7e-2d7e-4c35-9a0e-0d5c7b7f4f0a' };
   await api.services.database.prisma.identity.create({ data: { id: randomUUID(), userId: admin.id, ...identity } });
   reader = new CommandReader({
@@ -64,6 +70,31 @@ async function linkAccounts(): Promise<void> {
   );
 }
 
+/** Registers a passkey for every user. */
+async function registerPasskeys(): Promise<void> {
+  await api.services.database.pool.query(
+    `INSERT INTO passkey (id, user_id, credential_id, public_key, counter, rp_id, name, backed_up)
+     SELECT gen_random_uuid(), id, gen_random_uuid()::text::bytea, 'x', 0, 'keyframe.example.com', 'Laptop', true FROM app_user`,
+  );
+}
+
+/** Puts the response of an authenticator in place of an example of one, and the cookies that it needs. */
+async function answered(command: string): Promise<string> {
+  const isSignIn = command.includes('/passkey-sessions ');
+  if (!isSignIn && !command.includes('/passkeys --json')) return command;
+  const session = await SignedInBrowser.signIn(api, admin.token);
+  const path = isSignIn ? '/passkey-challenges' : '/passkey-registrations';
+  const { body, headers } = await session.send('POST', path);
+  const [flow = ''] = (headers.get('set-cookie') ?? '').split(';');
+  const response = isSignIn
+    ? authenticator.get(body as PasskeyRequestView)
+    : { name: 'Laptop', ...authenticator.create(body as PasskeyCreationView) };
+  return command
+    .replace('$SESSION', session.cookie)
+    .replace('$FLOW', flow)
+    .replace(/'\{.*\}'/s, `'${JSON.stringify(response)}'`);
+}
+
 /** JSON by its shape, anything else by its form. */
 function comparable(output: string, language: string | undefined): unknown {
   return language === 'json' ? shapeOf(JSON.parse(output)) : printedForm(output);
@@ -75,8 +106,9 @@ describe('docs/api.md', () => {
     async (documented) => {
       if (documented.command.includes('/consumers')) await reportConsumer();
       if (documented.command.includes('$USER_ID/identities')) await linkAccounts();
-      const output = await reader.run(documented);
+      if (documented.command.includes('$USER_ID/passkeys)')) await registerPasskeys();
       const { answer } = documented;
+      const output = await reader.run({ ...documented, command: await answered(documented.command) });
       expect(comparable(output, answer?.language)).toEqual(comparable(answer?.text ?? '', answer?.language));
     },
   );

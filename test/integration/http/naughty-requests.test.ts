@@ -126,6 +126,7 @@ describe('a naughty string in a path is a fault of its part, or the name of noth
     [/^id$/, 'DELETE', '/personal-tokens/{text}'],
     [/^id$/, 'DELETE', '/sessions/{text}'],
     [/^id$/, 'DELETE', '/identities/{text}'],
+    [/^id$/, 'DELETE', '/passkeys/{text}'],
   ])('%s of %s %s', async (field, method, template) => {
     const path = template.replace('{place}', place).replace('{org}', org);
     await expectFaults((text) => ({ method, path: path.replace('{text}', percentEncoded(text)) }), {

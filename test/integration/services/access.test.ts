@@ -79,10 +79,10 @@ test('who asks at the same time is judged each by their own role, token and targ
 
 describe('each method of a service', () => {
   test('is among those tried here, but for those that everyone may use', () => {
-    const { users, personalTokens, identities, signIn, invitations, organizations, members, projects, environments } =
-      services;
+    const { users, personalTokens, identities, passkeys, signIn, invitations, members } = services;
+    const { organizations, projects, environments } = services;
     const { secrets, versions, reverts, destructions, serviceTokens } = services;
-    const people = { users, personalTokens, identities, signIn, invitations, members };
+    const people = { users, personalTokens, identities, passkeys, signIn, invitations, members };
     const tenants = { organizations, projects, environments };
     const all = Object.entries({ ...people, ...tenants, secrets, versions, reverts, destructions, serviceTokens });
     const found = all.flatMap(([name, service]) =>

@@ -33,6 +33,7 @@ describe('a recovery', () => {
       personalTokens: 5,
       sessions: 0,
       signInLinks: 0,
+      passkeys: 0,
       invitations: 0,
       signInClosed: true,
       keylessTokens: 0,
@@ -78,6 +79,21 @@ describe('a recovery', () => {
     expect(await site.run({ before: restoredAt })).toMatchObject({ signInClosed: false });
     expect(await signIn.offer()).toMatchObject({ open: true });
     expect(await site.run({ tokenFile: join(site.folder, 'another') })).toMatchObject({ signInClosed: true });
+  });
+
+  test('makes the passkeys of the backup unusable, and counts them once', async () => {
+    const sql = (text: string, ...values: unknown[]) => site.database.pool.query(text, values);
+    const insert = `INSERT INTO passkey (id, user_id, credential_id, public_key, counter, rp_id, name, backed_up, created_at)
+      SELECT gen_random_uuid(), $1, $2::text::bytea, 'x', 0, 'keyframe.example.com', $2, false, $3`;
+    const restoredAt = await site.databaseTime();
+    const { id } = site.world.viewer;
+    await sql(insert, id, 'old', new Date(restoredAt.getTime() - 1));
+    await sql(insert, id, 'new', restoredAt);
+    expect(await site.run({ before: restoredAt })).toMatchObject({ passkeys: 1 });
+    const unusable = 'SELECT name FROM passkey WHERE unusable_since IS NOT NULL';
+    expect((await sql(unusable)).rows).toEqual([{ name: 'old' }]);
+    expect(await site.run({ before: restoredAt })).toMatchObject({ passkeys: 0 });
+    expect(site.logged).toContain('"passkeys":1');
   });
 
   test('withdraws every invitation', async () => {
@@ -153,6 +169,7 @@ describe('a recovery', () => {
       personalTokens: 10,
       sessions: 0,
       signInLinks: 0,
+      passkeys: 0,
       invitations: 0,
       signInClosed: true,
       keylessTokens: 0,

@@ -89,6 +89,7 @@ describe('the role recovered', () => {
       personalTokens: 1,
       sessions: 0,
       signInLinks: 0,
+      passkeys: 0,
       invitations: 0,
       signInClosed: true,
       keylessTokens: 0,

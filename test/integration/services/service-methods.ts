@@ -151,6 +151,20 @@ export const instanceMethods: Methods = {
       world.viewer.id,
       randomUUID(),
     ),
+  'passkeys.listOfUser': async ({ services, world }, caller) =>
+    services.passkeys.listOfUser(await services.access.instance(caller, 'user.read'), world.viewer.id),
+  'passkeys.removeOfUser': async ({ services, world }, caller) =>
+    services.passkeys.removeOfUser(
+      await services.access.instance(caller, 'user.update'),
+      world.viewer.id,
+      randomUUID(),
+    ),
+  'passkeys.confirmOfUser': async ({ services, world }, caller) =>
+    services.passkeys.confirmOfUser(
+      await services.access.instance(caller, 'user.update'),
+      world.viewer.id,
+      randomUUID(),
+    ),
   'organizations.create': async ({ services }, caller) =>
     services.organizations.create(await services.access.instance(caller, 'organization.create'), {
       slug: 'denied',
@@ -197,6 +211,20 @@ export const personMethods: Methods = {
     services.identities.list(await services.access.person(caller, 'identity.list')),
   'identities.unlink': async ({ services }, caller) =>
     services.identities.unlink(await services.access.person(caller, 'identity.unlink'), randomUUID()),
+  'passkeys.list': async ({ services }, caller) =>
+    services.passkeys.list(await services.access.person(caller, 'passkey.list')),
+  'passkeys.start': async ({ services }, caller) =>
+    services.passkeys.start(await services.access.person(caller, 'passkey.create')),
+  'passkeys.register': async ({ services }, caller) =>
+    services.passkeys.register(await services.access.person(caller, 'passkey.create'), {
+      name: 'x',
+      response: { id: 'AAAA', response: { clientDataJSON: 'AAAA', attestationObject: 'AAAA' } },
+      cookie: undefined,
+    }),
+  'passkeys.remove': async ({ services }, caller) =>
+    services.passkeys.remove(await services.access.person(caller, 'passkey.remove'), randomUUID()),
+  'passkeys.confirm': async ({ services }, caller) =>
+    services.passkeys.confirm(await services.access.person(caller, 'passkey.confirm'), randomUUID()),
   'personalTokens.list': async ({ services }, caller) =>
     services.personalTokens.list(await services.access.person(caller, 'personal_token.list')),
   'personalTokens.create': async ({ services }, caller) =>

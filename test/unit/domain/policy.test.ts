@@ -389,7 +389,7 @@ describe('actions on one’s own things', () => {
   const session = { isRecent: true, tokensEndAt: new Date() };
 
   test.each(personActions)('%s is for every person in a session, and for no service token', (action) => {
-    const withToken = ['login.read', 'login.approve'].includes(action) ? 'denied' : 'allowed';
+    const withToken = ['login.read', 'login.approve', 'passkey.create'].includes(action) ? 'denied' : 'allowed';
     for (const instanceAdmin of [false, true]) {
       expect(decidePerson(user(instanceAdmin), action)).toBe(withToken);
       expect(decidePerson({ ...user(instanceAdmin), session }, action)).toBe('allowed');

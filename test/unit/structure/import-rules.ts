@@ -90,6 +90,8 @@ const owners: readonly (readonly [pattern: RegExp, ...rooms: string[]])[] = [
   [/^@kubernetes\/client-node(\/|$)/, 'kube'],
   [/^undici(\/|$)/, 'kube', 'identity'],
   [/^openid-client(\/|$)/, 'identity'],
+  [/^@simplewebauthn\/server(\/|$)/, 'identity'],
+  [/^@simplewebauthn\/browser(\/|$)/, 'dashboard'],
   [/^croner(\/|$)/, 'lib'],
   [/^(react(-dom|-router)?|@tanstack|@fontsource-variable)(\/|$)/, 'dashboard'],
 ];

@@ -9,6 +9,7 @@ const methods: Readonly<Record<SessionView['signedInWith'], string>> = {
   personal_token: 'personal token',
   oidc: 'OpenID Connect',
   link: 'sign-in link',
+  passkey: 'passkey',
 };
 
 /** `session list`. */

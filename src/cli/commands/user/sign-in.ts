@@ -4,7 +4,7 @@ import type { CommandContext } from '../../command.ts';
 /** Opens or closes sign-in, and prints how users sign in now. */
 export async function setSignIn({ api, printer }: CommandContext, open: boolean): Promise<void> {
   const value = await api().put<SignInView>('/sign-in', { open });
-  const names = value.methods.map((method) => (method.type === 'personal_token' ? 'personal token' : method.name));
+  const names = value.methods.map(nameOf);
   const state = value.open ? 'open' : 'closed, but for personal tokens';
   await printer.object({
     value,
@@ -14,4 +14,9 @@ export async function setSignIn({ api, printer }: CommandContext, open: boolean)
     ],
     name: state,
   });
+}
+
+function nameOf(method: SignInView['methods'][number]): string {
+  if (method.type === 'oidc') return method.name;
+  return method.type === 'passkey' ? 'passkey' : 'personal token';
 }

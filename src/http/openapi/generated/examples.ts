@@ -1271,13 +1271,23 @@ export const examples: Readonly<Record<string, OperationExample>> = {
   getSignIn: {
     path: {},
     query: {},
-    response: { open: true, methods: [{ type: 'personal_token' }], deviceLogin: true },
+    response: {
+      open: true,
+      methods: [{ type: 'passkey', origin: 'https://keyframe.example.com' }, { type: 'personal_token' }],
+      deviceLogin: true,
+      passkeysOff: null,
+    },
   },
   updateSignIn: {
     path: {},
     query: {},
     body: { open: true },
-    response: { open: true, methods: [{ type: 'personal_token' }], deviceLogin: true },
+    response: {
+      open: true,
+      methods: [{ type: 'passkey', origin: 'https://keyframe.example.com' }, { type: 'personal_token' }],
+      deviceLogin: true,
+      passkeysOff: null,
+    },
   },
   createSession: {
     path: {},
@@ -1399,6 +1409,121 @@ export const examples: Readonly<Record<string, OperationExample>> = {
     },
   },
   unlinkUserIdentity: { path: { id: '9b77d965-b66e-4118-802c-e9734fa8d37b', identity: '$IDENTITY_ID' }, query: {} },
+  createPasskeyRegistration: {
+    path: {},
+    query: {},
+    response: {
+      challenge: 'FcpT4yDKkxpsP8zXYQL7aVDcnJ9bEvzJrO4sM3pB8uA',
+      rp: { id: 'keyframe.example.com', name: 'Keyframe' },
+      user: { id: 'V98HgbtwS3W5acJmhu1GpQ', name: 'admin@localhost', displayName: 'admin@localhost' },
+      pubKeyCredParams: [
+        { type: 'public-key', alg: -8 },
+        { type: 'public-key', alg: -7 },
+        { type: 'public-key', alg: -257 },
+      ],
+      timeout: 300000,
+      attestation: 'none',
+      excludeCredentials: [],
+      authenticatorSelection: { residentKey: 'required', requireResidentKey: true, userVerification: 'required' },
+    },
+  },
+  createPasskey: {
+    path: {},
+    query: {},
+    body: {
+      name: 'Laptop',
+      id: 'q3vJmZ0c1XcE5k8nVtG2wA',
+      response: {
+        clientDataJSON: 'eyJ0eXBlIjoid2ViYXV0aG4uY3JlYXRlIn0',
+        attestationObject: 'o2NmbXRkbm9uZWdhdHRTdG10oGhhdXRoRGF0YVik',
+        transports: ['internal'],
+      },
+    },
+    response: {
+      id: '5d3c1a7e-9f42-4b6d-8a51-2e7f0c9b4d18',
+      name: 'Laptop',
+      rpId: 'keyframe.example.com',
+      backedUp: true,
+      createdAt: '2026-11-29T14:34:54.193Z',
+      lastUsedAt: null,
+      unusableSince: null,
+    },
+  },
+  createPasskeyChallenge: {
+    path: {},
+    query: {},
+    response: {
+      challenge: '9dQX1cUu1HIuRGZsXwP4q5M7kz9eB0v8fT2yLhWnJ3o',
+      rpId: 'keyframe.example.com',
+      timeout: 300000,
+      userVerification: 'required',
+    },
+  },
+  createPasskeySession: {
+    path: {},
+    query: {},
+    body: {
+      id: 'q3vJmZ0c1XcE5k8nVtG2wA',
+      response: {
+        clientDataJSON: 'eyJ0eXBlIjoid2ViYXV0aG4uZ2V0In0',
+        authenticatorData: 'SZYN5YgOjGh0NBcPZHZgW4_krrmihjLHmVzzuoMdl2MFAAAAAg',
+        signature: 'MEUCIQCw1Yb5X0v3m8vQ2kq7m3x4lC0c9VYV1F3nQpZr6Q',
+        userHandle: 'V98HgbtwS3W5acJmhu1GpQ',
+      },
+    },
+    response: {
+      id: '1f9b2c44-7a0d-4c3e-9d8e-6b52a1c7f0e9',
+      signedInWith: 'passkey',
+      createdAt: '2026-11-29T14:34:54.193Z',
+      lastUsedAt: '2026-11-29T14:34:54.193Z',
+      expiresAt: '2026-11-30T02:34:54.193Z',
+      idleExpiresAt: '2026-11-29T15:04:54.193Z',
+      verifiedAt: '2026-11-29T14:34:54.193Z',
+      sourceAddress: '127.0.0.1',
+      userAgent: 'curl/8.5.0',
+      current: true,
+    },
+  },
+  listPasskeys: {
+    path: {},
+    query: {},
+    response: {
+      passkeys: [
+        {
+          id: '5d3c1a7e-9f42-4b6d-8a51-2e7f0c9b4d18',
+          name: 'Laptop',
+          rpId: 'keyframe.example.com',
+          backedUp: true,
+          createdAt: '2026-11-29T14:34:54.193Z',
+          lastUsedAt: '2026-11-29T14:34:54.193Z',
+          unusableSince: null,
+        },
+      ],
+      nextCursor: null,
+    },
+  },
+  confirmPasskey: { path: { id: '$PASSKEY_ID' }, query: {} },
+  removePasskey: { path: { id: '$PASSKEY_ID' }, query: {} },
+  listUserPasskeys: {
+    path: { id: '9b77d965-b66e-4118-802c-e9734fa8d37b' },
+    query: {},
+    response: {
+      passkeys: [
+        {
+          id: 'e2b7f6c4-03d1-4c58-b9aa-71c5d8e0f326',
+          name: 'Phone',
+          rpId: 'keyframe.example.com',
+          backedUp: true,
+          createdAt: '2026-11-29T14:34:54.193Z',
+          lastUsedAt: null,
+          unusableSince: null,
+        },
+      ],
+      nextCursor: null,
+    },
+  },
+  confirmUserPasskey: { path: { id: '9b77d965-b66e-4118-802c-e9734fa8d37b', passkey: '$PASSKEY_ID' }, query: {} },
+  removeUserPasskey: { path: { id: '9b77d965-b66e-4118-802c-e9734fa8d37b', passkey: '$PASSKEY_ID' }, query: {} },
   listUserSessions: {
     path: { id: '9b77d965-b66e-4118-802c-e9734fa8d37b' },
     query: {},

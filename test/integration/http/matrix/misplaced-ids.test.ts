@@ -169,6 +169,20 @@ const cases: Case[] = [
     ask: inPath,
   },
   {
+    row: 'DELETE /passkeys/{id}',
+    actor: 'admin',
+    status: 404,
+    id: () => site.passkeyOf('owner'),
+    ask: inPath,
+  },
+  {
+    row: 'POST /passkeys/{id}/confirm',
+    actor: 'admin',
+    status: 404,
+    id: () => site.passkeyOf('owner'),
+    ask: inPath,
+  },
+  {
     row: 'DELETE /members/{org}/{user} [another]',
     actor: 'owner',
     status: 404,

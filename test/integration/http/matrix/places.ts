@@ -109,6 +109,15 @@ export class Founder {
     return id;
   }
 
+  /** Registers a passkey of a person, and returns its id. */
+  async passkey(userId: string): Promise<string> {
+    const id = randomUUID();
+    const key = { credentialId: Buffer.from(id), publicKey: Buffer.from('x'), counter: 0, backedUp: false };
+    const data = { id, userId, rpId: 'keyframe.example.com', name: 'Laptop', ...key };
+    await this.#api.services.database.prisma.passkey.create({ data });
+    return id;
+  }
+
   /** Gives a person a role, past the routes that are tested. */
   async enrol(organizationId: string, userId: string, role: Role): Promise<void> {
     await this.#api.services.database.prisma.membership.create({ data: { organizationId, userId, role } });

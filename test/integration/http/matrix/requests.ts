@@ -14,6 +14,15 @@ async function ownUser({ founder, succeeds }: Wanted): Promise<string> {
 
 const user: Prepare = async (wanted) => ({ params: { id: await ownUser(wanted) } });
 
+const userPasskey: Prepare = async (wanted) => {
+  const id = await ownUser(wanted);
+  return { params: { id, passkey: wanted.succeeds ? await wanted.founder.passkey(id) : randomUUID() } };
+};
+
+const ownPasskey: Prepare = async ({ founder, actor }) => ({
+  params: { id: actor.isUser ? await founder.passkey(actor.id) : randomUUID() },
+});
+
 /** A member of the place's organization with this role; a bystander where the request will be refused for the caller's. */
 async function member({ founder, place }: Wanted, role: 'owner' | 'developer'): Promise<{ user: string }> {
   const { id } = await founder.user();
@@ -155,6 +164,9 @@ export const preparations: Readonly<Record<string, Prepare>> = {
     const id = await ownUser(wanted);
     return { params: { id, identity: wanted.succeeds ? await wanted.founder.identity(id) : randomUUID() } };
   },
+  'GET /users/{id}/passkeys': user,
+  'DELETE /users/{id}/passkeys/{passkey}': userPasskey,
+  'POST /users/{id}/passkeys/{passkey}/confirm': userPasskey,
 
   'GET /members/{org}': asItIs,
   'PUT /members/{org}/{user}': async (wanted) => ({
@@ -221,6 +233,13 @@ export const preparations: Readonly<Record<string, Prepare>> = {
   'DELETE /identities/{id}': async ({ founder, actor }) => ({
     params: { id: actor.isUser ? await founder.identity(actor.id) : randomUUID() },
   }),
+  'GET /passkeys': asItIs,
+  'POST /passkey-registrations': asItIs,
+  'POST /passkeys': () => ({
+    body: { name: 'x', id: 'AAAA', response: { clientDataJSON: 'AAAA', attestationObject: 'AAAA' } },
+  }),
+  'DELETE /passkeys/{id}': ownPasskey,
+  'POST /passkeys/{id}/confirm': ownPasskey,
   'DELETE /sessions/{id}': async ({ founder, actor }) => ({
     params: { id: actor.isUser ? await founder.session(actor.id) : randomUUID() },
   }),
@@ -332,6 +351,7 @@ export function withMissingItem(prepared: Prepared): Prepared {
     revision: randomUUID(),
     id: randomUUID(),
     identity: randomUUID(),
+    passkey: randomUUID(),
     user: randomUUID(),
     subject: prepared.params?.['subject']?.startsWith('group:') === true ? 'group:absent' : randomUUID(),
   };

@@ -109,6 +109,11 @@ export class Site {
     return this.#founder.identity(this.actor(name).id);
   }
 
+  /** Id of a passkey of theirs. */
+  passkeyOf(name: ActorName): Promise<string> {
+    return this.#founder.passkey(this.actor(name).id);
+  }
+
   close(): void {
     this.#client.close();
   }

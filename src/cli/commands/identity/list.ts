@@ -1,0 +1,34 @@
+import type { IdentityListView } from '../../../wire/identities.ts';
+import { defineCommand } from '../../command.ts';
+import { time } from '../../terminal/time.ts';
+import { identityHome, identityUserOption } from './identity-home.ts';
+
+/** `identity list`. */
+export const identityListCommand = defineCommand({
+  summary: 'List the accounts of OpenID Connect with which you sign in to a browser',
+  description:
+    'Newest first. SUBJECT is the id of the user at the issuer. To link an account, open /sign-in-methods of the server in a browser.',
+  options: identityUserOption,
+  examples: [
+    { line: 'identity list', note: 'Your own accounts' },
+    { line: 'identity list --user ann@example.com', note: 'Those of another user' },
+  ],
+  async run({ api, printer }, { options: { user } }) {
+    const client = api();
+    const { path } = await identityHome(client, user);
+    const list = await client.get<IdentityListView>(path);
+    await printer.list({
+      value: list,
+      rows: list.identities,
+      columns: [
+        { title: 'ID', cell: ({ id }) => id },
+        { title: 'ISSUER', cell: ({ issuer }) => issuer },
+        { title: 'SUBJECT', cell: ({ subject }) => subject, isCut: true },
+        { title: 'LINKED', cell: ({ createdAt }) => time(createdAt) },
+        { title: 'LAST SIGN-IN', cell: ({ lastSignInAt }) => time(lastSignInAt) ?? 'never' },
+      ],
+      name: ({ id }) => id,
+      whenEmpty: 'There are no linked accounts. To link one, open /sign-in-methods of the server in a browser.',
+    });
+  },
+});

@@ -1,0 +1,35 @@
+import type { PasskeyListView } from '../../../wire/passkeys.ts';
+import { defineCommand } from '../../command.ts';
+import { time } from '../../terminal/time.ts';
+import { passkeyHome, passkeyState, passkeyUserOption } from './passkey-view.ts';
+
+/** `passkey list`. */
+export const passkeyListCommand = defineCommand({
+  summary: 'List the passkeys with which you sign in to a browser',
+  description:
+    'Newest first. HOST is the one that a passkey is for. To register a passkey, open /sign-in-methods of the server in a browser.',
+  options: passkeyUserOption,
+  examples: [
+    { line: 'passkey list', note: 'Your own passkeys' },
+    { line: 'passkey list --user ann@example.com', note: 'Those of another user' },
+  ],
+  async run({ api, printer }, { options: { user } }) {
+    const client = api();
+    const { path } = await passkeyHome(client, user);
+    const list = await client.get<PasskeyListView>(path);
+    await printer.list({
+      value: list,
+      rows: list.passkeys,
+      columns: [
+        { title: 'ID', cell: ({ id }) => id },
+        { title: 'NAME', cell: ({ name }) => name, isCut: true },
+        { title: 'STATE', cell: passkeyState },
+        { title: 'REGISTERED', cell: ({ createdAt }) => time(createdAt) },
+        { title: 'LAST USED', cell: ({ lastUsedAt }) => time(lastUsedAt) ?? 'never' },
+        { title: 'HOST', cell: ({ rpId }) => rpId },
+      ],
+      name: ({ id }) => id,
+      whenEmpty: 'There are no passkeys. To register one, open /sign-in-methods of the server in a browser.',
+    });
+  },
+});

@@ -1,0 +1,200 @@
+import type pg from 'pg';
+import type { NewTokenCreator } from '../domain/impersonation.ts';
+import { queryRows, type Statement } from './database.ts';
+import { Prisma } from './generated/client.ts';
+import type { Transaction } from './transaction.ts';
+
+export interface PasskeyRecord {
+  readonly id: string;
+  readonly name: string;
+  /** The host for which it was registered. */
+  readonly rpId: string;
+  /** Whether it is copied to other devices of the user. */
+  readonly backedUp: boolean;
+  readonly createdAt: Date;
+  /** Null if the user has not signed in with it. */
+  readonly lastUsedAt: Date | null;
+  /** Since a restore from a backup, until it is confirmed; null for one that works. */
+  readonly unusableSince: Date | null;
+}
+
+const columns = `id, name, rp_id AS "rpId", backed_up AS "backedUp", created_at AS "createdAt", last_used_at AS "lastUsedAt",
+    unusable_since AS "unusableSince"`;
+
+const listStatement: Statement = {
+  name: 'passkeys-list',
+  text: `SELECT ${columns} FROM passkey WHERE user_id = $1 ORDER BY created_at DESC, id DESC`,
+};
+
+/** The passkeys of a user, newest first. */
+export async function listPasskeys(pool: pg.Pool, userId: string): Promise<PasskeyRecord[]> {
+  return queryRows<PasskeyRecord>(pool, listStatement, [userId]);
+}
+
+/** What a browser needs to recognize a passkey. */
+export interface KnownCredential {
+  readonly credentialId: Uint8Array;
+  readonly transports: readonly string[];
+}
+
+const knownStatement: Statement = {
+  name: 'passkeys-known',
+  text: 'SELECT credential_id AS "credentialId", transports FROM passkey WHERE user_id = $1 AND rp_id = $2',
+};
+
+/** The passkeys of a user for a host, so that an authenticator registers no second one. */
+export async function knownCredentials(pool: pg.Pool, userId: string, rpId: string): Promise<KnownCredential[]> {
+  return queryRows<KnownCredential>(pool, knownStatement, [userId, rpId]);
+}
+
+/** What proves a sign-in with a passkey. */
+export interface StoredPasskey {
+  readonly id: string;
+  readonly userId: string;
+  /** COSE_Key. */
+  readonly publicKey: Uint8Array;
+}
+
+const findStatement: Statement = {
+  name: 'passkey-find',
+  text: 'SELECT id, user_id AS "userId", public_key AS "publicKey" FROM passkey WHERE credential_id = $1',
+};
+
+/** The passkey with the id that its authenticator gave it. Lock its user before relying on more than its key. */
+export async function findPasskey(pool: pg.Pool, credentialId: Uint8Array): Promise<StoredPasskey | undefined> {
+  const [found] = await queryRows<StoredPasskey>(pool, findStatement, [credentialId]);
+  return found;
+}
+
+/** How many passkeys a user has. Lock the user before. */
+export async function countPasskeys(tx: Transaction, userId: string): Promise<number> {
+  return tx.run`SELECT FROM passkey WHERE user_id = ${userId}::uuid`;
+}
+
+export interface NewPasskey extends StoredPasskey {
+  readonly credentialId: Uint8Array;
+  readonly counter: number;
+  readonly transports: readonly string[];
+  readonly rpId: string;
+  readonly name: string;
+  readonly backedUp: boolean;
+  /** With whose token the user registers it. */
+  readonly creator: NewTokenCreator;
+}
+
+/** Inserts a passkey; undefined if its authenticator is registered already, maybe for another user. Lock the user before. */
+export async function insertPasskey(tx: Transaction, passkey: NewPasskey): Promise<PasskeyRecord | undefined> {
+  const { id, userId, credentialId, publicKey, counter, transports, rpId, name, backedUp } = passkey;
+  const { actor, derivedAt } = passkey.creator;
+  return tx.row<PasskeyRecord>`
+    INSERT INTO passkey (id, user_id, credential_id, public_key, counter, transports, rp_id, name, backed_up,
+      created_by_type, created_by_id, created_by_name, derived_at)
+    VALUES (${id}::uuid, ${userId}::uuid, ${credentialId}, ${publicKey}, ${counter}::float8::bigint,
+      ${[...transports]}::text[], ${rpId}, ${name}, ${backedUp}::boolean, ${actor?.type ?? null}::actor_type,
+      ${actor?.id ?? null}::uuid, ${actor?.name ?? null},
+      CASE WHEN ${derivedAt === 'now'}::boolean THEN clock_timestamp()
+        ELSE ${derivedAt === 'now' ? null : derivedAt}::timestamptz END)
+    ON CONFLICT (credential_id) DO NOTHING
+    RETURNING ${Prisma.raw(columns)}`;
+}
+
+/** Whether a user still has a passkey. Lock the user before. */
+export async function hasPasskey(
+  tx: Transaction,
+  { id, userId }: Pick<StoredPasskey, 'id' | 'userId'>,
+): Promise<boolean> {
+  return (await tx.run`SELECT FROM passkey WHERE id = ${id}::uuid AND user_id = ${userId}::uuid`) > 0;
+}
+
+/** What a passkey is at a sign-in. `counted`: whether its counter rose, or it does not count. */
+export interface UsedPasskey {
+  readonly unusableSince: Date | null;
+  readonly counted: boolean;
+}
+
+/**
+ * Notes a sign-in with a passkey, whose authenticator reports a counter. Changes nothing unless the passkey is usable and
+ * `counted`. Lock its user before, and insert the session before, because a recovery locks the tables in this order.
+ */
+export async function usePasskey(
+  tx: Transaction,
+  id: string,
+  { counter, backedUp }: { readonly counter: number; readonly backedUp: boolean },
+): Promise<UsedPasskey> {
+  const used = await tx.row<UsedPasskey>`
+    WITH present AS (
+      SELECT id, unusable_since,
+        (counter = 0 AND ${counter}::float8 = 0) OR counter < ${counter}::float8 AS counted
+      FROM passkey WHERE id = ${id}::uuid FOR NO KEY UPDATE
+    ), used AS (
+      UPDATE passkey k
+      SET counter = ${counter}::float8::bigint, backed_up = ${backedUp}::boolean, last_used_at = clock_timestamp()
+      FROM present p WHERE k.id = p.id AND p.counted AND p.unusable_since IS NULL
+    )
+    SELECT unusable_since AS "unusableSince", counted FROM present`;
+  if (used === undefined) throw new Error('a passkey is not removed while its user is locked');
+  return used;
+}
+
+/** Removes a passkey of a user and returns it; undefined if the user has none with this id. Lock the user before. */
+export async function deletePasskey(tx: Transaction, userId: string, id: string): Promise<PasskeyRecord | undefined> {
+  return tx.row<PasskeyRecord>`
+    DELETE FROM passkey WHERE id = ${id}::uuid AND user_id = ${userId}::uuid RETURNING ${Prisma.raw(columns)}`;
+}
+
+/** Ends the sessions that began with a passkey, and returns how many. Lock the user before. */
+export async function endSessionsOfPasskey(tx: Transaction, userId: string, passkeyId: string): Promise<number> {
+  return tx.run`
+    UPDATE session SET ended_at = clock_timestamp()
+    WHERE user_id = ${userId}::uuid AND passkey_id = ${passkeyId}::uuid AND ended_at IS NULL AND expires_at > clock_timestamp()`;
+}
+
+/** Whether a session began with a passkey. */
+export async function isSessionOfPasskey(tx: Transaction, sessionId: string, passkeyId: string): Promise<boolean> {
+  const found = await tx.run`SELECT FROM session WHERE id = ${sessionId}::uuid AND passkey_id = ${passkeyId}::uuid`;
+  return found > 0;
+}
+
+/** A passkey that works again, or that did already. */
+export interface ConfirmedPasskey {
+  readonly name: string;
+  readonly wasUnusable: boolean;
+}
+
+/** Makes a passkey of a user usable again; undefined if the user has none with this id. Lock the user before. */
+export async function confirmPasskey(
+  tx: Transaction,
+  userId: string,
+  id: string,
+): Promise<ConfirmedPasskey | undefined> {
+  return tx.row<ConfirmedPasskey>`
+    WITH present AS (
+      SELECT id, name, unusable_since IS NOT NULL AS "wasUnusable" FROM passkey
+      WHERE id = ${id}::uuid AND user_id = ${userId}::uuid FOR NO KEY UPDATE
+    ), confirmed AS (
+      UPDATE passkey k SET unusable_since = NULL FROM present p WHERE k.id = p.id
+    )
+    SELECT name, "wasUnusable" FROM present`;
+}
+
+/** How many passkeys browsers do not offer at this host, and how many identities this server's issuer does not have. */
+export interface StrandedSignIns {
+  readonly passkeys: number;
+  readonly identities: number;
+}
+
+const strandedStatement: Statement = {
+  name: 'sign-ins-stranded',
+  text: `SELECT (SELECT count(*)::int FROM passkey WHERE rp_id IS DISTINCT FROM $1) AS passkeys,
+      (SELECT count(*)::int FROM identity WHERE issuer IS DISTINCT FROM $2) AS identities`,
+};
+
+/** Null for no host or no issuer. */
+export async function countStrandedSignIns(
+  pool: pg.Pool,
+  { rpId, issuer }: { readonly rpId: string | null; readonly issuer: string | null },
+): Promise<StrandedSignIns> {
+  const [row] = await queryRows<StrandedSignIns>(pool, strandedStatement, [rpId, issuer]);
+  if (row === undefined) throw new Error('a SELECT without FROM returned no row');
+  return row;
+}
