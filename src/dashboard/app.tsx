@@ -12,6 +12,7 @@ import { LoginPage } from './pages/login.tsx';
 import { NotFoundPage } from './pages/not-found.tsx';
 import { OverviewPage } from './pages/overview.tsx';
 import { SessionsPage } from './pages/sessions.tsx';
+import { SignInMethodsPage } from './pages/sign-in-methods.tsx';
 import { SignInPage } from './pages/sign-in.tsx';
 import { Frame } from './parts/frame.tsx';
 import { Oops } from './parts/oops.tsx';
@@ -30,6 +31,7 @@ export function App(): ReactNode {
           <Route path={dashboardPaths.environment} element={<EnvironmentPage />} />
           <Route path={dashboardPaths.firstSteps} element={<FirstStepsPage />} />
           <Route path={dashboardPaths.sessions} element={<SessionsPage />} />
+          <Route path={dashboardPaths.signInMethods} element={<SignInMethodsPage />} />
           <Route path={dashboardPaths.invitations} element={<InvitationsPage />} />
           <Route path={dashboardPaths.login} element={<LoginPage />} />
           <Route path={dashboardPaths.device} element={<DevicePage />} />

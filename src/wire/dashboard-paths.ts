@@ -10,6 +10,7 @@ export const dashboardPaths = {
   environment: '/orgs/:organization/environments/:project/:environment',
   signIn: '/sign-in',
   sessions: '/sessions',
+  signInMethods: '/sign-in-methods',
   invitations: '/invitations',
   /** Where a sign-in link leads; its secret follows `#`, which no server sees. */
   link: '/link',

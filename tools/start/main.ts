@@ -77,6 +77,8 @@ async function startApi(files: StartFiles, run: RunFile): Promise<Served> {
     env: {
       ...env,
       KEYFRAME_PORT: port,
+      // Passkeys need a name: browsers have none for an IP address.
+      KEYFRAME_PUBLIC_URL: `http://localhost:${port}`,
       KEYFRAME_METRICS_PORT: metricsPort,
       KEYFRAME_BOOTSTRAP_ADMIN_EMAIL: 'admin@localhost',
       KEYFRAME_BOOTSTRAP_TOKEN_FILE: files.adminToken,

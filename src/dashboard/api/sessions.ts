@@ -28,6 +28,15 @@ export function useSessions(): UseQueryResult<readonly SessionView[], ApiError> 
  */
 export async function signIn(token: string): Promise<User> {
   await callApi<SessionView>('/sessions', { method: 'POST', token });
+  return signedInUser();
+}
+
+/**
+ * Returns the user of the session that has just begun.
+ *
+ * @throws ApiError also if the browser did not keep the cookie
+ */
+export async function signedInUser(): Promise<User> {
   return callApi<User>('/me').catch((error: unknown) => {
     if (!(error instanceof ApiError) || error.status !== 401) throw error;
     const detail = 'The browser did not keep the session. Open this page with https, and allow cookies for it.';

@@ -37,6 +37,9 @@ export function AccountMenu({ name, isAdmin, invitations, busy, error, onSignOut
         <Link className="menu-item" to={dashboardPaths.sessions} onClick={() => menu.current?.hidePopover()}>
           Sessions
         </Link>
+        <Link className="menu-item" to={dashboardPaths.signInMethods} onClick={() => menu.current?.hidePopover()}>
+          Sign-in methods
+        </Link>
         <Link className="menu-item" to={dashboardPaths.invitations} onClick={() => menu.current?.hidePopover()}>
           Invitations{invitations === 0 ? '' : ` (${invitations})`}
         </Link>

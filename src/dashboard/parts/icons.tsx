@@ -44,6 +44,15 @@ export function AlertIcon(): ReactNode {
   );
 }
 
+export function KeyIcon(): ReactNode {
+  return (
+    <Icon>
+      <circle cx="5.25" cy="8" r="3" />
+      <path d="M8.25 8h5.5v2.5M11.25 8v1.75" />
+    </Icon>
+  );
+}
+
 export function ComputerIcon(): ReactNode {
   return (
     <Icon>

@@ -23,25 +23,31 @@ export interface DashboardSite {
 interface Further {
   /** Where users may sign in. */
   readonly issuer?: TestIssuer;
+  /** Whether the server has passkeys. */
+  readonly passkeys?: boolean;
 }
 
 /** `resources` ends it. */
 export async function startDashboardSite(
   resources: AsyncDisposableStack,
   options: AppOptions = {},
-  { issuer }: Further = {},
+  { issuer, passkeys = false }: Further = {},
 ): Promise<DashboardSite> {
   const api = await startTestApi(
     { dashboardFolder, ...options },
-    issuer === undefined ? {} : { oidc: issuer.options() },
+    {
+      ...(issuer === undefined ? {} : { oidc: issuer.options() }),
+      ...(passkeys ? { publicUrl } : {}),
+    },
   );
   resources.defer(() => api.close());
   api.services.feed.start();
   await waitFor('the feed to hear', () => api.services.feed.ready);
-  // An issuer knows the server by one address, whatever its port is.
-  const rules = issuer === undefined ? undefined : [`MAP ${new URL(publicUrl).host} 127.0.0.1:${api.port}`];
+  // An issuer and passkeys know the server by one address, whatever its port is.
+  const rules =
+    issuer === undefined && !passkeys ? undefined : [`MAP ${new URL(publicUrl).host} 127.0.0.1:${api.port}`];
   const browser = await startBrowser(resources, rules);
-  const origin = issuer === undefined ? `http://localhost:${api.port}` : publicUrl;
+  const origin = issuer === undefined && !passkeys ? `http://localhost:${api.port}` : publicUrl;
   const visit: DashboardSite['visit'] = async (path, context) => {
     const record = await watchedPage(context ?? (await browser.newContext()));
     await record.page.goto(origin + path);

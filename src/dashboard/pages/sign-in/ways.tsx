@@ -1,6 +1,7 @@
 import type { ComponentType } from 'react';
 import type { SignInMethod } from '../../api/sign-in.ts';
 import { OidcWay } from './oidc.tsx';
+import { PasskeyWay } from './passkey.tsx';
 import { PersonalTokenWay } from './personal-token.tsx';
 import type { WayProps } from './way.ts';
 
@@ -12,6 +13,7 @@ interface Way {
 /** The ways to sign in that this page has, in its order. */
 const ways: readonly Way[] = [
   { type: 'oidc', Way: OidcWay },
+  { type: 'passkey', Way: PasskeyWay },
   { type: 'personal_token', Way: PersonalTokenWay },
 ];
 
