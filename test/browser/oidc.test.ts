@@ -45,3 +45,15 @@ test('an account that may not sign in gets a page that says why, and no session'
   const cookies = await page.context().cookies(site.origin);
   expect(cookies.filter(({ name }) => name === '__Host-keyframe')).toEqual([]);
 });
+
+test('a user links an account of the issuer, and unlinks it', async () => {
+  issuer.account = newAccount();
+  const { page } = await site.visitAs(await createVisitor(site.api, 'lea'), '/sign-in-methods');
+  await page.getByText('No account is linked.').waitFor();
+  await page.getByRole('link', { name: 'Link Test Login' }).click();
+  await page.getByRole('list', { name: 'Linked accounts' }).getByText(issuer.account.sub).waitFor();
+  expect(await lookAt(page, 'sign-in-methods-linked')).toEqual([]);
+  await page.getByRole('button', { name: 'Unlink the account of' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Unlink' }).click();
+  await page.getByText('No account is linked.').waitFor();
+});
