@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { type DashboardSite, startDashboardSite } from '../support/browser/dashboard-site.ts';
 import { type ShownOrganization, createOrganization } from '../support/browser/organization.ts';
+import { waitFor } from '../support/fixtures/wait-for.ts';
 
 const resources = new AsyncDisposableStack();
 let site: DashboardSite;
@@ -62,6 +63,12 @@ test('they scroll and are filtered without a task over 200 ms', async () => {
   const scroll = async (): Promise<void> => {
     await page.evaluate('window.scrollTo(0, 0)');
     for (let step = 0; step < 30; step += 1) await page.mouse.wheel(0, 1_500);
+    // The wheel moves the page smoothly, and would move it again after the jump to its end.
+    const isAtRest = `new Promise((resolve) => {
+      const before = window.scrollY;
+      setTimeout(() => resolve(window.scrollY === before), 200);
+    })`;
+    await waitFor('the page to be at rest', () => page.evaluate<boolean>(isAtRest));
     await page.evaluate('window.scrollTo(0, document.documentElement.scrollHeight)');
     // A search by role would be a long task itself.
     await page.locator('a[title="KEY_09999"]').waitFor();
