@@ -7,6 +7,7 @@ import { changeToSecret } from './change-to-secret.ts';
 import { clusterSecretSync } from './cluster-secret-sync.ts';
 import { commandStart } from './command-start.ts';
 import { image } from './image.ts';
+import { largeEnvironment } from './large-environment.ts';
 import { readEnvironment } from './read-environment.ts';
 import { scale } from './scale.ts';
 import { sizing } from './sizing.ts';
@@ -20,6 +21,7 @@ const benches: ReadonlyMap<string, () => Promise<void>> = new Map([
   ['cluster-secret-sync', clusterSecretSync],
   ['command-start', commandStart],
   ['image', image],
+  ['large-environment', largeEnvironment],
   ['read-environment', readEnvironment],
   ['scale', scale],
   ['sizing', sizing],
