@@ -62,9 +62,8 @@ test('an invited person sees who invites to what, accepts, and is a member who i
   expect(await lookAt(page, 'link-invitation')).toEqual([]);
 
   await page.getByRole('button', { name: 'Accept' }).click();
-  await page.getByText('This browser', { exact: true }).waitFor();
-  expect(page.url()).toBe(`${site.origin}/sessions`);
-  await page.getByText('a sign-in link').waitFor();
+  await page.getByRole('heading', { name: 'Sign-in methods' }).waitFor();
+  expect(page.url()).toBe(`${site.origin}/sign-in-methods`);
   expect(await kept(record)).not.toContain(secretOf(link).slice(7));
   const withSecret = requests.filter((request) => (request.postData() ?? '').includes(secretOf(link)));
   expect(withSecret.map((request) => new URL(request.url()).pathname)).toEqual([
@@ -73,7 +72,9 @@ test('an invited person sees who invites to what, accepts, and is a member who i
   ]);
   const debug = await page.context().newCDPSession(page);
   const { entries } = await debug.send('Page.getNavigationHistory');
-  expect(entries.map(({ url }) => url)).toEqual(['about:blank', `${site.origin}/sessions`]);
+  expect(entries.map(({ url }) => url)).toEqual(['about:blank', `${site.origin}/sign-in-methods`]);
+  await page.goto(`${site.origin}/sessions`);
+  await page.getByText('a sign-in link').waitFor();
   const members = await site.api
     .client(world.admin.token)
     .expectStatus(200, 'GET', `/members/${world.slugs.organization}`);
@@ -88,7 +89,7 @@ test('a link that was used is refused, and says what to do', async () => {
   expect(await page.getByRole('main').innerText()).toContain(`You sign in as ${user.email}`);
   expect(await lookAt(page, 'link-user')).toEqual([]);
   await page.getByRole('button', { name: 'Sign in' }).click();
-  await page.getByText('This browser', { exact: true }).waitFor();
+  await page.getByRole('heading', { name: 'Sign-in methods' }).waitFor();
 
   const { page: second } = await site.visit(pathOf(link));
   await second.getByRole('alert').getByText('ask the person who sent it for another one').waitFor();
@@ -119,7 +120,7 @@ test('a link that ends while its page is open is refused with the reason', async
   // The later one, in the same tab.
   await page.evaluate(`location.hash = ${JSON.stringify(secretOf(later))}`);
   await page.getByRole('button', { name: 'Sign in' }).click();
-  await page.getByText('This browser', { exact: true }).waitFor();
+  await page.getByRole('heading', { name: 'Sign-in methods' }).waitFor();
 });
 
 test('an address without its secret asks for the whole link', async () => {

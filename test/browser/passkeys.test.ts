@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { CDPSession, Page } from 'playwright-core';
+import type { CreatedInvitationView } from '../../src/wire/sign-in-links.ts';
 import type { TestUser } from '../support/api/services.ts';
 import { type DashboardSite, createVisitor, startDashboardSite } from '../support/browser/dashboard-site.ts';
 import { lookAt } from '../support/browser/looks.ts';
+import { createOrganization } from '../support/browser/organization.ts';
 import type { PageRecord } from '../support/browser/watched-page.ts';
 
 const resources = new AsyncDisposableStack();
@@ -78,6 +80,23 @@ async function signOut(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Sign out' }).click();
   await page.getByRole('button', { name: 'Use a passkey' }).waitFor();
 }
+
+test('an invited person registers a passkey, and from then on signs in with it', async () => {
+  const { owner } = await createOrganization(site.api, 'inviting', []);
+  const email = 'dora@example.com';
+  const { link } = await site.api
+    .client(owner.token)
+    .expectStatus<CreatedInvitationView>(201, 'POST', '/organizations/inviting/invitations', { email, role: 'viewer' });
+  const { pathname, hash } = new URL(link);
+  const { page } = await site.visit(pathname + hash);
+  await Authenticator.of(page);
+  await page.getByRole('button', { name: 'Accept' }).click();
+  await page.getByRole('heading', { name: 'Sign-in methods' }).waitFor();
+  await add(page, 'Phone of Dora');
+  await signOut(page);
+  await page.getByRole('button', { name: 'Use a passkey' }).click();
+  await page.getByRole('button', { name: `Account: ${email}` }).waitFor();
+});
 
 test('a user adds a passkey, signs in with it, and removes it', async () => {
   const { page, complaints, authenticator } = await signedIn('ann');

@@ -34,7 +34,7 @@ function UsedLink({ secret }: { readonly secret: string }): ReactNode {
   useEffect(() => {
     if (!isSuccess) return;
     forgetLinkSecret();
-    void navigate(dashboardPaths.sessions, { replace: true });
+    void navigate(dashboardPaths.signInMethods, { replace: true });
   }, [isSuccess, navigate]);
   if (link === undefined) {
     return (
