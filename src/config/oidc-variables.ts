@@ -12,7 +12,7 @@ export const oidcVariables = {
     format: '`https://` and a host; `http://` only for `localhost`',
     unset: 'no passkeys, and no sign-in with OpenID Connect',
     description:
-      'Address at which browsers reach the API. Sign-in links begin with it. Passkeys belong to its host, so it should not change.',
+      'Address at which browsers reach the API, which should not change, because passkeys belong to its host and sign-in links begin with it.',
     details: '[Passkeys](people.md#passkeys)',
   },
   OIDC_ISSUER: {

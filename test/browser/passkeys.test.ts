@@ -96,6 +96,10 @@ test('an invited person registers a passkey, and from then on signs in with it',
   await signOut(page);
   await page.getByRole('button', { name: 'Use a passkey' }).click();
   await page.getByRole('button', { name: `Account: ${email}` }).waitFor();
+  const { members } = await site.api
+    .client(owner.token)
+    .expectStatus<{ members: { email: string }[] }>(200, 'GET', '/members/inviting');
+  expect(members.map((member) => member.email)).toContain(email);
 });
 
 test('a user adds a passkey, signs in with it, and removes it', async () => {
