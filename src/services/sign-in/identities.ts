@@ -4,6 +4,7 @@ import * as store from '../../store/identities.ts';
 import { notifyUser } from '../../store/notify.ts';
 import { findUser, lockUser, lockUserChanges, type UserRecord } from '../../store/users.ts';
 import type { InstanceAccess, PersonAccess } from '../access/access.ts';
+import { requireRecentSignIn } from '../access/refusals.ts';
 import type { AuditLog } from '../audit/audit-log.ts';
 import { type AuditedCall, auditedFailure, successRecord } from '../audit/audited.ts';
 import { changeJudgedFirst } from '../kernel/change.ts';
@@ -46,7 +47,7 @@ export class Identities {
     return store.listIdentities(pool, userId);
   }
 
-  /** Unlinks an identity of a user, like `unlink`. Throws DomainError not_found for no such user or identity. */
+  /** Unlinks an identity of a user, like `unlink`. In a session it needs a recent sign-in. */
   async unlinkOfUser(access: InstanceAccess<'user.update'>, userId: string, id: string): Promise<void> {
     await this.#unlink(access, userId, id);
   }
@@ -69,6 +70,7 @@ export class Identities {
           user = await lockUser(tx, userId);
         },
         async change(tx) {
+          requireRecentSignIn(caller.principal, 'identity.unlink');
           if (user === undefined) throw absentUser(userId);
           const endedSessions = await store.endSessionsOfIdentity(tx, userId, id);
           const unlinked = await store.deleteIdentity(tx, userId, id);

@@ -155,7 +155,7 @@ export class Passkeys {
     return store.listPasskeys(pool, userId);
   }
 
-  /** Removes a passkey of a user, like `remove`. Throws DomainError not_found for no such user or passkey. */
+  /** Removes a passkey of a user, like `remove`. In a session it needs a recent sign-in. */
   async removeOfUser(access: InstanceAccess<'user.update'>, userId: string, id: string): Promise<void> {
     await this.#remove(access, userId, id);
   }
@@ -166,7 +166,9 @@ export class Passkeys {
   }
 
   async #remove(access: ChangingAccess, userId: string, id: string): Promise<void> {
+    const { principal } = access.caller;
     await this.#change(access, { userId, id, action: 'passkey.remove' }, async (tx) => {
+      requireRecentSignIn(principal, 'passkey.remove');
       const endedSessions = await store.endSessionsOfPasskey(tx, userId, id);
       const removed = await store.deletePasskey(tx, userId, id);
       if (removed === undefined) throw absentPasskey(id);

@@ -106,6 +106,13 @@ describe('a passkey', () => {
       const refused = await session.send(method, path);
       expect(refused).toMatchObject({ status: 403, body: { code: 'recent_sign_in_required' } });
     }
+    const { session: admin } = await site.newcomer({ instanceAdmin: true });
+    await site.sql('UPDATE session SET verified_at = NULL WHERE id = $1', await admin.id());
+    const ways = [`passkeys/${passkey.id}`, `identities/${randomUUID()}`];
+    for (const way of ways) {
+      const refused = await admin.send('DELETE', `/users/${user.id}/${way}`);
+      expect(refused).toMatchObject({ status: 403, body: { code: 'recent_sign_in_required' } });
+    }
   });
 
   test('is limited to 20 of a user', async () => {
