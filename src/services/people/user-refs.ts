@@ -1,6 +1,8 @@
 import { DomainError, invalidField } from '../../domain/errors/domain-error.ts';
 import { validateEmail } from '../../domain/names.ts';
 import type { UserRef } from '../../store/members.ts';
+import type { Database } from '../../store/database.ts';
+import { findUser } from '../../store/users.ts';
 import type { AuditTarget } from '../audit/audit-log.ts';
 import { checkUuid } from '../kernel/checks.ts';
 
@@ -25,6 +27,12 @@ export function noSuchUser(ref: UserRef): DomainError {
 
 export function textOfUser(ref: UserRef): string {
   return 'id' in ref ? ref.id : ref.email;
+}
+
+/** Throws DomainError invalid_input for what is no UUID, and not_found for an id that no user has. */
+export async function checkUser(pool: Database['pool'], id: string): Promise<void> {
+  checkUuid('id', id);
+  if ((await findUser(pool, id)) === undefined) throw absentUser(id);
 }
 
 /** DomainError not_found for an id that no user has. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { generateToken } from '../../crypto/token.ts';
+import { generateToken, parseToken } from '../../crypto/token.ts';
 import type { Plaintext } from '../../domain/plaintext.ts';
 import { notifyUser } from '../../store/notify.ts';
 import * as store from '../../store/sessions.ts';
@@ -24,6 +24,12 @@ export interface CreatedSession {
 }
 
 const userAgentLength = 200;
+
+/** The id of the session that a browser had, by its token; undefined for none. */
+export function formerSessionId(token: string | undefined): string | undefined {
+  const former = token === undefined ? undefined : parseToken(token);
+  return former?.kind === 'session' ? former.credentialId : undefined;
+}
 
 /**
  * Begins a session of a user who is locked. Throws SignInRefusal sign_in_closed, unless the user has a personal token.

@@ -2,14 +2,14 @@ import { DomainError } from '../../domain/errors/domain-error.ts';
 import type { Database } from '../../store/database.ts';
 import * as store from '../../store/identities.ts';
 import { notifyUser } from '../../store/notify.ts';
-import { findUser, lockUser, lockUserChanges, type UserRecord } from '../../store/users.ts';
+import { lockUser, lockUserChanges, type UserRecord } from '../../store/users.ts';
 import type { InstanceAccess, PersonAccess } from '../access/access.ts';
 import { requireRecentSignIn } from '../access/refusals.ts';
 import type { AuditLog } from '../audit/audit-log.ts';
 import { type AuditedCall, auditedFailure, successRecord } from '../audit/audited.ts';
 import { changeJudgedFirst } from '../kernel/change.ts';
 import { checkUuid } from '../kernel/checks.ts';
-import { absentUser } from '../people/user-refs.ts';
+import { absentUser, checkUser } from '../people/user-refs.ts';
 
 export type { IdentityRecord } from '../../store/identities.ts';
 
@@ -41,9 +41,8 @@ export class Identities {
 
   /** A user's identities, newest first. Throws DomainError not_found for no such user. */
   async listOfUser(_access: InstanceAccess<'user.read'>, userId: string): Promise<readonly store.IdentityRecord[]> {
-    checkUuid('id', userId);
     const { pool } = this.#deps.database;
-    if ((await findUser(pool, userId)) === undefined) throw absentUser(userId);
+    await checkUser(pool, userId);
     return store.listIdentities(pool, userId);
   }
 

@@ -4,8 +4,8 @@ import { DomainError } from '../../domain/errors/domain-error.ts';
 import { creatorOfNewToken } from '../../domain/impersonation.ts';
 import { limits } from '../../domain/limits.ts';
 import type { Plaintext } from '../../domain/plaintext.ts';
-import { type Actor, type Caller, systemActor, type UserPrincipal } from '../../domain/principal.ts';
-import { hashesEqual, parseToken } from '../../crypto/token.ts';
+import type { Actor, Caller, UserPrincipal } from '../../domain/principal.ts';
+import { hashesEqual } from '../../crypto/token.ts';
 import { type Issuer, type IssuerClaims, IssuerError, type IssuerFault } from '../../identity/issuer.ts';
 import type { Logger } from '../../observability/logger.ts';
 import { appendAudit } from '../../store/audit.ts';
@@ -22,10 +22,11 @@ import { successRecord } from '../audit/audited.ts';
 import { changeJudgedFirst } from '../kernel/change.ts';
 import { auditInOrganizations } from '../tokens/issue-personal-token.ts';
 import { accountOf, actorOf } from './account.ts';
-import { beginSession } from './begin-session.ts';
+import { beginSession, formerSessionId } from './begin-session.ts';
 import { FlowSecret } from './flow-secret.ts';
 import { groupsOf } from './issuer-groups.ts';
 import { isReturnPath } from './return-path.ts';
+import { recordOf, unknownPerson } from './sign-in-record.ts';
 import { type SignInFault, SignInRefusal } from './sign-in-refusal.ts';
 
 /** The facts of a request that the audit and the session record. */
@@ -97,9 +98,6 @@ const faults: Readonly<Record<IssuerFault, SignInFault>> = {
 /** What a session that is too old or has ended gets. */
 const endedCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['unauthenticated', 'recent_sign_in_required']);
 
-// Who acts until the issuer has said who it is.
-const unknownPerson = systemActor('sign-in');
-
 /**
  * Sign-in with OpenID Connect (docs/internals/sign-in.md). What a flow needs is in the database and in the cookie of its
  * browser, so that another replica can finish it.
@@ -121,9 +119,8 @@ export class OidcSignIn {
    */
   async start({ returnTo = '/', fresh = false, link, formerSession }: OidcStart): Promise<StartedFlow> {
     if (!isReturnPath(returnTo)) throw new SignInRefusal('invalid_return');
-    const former = formerSession === undefined ? undefined : parseToken(formerSession);
-    const formerId = former?.kind === 'session' ? former.credentialId : null;
-    const sessionId = link === undefined ? formerId : link.caller.principal.credentialId;
+    const sessionId =
+      link === undefined ? (formerSessionId(formerSession) ?? null) : link.caller.principal.credentialId;
     const secret = FlowSecret.generate();
     const url = await this.#asked(() => this.#deps.issuer.authorizationUrl(secret.secrets, { fresh }));
     const flow = { secretHash: secret.hash, returnTo, fresh, link: link !== undefined, sessionId };
@@ -274,12 +271,4 @@ export class OidcSignIn {
 /** Whether a user proved who they are within the time that actions allow which need a recent sign-in. */
 function isRecent(authTime: number | null): boolean {
   return authTime !== null && authTime * 1000 > Date.now() - limits.recentSignInMinutes * 60_000;
-}
-
-/** In the chain of the instance, like personal tokens. No token was presented. */
-function recordOf({
-  requestId,
-  sourceAddress,
-}: SignInRequest): Pick<AuditRecord, 'organizationId' | 'requestId' | 'sourceAddress' | 'label' | 'credential'> {
-  return { organizationId: null, requestId, sourceAddress, label: null, credential: null };
 }

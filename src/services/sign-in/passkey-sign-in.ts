@@ -1,7 +1,6 @@
-import { parseToken } from '../../crypto/token.ts';
 import { limits } from '../../domain/limits.ts';
 import type { Plaintext } from '../../domain/plaintext.ts';
-import { type Actor, systemActor } from '../../domain/principal.ts';
+import type { Actor } from '../../domain/principal.ts';
 import {
   type AssertionResponse,
   PasskeyError,
@@ -15,11 +14,12 @@ import * as store from '../../store/passkeys.ts';
 import { insertSignInFlow, takeSignInFlow } from '../../store/sign-in-flows.ts';
 import { inTransaction } from '../../store/transaction.ts';
 import { lockUser } from '../../store/users.ts';
-import type { AuditLog, AuditRecord } from '../audit/audit-log.ts';
+import type { AuditLog } from '../audit/audit-log.ts';
 import { actorOf } from './account.ts';
-import { beginSession, type CreatedSession } from './begin-session.ts';
+import { beginSession, type CreatedSession, formerSessionId } from './begin-session.ts';
 import { FlowSecret } from './flow-secret.ts';
 import { userHandleOf } from './passkeys.ts';
+import { recordOf, unknownPerson } from './sign-in-record.ts';
 import { type SignInFault, SignInRefusal } from './sign-in-refusal.ts';
 
 /** The facts of a request that the audit and the session record. */
@@ -64,8 +64,7 @@ const faults: Readonly<Record<PasskeyFault, SignInFault>> = {
   response_invalid: 'passkey_invalid',
 };
 
-// Who acts until a signature has said who it is.
-const unknownPerson = systemActor('sign-in');
+const action = 'session.create';
 
 /**
  * Sign-in with a passkey (docs/internals/sign-in.md). As with OpenID Connect, what a flow needs is in the database and in the
@@ -138,8 +137,7 @@ export class PasskeySignIn {
 
   async #begin({ passkey, counter, backedUp }: Proven, request: PasskeyRequest): Promise<CreatedSession> {
     const { sourceAddress, userAgent, formerSession } = request;
-    const former = formerSession === undefined ? undefined : parseToken(formerSession);
-    const formerId = former?.kind === 'session' ? former.credentialId : undefined;
+    const formerId = formerSessionId(formerSession);
     return inTransaction(this.#deps.database, async (tx) => {
       const user = await lockUser(tx, passkey.userId);
       // It may have been removed before the lock.
@@ -152,7 +150,7 @@ export class PasskeySignIn {
       if (used.unusableSince !== null) throw new SignInRefusal('passkey_unusable', { user: actor });
       if (!used.counted) throw new SignInRefusal('counter_went_back', { user: actor });
       const target = { signedInWith: 'passkey', passkeyId: passkey.id, sessionId: created.session.id };
-      await appendAudit(tx, { ...recordOf(request), actor, outcome: 'success', target });
+      await appendAudit(tx, { ...recordOf(request), action, actor, outcome: 'success', target });
       return created;
     });
   }
@@ -166,18 +164,12 @@ export class PasskeySignIn {
     // The user whose passkey was presented, maybe by another person.
     const about = passkey === undefined ? {} : { passkeyId: passkey.id, userId: passkey.userId };
     const target = { signedInWith: 'passkey', ...about, fault };
-    await this.#deps.audit.record({ ...recordOf(request), actor: { type, id, name }, target, outcome: 'denied' });
+    await this.#deps.audit.record({
+      ...recordOf(request),
+      action,
+      actor: { type, id, name },
+      target,
+      outcome: 'denied',
+    });
   }
-}
-
-/** In the chain of the instance, like personal tokens. No token was presented. */
-function recordOf({ requestId, sourceAddress }: PasskeyRequest): Omit<AuditRecord, 'actor' | 'target' | 'outcome'> {
-  return {
-    organizationId: null,
-    action: 'session.create',
-    requestId,
-    sourceAddress,
-    label: null,
-    credential: null,
-  };
 }

@@ -15,14 +15,14 @@ import { notifyUser } from '../../store/notify.ts';
 import * as store from '../../store/passkeys.ts';
 import { insertSignInFlow, takeSignInFlow } from '../../store/sign-in-flows.ts';
 import type { PrismaTransaction } from '../../store/transaction.ts';
-import { findUser, lockUser, lockUserChanges, type UserRecord } from '../../store/users.ts';
+import { lockUser, lockUserChanges, type UserRecord } from '../../store/users.ts';
 import type { InstanceAccess, PersonAccess } from '../access/access.ts';
 import { requireRecentSignIn } from '../access/refusals.ts';
 import type { AuditLog, AuditTarget } from '../audit/audit-log.ts';
 import { type AuditedCall, auditedFailure, instanceCall, type Note, successRecord } from '../audit/audited.ts';
 import { changeJudgedFirst } from '../kernel/change.ts';
 import { checkName, checkUuid } from '../kernel/checks.ts';
-import { absentUser } from '../people/user-refs.ts';
+import { absentUser, checkUser } from '../people/user-refs.ts';
 import { auditInOrganizations } from '../tokens/issue-personal-token.ts';
 import { FlowSecret } from './flow-secret.ts';
 
@@ -149,9 +149,8 @@ export class Passkeys {
 
   /** A user's passkeys, newest first. Throws DomainError not_found for no such user. */
   async listOfUser(_access: InstanceAccess<'user.read'>, userId: string): Promise<readonly store.PasskeyRecord[]> {
-    checkUuid('id', userId);
     const { pool } = this.#deps.database;
-    if ((await findUser(pool, userId)) === undefined) throw absentUser(userId);
+    await checkUser(pool, userId);
     return store.listPasskeys(pool, userId);
   }
 

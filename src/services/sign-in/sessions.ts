@@ -1,18 +1,17 @@
-import { parseToken } from '../../crypto/token.ts';
 import { DomainError } from '../../domain/errors/domain-error.ts';
 import type { Database } from '../../store/database.ts';
 import { notifyUser } from '../../store/notify.ts';
 import * as store from '../../store/sessions.ts';
 import { endSignInLink } from '../../store/sign-in-links.ts';
 import type { Transaction } from '../../store/transaction.ts';
-import { findUser, lockUser, lockUserChanges } from '../../store/users.ts';
+import { lockUser, lockUserChanges } from '../../store/users.ts';
 import type { InstanceAccess, PersonAccess } from '../access/access.ts';
 import type { AuditLog, AuditTarget } from '../audit/audit-log.ts';
 import { auditedFailure, instanceCall, successRecord } from '../audit/audited.ts';
 import { changeJudgedFirst } from '../kernel/change.ts';
 import { checkUuid } from '../kernel/checks.ts';
-import { absentUser } from '../people/user-refs.ts';
-import { beginSession, type CreatedSession } from './begin-session.ts';
+import { absentUser, checkUser } from '../people/user-refs.ts';
+import { beginSession, type CreatedSession, formerSessionId } from './begin-session.ts';
 
 export type { SessionRecord } from '../../store/sessions.ts';
 
@@ -47,8 +46,7 @@ export class Sessions {
         throw new DomainError('forbidden', 'a session cannot begin another one; sign in with a personal token');
       }
       const userId = principal.id;
-      const former = replaced === undefined ? undefined : parseToken(replaced);
-      const formerId = former?.kind === 'session' ? former.credentialId : undefined;
+      const formerId = formerSessionId(replaced);
       return changeJudgedFirst(this.#deps, access, {
         lock: async (tx) => void (await lockUser(tx, userId)),
         change: async (tx) => {
@@ -108,9 +106,8 @@ export class Sessions {
 
   /** A user's sessions that have not ended, newest first. Throws DomainError not_found for no such user. */
   async listOfUser(_access: InstanceAccess<'user.read'>, userId: string): Promise<readonly store.SessionRecord[]> {
-    checkUuid('id', userId);
     const { pool } = this.#deps.database;
-    if ((await findUser(pool, userId)) === undefined) throw absentUser(userId);
+    await checkUser(pool, userId);
     return store.listSessions(pool, userId);
   }
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { hashesEqual, parseToken } from '../../crypto/token.ts';
 import { DomainError } from '../../domain/errors/domain-error.ts';
-import { type Caller, systemActor } from '../../domain/principal.ts';
+import type { Caller } from '../../domain/principal.ts';
 import { holdUsers } from '../../store/access.ts';
 import { appendAudit, appendAudits } from '../../store/audit.ts';
 import type { Database } from '../../store/database.ts';
@@ -12,7 +12,8 @@ import { holdActiveInstanceAdmin, insertUser, lockAddress, lockUser, type UserRe
 import type { AuditLog, AuditRecord, AuditTarget } from '../audit/audit-log.ts';
 import { acceptAsNewUser, lockPlaceOf } from '../people/invitations.ts';
 import { actorOf } from './account.ts';
-import { beginSession, type CreatedSession } from './begin-session.ts';
+import { beginSession, type CreatedSession, formerSessionId } from './begin-session.ts';
+import { recordOf, unknownPerson } from './sign-in-record.ts';
 import { SignInRefusal } from './sign-in-refusal.ts';
 
 /** The facts of a request without a caller. */
@@ -53,9 +54,6 @@ const deadLink =
   'this link is unknown, was used, was replaced by a later one, or has expired; ask the person who sent it for another one';
 
 const signedInWith = 'link';
-
-// Who acts until the link has begun a session.
-const unknownPerson = systemActor('sign-in');
 
 /**
  * Links that begin a session (docs/people.md, "Sign-in links"): `Users.createLink` creates those of users, and
@@ -194,11 +192,10 @@ interface Begin {
 
 async function begin(tx: Transaction, user: UserRecord, { link, attempt }: Begin): Promise<CreatedSession> {
   const { request, browser } = attempt;
-  const former = browser.replaced === undefined ? undefined : parseToken(browser.replaced);
   return beginSession(tx, {
     userId: user.id,
     proof: { signInLinkId: link.id },
-    formerId: former?.kind === 'session' ? former.credentialId : undefined,
+    formerId: formerSessionId(browser.replaced),
     sourceAddress: request.sourceAddress,
     userAgent: browser.userAgent,
   });
@@ -226,12 +223,4 @@ function refusalRecord(error: DomainError, request: LinkRequest, { link, invitat
   if (invitation === undefined) return { ...record, action: 'session.create' };
   const { id: invitationId, organizationId } = invitation;
   return { ...record, organizationId, action: 'invitation.accept', target: { ...target, invitationId } };
-}
-
-/** In the chain of the instance, like personal tokens. No token was presented. */
-function recordOf({
-  requestId,
-  sourceAddress,
-}: LinkRequest): Pick<AuditRecord, 'organizationId' | 'requestId' | 'sourceAddress' | 'label' | 'credential'> {
-  return { organizationId: null, requestId, sourceAddress, label: null, credential: null };
 }
