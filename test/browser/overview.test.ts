@@ -56,6 +56,7 @@ test('says what is not healthy, why, and which command shows the message', async
   await page.getByText('3 of 6 SecretSyncs need a person.').waitFor();
   expect(new URL(page.url()).pathname).toBe('/orgs/acme');
   const denied = page.getByRole('article', { name: 'AccessDenied' });
+  await denied.waitFor();
   expect(await denied.getByRole('listitem').allInnerTexts()).toEqual([
     expect.stringMatching(/^ledger\/api\n.*frankfurt-1/s),
     expect.stringMatching(/^shop\/worker\n.*frankfurt-1/s),
@@ -95,6 +96,26 @@ test('says that all is well, and notices by itself when it no longer is', async 
   await page.clock.fastForward('01:30');
   expect((await polled).headers()).toMatchObject({ 'x-keyframe-background': '1' });
   await page.getByRole('article', { name: 'TooLarge' }).waitFor();
+});
+
+test.each(['fleet', 'projects'])('nothing moves on the page when its %s arrive last', async (late) => {
+  const org = await createOrganization(site.api, `late-${late}`, ['shop/production']);
+  await report(org, 'frankfurt-1', [
+    { place: 'shop/production', namespace: 'shop', name: 'web', state: 'stalled', reason: 'TooLarge' },
+  ]);
+  const { page } = await site.visitAs(org.owner, '/sign-in-methods');
+  const isHeld = Promise.withResolvers<undefined>();
+  await page.route(`**/api/v1/${late}/**`, async (route) => {
+    await isHeld.promise;
+    await route.continue();
+  });
+  await page.goto(new URL(`/orgs/late-${late}`, page.url()).href);
+  await page.getByLabel('Loading the overview').waitFor();
+  await page.waitForLoadState('networkidle', { timeout: 3000 }).catch(() => undefined);
+  isHeld.resolve(undefined);
+  await page.getByRole('article', { name: 'TooLarge' }).waitFor();
+  await page.getByRole('row', { name: /shop \/ production/ }).waitFor();
+  expect(await layoutShift(page)).toBeLessThan(0.02);
 });
 
 test('a user without the right to see namespaces gets a command without one', async () => {

@@ -11,7 +11,10 @@ import { Clusters } from './overview/clusters.tsx';
 import { EnvironmentTable } from './overview/environment-table.tsx';
 import { Figures, Verdict } from './overview/figures.tsx';
 
-/** Whether all is well in an organization. One without environments shows the first steps. */
+/**
+ * Whether all is well in an organization. One without environments shows the first steps. Its sections appear
+ * together, because each pushes the next one down.
+ */
 export function OverviewPage(): ReactNode {
   const { organization = '' } = useParams();
   const fleet = useFleet(organization);
@@ -20,23 +23,32 @@ export function OverviewPage(): ReactNode {
   if (environments === 0) return <FirstStepsPage organization={organization} />;
   return (
     <Page title="Overview" intro={<Verdict fleet={fleet.data} isUnknown={fleet.isError} />} wide>
-      <Loaded query={fleet} waiting={<Figures fleet={undefined} environments={environments} />}>
-        {(found) => (
-          <>
-            <Figures fleet={found} environments={environments} />
-            <Attention groups={found.groups} />
-          </>
-        )}
-      </Loaded>
-      <section className="section">
-        <h2>Environments</h2>
-        <Loaded query={places} waiting={<Skeleton name="Loading the environments" rows={3} />}>
-          {(projects) => (
-            <EnvironmentTable organization={organization} projects={projects} health={fleet.data?.environments} />
-          )}
-        </Loaded>
-      </section>
-      {fleet.data === undefined ? undefined : <Clusters clusters={fleet.data.clusters} />}
+      {fleet.isPending || places.isPending ? (
+        <>
+          <Figures fleet={undefined} environments={environments} />
+          <Skeleton name="Loading the overview" rows={6} />
+        </>
+      ) : (
+        <>
+          <Loaded query={fleet}>
+            {(found) => (
+              <>
+                <Figures fleet={found} environments={environments} />
+                <Attention groups={found.groups} />
+              </>
+            )}
+          </Loaded>
+          <section className="section">
+            <h2>Environments</h2>
+            <Loaded query={places}>
+              {(projects) => (
+                <EnvironmentTable organization={organization} projects={projects} health={fleet.data?.environments} />
+              )}
+            </Loaded>
+          </section>
+          {fleet.data === undefined ? undefined : <Clusters clusters={fleet.data.clusters} />}
+        </>
+      )}
     </Page>
   );
 }

@@ -5,8 +5,8 @@ import { Failure } from './failure.tsx';
 
 export interface LoadedProps<Data> {
   readonly query: UseQueryResult<Data, ApiError>;
-  /** Shown meanwhile, with the size of what follows. */
-  readonly waiting: ReactNode;
+  /** Shown meanwhile, with the size of what follows. Left out where the page waits for the query itself. */
+  readonly waiting?: ReactNode;
   readonly children: (data: Data) => ReactNode;
 }
 
