@@ -52,6 +52,8 @@ export const limits = {
   invitationsPerOrganization: 1_000,
   invitationsPerUser: 100,
   invitationsPerUserAndOrganization: 25,
+  /** Users whom the links of one organization's invitations make in 24 hours. */
+  newUsersPerOrganizationAndDay: 500,
   pageSize: 1000,
   /** Default entries of a page of the audit. */
   auditPageSize: 100,

@@ -91,6 +91,17 @@ export async function useSignInLink(tx: Transaction, id: string): Promise<SignIn
   return null;
 }
 
+/**
+ * How many users the links of an organization's invitations made in the last 24 hours. Lock a place of the organization
+ * before.
+ */
+export async function countNewUsers(tx: Transaction, organizationId: string): Promise<number> {
+  const row = await tx.row<{ count: number }>`
+    SELECT count(*)::int AS count FROM sign_in_link l JOIN invitation i ON i.id = l.invitation_id
+    WHERE i.organization_id = ${organizationId}::uuid AND l.used_at > clock_timestamp() - interval '1 day'`;
+  return row?.count ?? 0;
+}
+
 /** Ends the link that a user has, and returns whether it would have worked. Lock the user before. */
 export async function endSignInLink(tx: Transaction, userId: string): Promise<boolean> {
   const row = await tx.row<{ worked: boolean }>`

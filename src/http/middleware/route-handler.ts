@@ -54,8 +54,9 @@ export function routeHandler(route: Route, deps: RouteHandlerDeps): RequestHandl
 }
 
 /**
- * Serves one public route. Each address has a limit of such requests; a refusal (401) counts as a guess, and above the limit
- * of guesses the address is refused before the route runs.
+ * Serves one public route. Each address has a limit of such requests. A refusal of what a client presents counts as a
+ * guess: it can be audited, and a client without a token must not be able to fill the audit. Above the limit of guesses
+ * the address is refused before the route runs.
  */
 export function publicRouteHandler(
   route: PublicRoute,
@@ -71,13 +72,16 @@ export function publicRouteHandler(
     try {
       await sendResponse(response, await route.run(publicCallOf(request, hold), services), { hold });
     } catch (error) {
-      if (error instanceof DomainError && error.code === 'unauthenticated') {
+      if (error instanceof DomainError && guesses.has(error.description.status)) {
         await rateLimits.refused(address, undefined, { hasEnded: false });
       }
       throw error;
     }
   };
 }
+
+/** The statuses with which a public route refuses what a client presents, and not the form of the request. */
+const guesses: ReadonlySet<number | undefined> = new Set([401, 403, 409]);
 
 /** Whether every failure of the action is audited, for users too (docs/interface.md section 6). */
 function isAlwaysAudited(action: Route['action']): boolean {

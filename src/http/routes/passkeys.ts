@@ -136,6 +136,8 @@ export const publicPasskeyRoutes: readonly PublicRoute[] = [
     path: '/passkey-challenges',
     operation: 'createPasskeyChallenge',
     summary: 'Begin a sign-in with a passkey; the response sets a cookie',
+    // Otherwise another site could replace the flow of a browser that signs in.
+    ownPagesOnly: true,
     input: {},
     responses: { 201: passkeyRequestView },
     async handle({ signIn }) {

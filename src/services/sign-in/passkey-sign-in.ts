@@ -97,8 +97,8 @@ export class PasskeySignIn {
 
   /**
    * Finishes a flow with what the authenticator returned, and begins a session. The flow ends, whatever comes of it, so neither
-   * cookie nor response can be used again. Throws SignInRefusal, which is audited if the flow is known; DomainError
-   * store_unavailable.
+   * cookie nor response can be used again. Throws SignInRefusal, which is audited if flow and passkey
+   * are known: everyone can begin a flow. Throws DomainError store_unavailable.
    */
   async finish(
     cookie: string | undefined,
@@ -109,6 +109,7 @@ export class PasskeySignIn {
     const flow = secret && (await takeSignInFlow(this.#deps.database.pool, 'passkey', secret.hash));
     if (secret === undefined || flow === undefined) throw new SignInRefusal('challenge_unknown');
     const passkey = await store.findPasskey(this.#deps.database.pool, Buffer.from(response.id, 'base64url'));
+    if (passkey === undefined) throw new SignInRefusal('passkey_unknown');
     try {
       return await this.#begin(await this.#prove(passkey, response, secret), request);
     } catch (error) {
@@ -118,12 +119,7 @@ export class PasskeySignIn {
   }
 
   /** What the authenticator proves. Throws SignInRefusal. */
-  async #prove(
-    passkey: store.StoredPasskey | undefined,
-    response: AssertionResponse,
-    { challenge }: FlowSecret,
-  ): Promise<Proven> {
-    if (passkey === undefined) throw new SignInRefusal('passkey_unknown');
+  async #prove(passkey: store.StoredPasskey, response: AssertionResponse, { challenge }: FlowSecret): Promise<Proven> {
     const { userHandle } = response.response;
     try {
       const proven = await this.#deps.relyingParty.assert(response, { challenge, publicKey: passkey.publicKey });
@@ -157,13 +153,12 @@ export class PasskeySignIn {
 
   async #auditRefusal(
     { fault, user = unknownPerson }: SignInRefusal,
-    passkey: store.StoredPasskey | undefined,
+    passkey: store.StoredPasskey,
     request: PasskeyRequest,
   ): Promise<void> {
     const { type, id, name }: Actor = user;
     // The user whose passkey was presented, maybe by another person.
-    const about = passkey === undefined ? {} : { passkeyId: passkey.id, userId: passkey.userId };
-    const target = { signedInWith: 'passkey', ...about, fault };
+    const target = { signedInWith: 'passkey', passkeyId: passkey.id, userId: passkey.userId, fault };
     await this.#deps.audit.record({
       ...recordOf(request),
       action,

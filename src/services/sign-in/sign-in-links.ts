@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { hashesEqual, parseToken } from '../../crypto/token.ts';
 import { DomainError } from '../../domain/errors/domain-error.ts';
+import { limits } from '../../domain/limits.ts';
 import type { Caller } from '../../domain/principal.ts';
 import { holdUsers } from '../../store/access.ts';
 import { appendAudit, appendAudits } from '../../store/audit.ts';
 import type { Database } from '../../store/database.ts';
 import { findInvitation, type FoundInvitation } from '../../store/invitations.ts';
-import { findSignInLink, type FoundSignInLink, useSignInLink } from '../../store/sign-in-links.ts';
+import { countNewUsers, findSignInLink, type FoundSignInLink, useSignInLink } from '../../store/sign-in-links.ts';
 import { inTransaction, type Transaction } from '../../store/transaction.ts';
 import { holdActiveInstanceAdmin, insertUser, lockAddress, lockUser, type UserRecord } from '../../store/users.ts';
 import type { AuditLog, AuditRecord, AuditTarget } from '../audit/audit-log.ts';
@@ -149,6 +150,7 @@ async function accept(
   await holdUsers(tx, [invitation.invitedById]);
   await lockAddress(tx, email);
   await lockPlaceOf(tx, invitation);
+  await requireRoomForUser(tx, invitation);
   await spend(tx, link.id);
   const user = await insertUser(tx, { id: randomUUID(), email, displayName: null, instanceAdmin: false });
   if (user === undefined) throw addressTaken(email);
@@ -169,6 +171,15 @@ async function accept(
     sessionRecord(user, created, { link, attempt }),
   ]);
   return created;
+}
+
+/** Throws DomainError quota_exceeded if the organization has taken in as many users as it may in a day. */
+async function requireRoomForUser(tx: Transaction, { organizationId, organization }: FoundInvitation): Promise<void> {
+  if ((await countNewUsers(tx, organizationId)) < limits.newUsersPerOrganizationAndDay) return;
+  throw new DomainError(
+    'quota_exceeded',
+    `the invitations of organization ${organization} have made ${limits.newUsersPerOrganizationAndDay} users in the last 24 hours, which is the limit; use this link tomorrow`,
+  );
 }
 
 /** Throws LinkRefusal if another request spent the link, or it ended, meanwhile. */

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { generateKeyPairSync } from 'node:crypto';
+import { pageHeaders } from '../../support/api/browser-session.ts';
 import type { HttpAnswer } from '../../support/api/http.ts';
 import { startTestApi } from '../../support/api/http.ts';
 import { type Forgery, TestAuthenticator } from '../../support/passkeys/authenticator.ts';
@@ -83,9 +84,23 @@ describe('a sign-in with a response', () => {
     await expectRefused(answer, 'passkey_invalid');
   });
 
+  test.each<[string, Record<string, string>]>([
+    ['another site', { ...pageHeaders, 'sec-fetch-site': 'cross-site' }],
+    ['a form', { 'sec-fetch-site': 'same-origin' }],
+  ])('is not begun by %s, which could replace the flow of a browser', async (_name, headers) => {
+    const answer = await site.first.client().send('POST', '/passkey-challenges', undefined, headers);
+    expect(answer.status).toBe(401);
+    expect(answer.headers.has('set-cookie')).toBe(false);
+  });
+
   test('of a passkey that is not registered is refused with the same sentence', async () => {
     const { userHandle } = victim.authenticator;
-    await expectRefused(await site.signIn(new TestAuthenticator(passkeyOrigin), { userHandle }), 'passkey_unknown');
+    const last = await site.lastAudit();
+    const answer = await site.signIn(new TestAuthenticator(passkeyOrigin), { userHandle });
+    expect(answer).toMatchObject({ status: 401, body: { code: 'unauthenticated', detail: refusedSentence } });
+    expect(await site.sessions()).toBe(before);
+    // It proves nothing, so a client without a token could fill the audit with it.
+    expect(await site.lastAudit()).toEqual(last);
   });
 
   test("with one user's passkey and another user's handle is refused", async () => {

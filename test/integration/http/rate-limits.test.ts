@@ -4,7 +4,10 @@ import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { generateToken } from '../../../src/crypto/token.ts';
 import type { AppOptions } from '../../../src/http/app.ts';
+import type { CreatedInvitationView } from '../../../src/wire/sign-in-links.ts';
+import { pageHeaders } from '../../support/api/browser-session.ts';
 import { type HttpAnswer, type TestApi, expectProblem, startTestApi } from '../../support/api/http.ts';
+import { redeem } from '../../support/api/link-browser.ts';
 import { type World, createUser, createWorld } from '../../support/api/services.ts';
 import { waitFor } from '../../support/fixtures/wait-for.ts';
 
@@ -277,5 +280,17 @@ describe('requests that need no token', () => {
       await expectProblem(send(unknownToken()), 'unauthenticated');
     }
     await expectProblem(ask(address), 'limit_exceeded');
+  });
+
+  test('count as guesses when what they present is refused, although it is known', async () => {
+    const path = `/organizations/${world.slugs.organization}/invitations`;
+    const wanted = { email: `${randomUUID()}@new.example.test`, role: 'developer' };
+    const { link } = await api.client(world.admin.token).expectStatus<CreatedInvitationView>(201, 'POST', path, wanted);
+    const member = `/members/${world.slugs.organization}/${world.admin.id}`;
+    await api.client(world.owner.token).expectStatus(204, 'DELETE', member);
+    const address = newAddress();
+    const use = async (): Promise<HttpAnswer> => redeem(api, link, { ...pageHeaders, 'x-forwarded-for': address });
+    for (let count = 0; count < limits.failedAuthentications; count += 1) await expectProblem(use(), 'conflict');
+    await expectProblem(use(), 'limit_exceeded');
   });
 });

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { generateToken } from '../../../src/crypto/token.ts';
+import { limits } from '../../../src/domain/limits.ts';
 import { meUserView } from '../../../src/wire/me.ts';
 import type { Problem } from '../../../src/wire/problem.ts';
 import { sessionView } from '../../../src/wire/sessions.ts';
@@ -223,6 +224,25 @@ describe('the link of an invited address', () => {
     expect(answer.status).toBe(401);
     expect(answer.headers.has('set-cookie')).toBe(false);
     await signInWith(api, link);
+  });
+
+  test('makes no user once the organization has taken in as many as it may in a day, and stays valid', async () => {
+    const first = await invite();
+    await signInWith(api, first.link);
+    const copies = `INSERT INTO sign_in_link
+        (id, token_hash, invitation_id, created_by, created_at, expires_at, used_at)
+      SELECT gen_random_uuid(), token_hash, invitation_id, created_by, created_at, expires_at, used_at
+      FROM sign_in_link, generate_series(2, $2::int) WHERE invitation_id = $1`;
+    await sql(copies, first.invitation.id, limits.newUsersPerOrganizationAndDay);
+    const second = await invite();
+    const { detail } = await expectProblem(redeem(api, second.link), 'quota_exceeded');
+    expect(detail).toBe(
+      `the invitations of organization ${world.slugs.organization} have made 500 users in the last 24 hours, which is the limit; use this link tomorrow`,
+    );
+    expect(await userOf(second.invitation.user.email)).toEqual([]);
+    const day = "UPDATE sign_in_link SET used_at = used_at - interval '1 day' WHERE invitation_id = $1";
+    await sql(day, first.invitation.id);
+    await signInWith(api, second.link);
   });
 
   test('gives nothing once the user who invited can no longer give the role', async () => {

@@ -7,7 +7,7 @@ interface Server {
 }
 
 /** Headers that a browser and the dashboard send with a request to their own server. */
-const pageHeaders = { 'sec-fetch-site': 'same-origin', 'x-keyframe-csrf': '1' };
+export const pageHeaders = { 'sec-fetch-site': 'same-origin', 'x-keyframe-csrf': '1' };
 
 /** What a browser with a session sends, without the browser. */
 export class SignedInBrowser {

@@ -1,9 +1,7 @@
-import { SignedInBrowser } from './browser-session.ts';
+import { pageHeaders, SignedInBrowser } from './browser-session.ts';
 import type { HttpAnswer, TestApi } from './http.ts';
 
 /** What the page of a sign-in link sends, without the browser. */
-
-const pageHeaders = { 'sec-fetch-site': 'same-origin', 'x-keyframe-csrf': '1' };
 
 /** The secret part of a link. */
 export function secretOf(link: string): string {

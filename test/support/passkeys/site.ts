@@ -6,13 +6,12 @@ import type {
   PasskeySessionBody,
   PasskeyView,
 } from '../../../src/wire/passkeys.ts';
-import { SignedInBrowser } from '../api/browser-session.ts';
+import { pageHeaders, SignedInBrowser } from '../api/browser-session.ts';
 import { type HttpAnswer, startTestApi, type TestApi } from '../api/http.ts';
 import { createUser, newRootKey, type TestUser } from '../api/services.ts';
 import { type Forgery, TestAuthenticator } from './authenticator.ts';
 
 /** A page of the server sends them. */
-const pageHeaders = { 'sec-fetch-site': 'same-origin', 'x-keyframe-csrf': '1' };
 
 export const passkeyOrigin = 'https://keyframe.example.com';
 
@@ -95,7 +94,9 @@ export class PasskeySite {
 
   /** Begins a sign-in at the first server. */
   async begin(): Promise<BegunSignIn> {
-    const { status, body, headers } = await this.first.client().send('POST', '/passkey-challenges');
+    const { status, body, headers } = await this.first
+      .client()
+      .send('POST', '/passkey-challenges', undefined, pageHeaders);
     expect(status).toBe(201);
     return { options: body as PasskeyRequestView, cookie: flowCookieOf(headers) };
   }
