@@ -20,6 +20,7 @@ import { ChangeStreams, type ChangeStreamsDeps } from '../services/changes/chang
 import { Changes } from '../services/changes/changes.ts';
 import { Reverts } from '../services/changes/reverts.ts';
 import { Consumers } from '../services/fleet/consumers.ts';
+import { WaitingRestores } from '../services/fleet/waiting-restores.ts';
 import { SyncStates } from '../services/fleet/sync-states.ts';
 import { EnvironmentQueue } from '../services/kernel/environment-queue.ts';
 import { GrowthBudget, type GrowthLimits } from '../services/kernel/growth-budget.ts';
@@ -79,6 +80,7 @@ export interface Services extends HttpServices, ResourceServices {
   readonly keyless: KeylessAccess;
   readonly clusters: ClusterRegistry;
   readonly syncStates: SyncStates;
+  readonly waitingRestores: WaitingRestores;
   /** This server for passkeys, or why it has none. */
   readonly relyingParty: RelyingParty | PasskeysOff;
 }
@@ -205,6 +207,7 @@ function composeServices(opened: Opened, options: ServicesOptions): Services {
     keyless: new KeylessAccess({ database, audit: controllerAudit, usage }),
     clusters: new ClusterRegistry({ database }),
     syncStates: new SyncStates({ database }),
+    waitingRestores: new WaitingRestores({ database, audit }),
     resourceAccess: new ResourceAccess({ database, audit: controllerAudit }),
     resourceTokens: new ResourceTokens({ database, audit: controllerAudit }),
     resourceSnapshots: new ResourceSnapshots({ database, queue, budget, audit: controllerAudit }),

@@ -15,6 +15,7 @@ import type { SyncReporterDeps } from './kinds/secret-sync/fleet/reporter.ts';
 import type { ReadServices } from './kinds/secret-sync/read/read.ts';
 import { registerServiceToken } from './kinds/service-token/index.ts';
 import { registerSnapshotRestore } from './kinds/snapshot-restore/index.ts';
+import type { WaitingPlansDeps } from './kinds/snapshot-restore/waiting-plans.ts';
 import { registerSnapshotSchedule } from './kinds/snapshot-schedule/index.ts';
 
 export type { Controller } from './frame/manager.ts';
@@ -25,6 +26,7 @@ export interface ControllerDeps extends Omit<ManagerDeps, 'changes' | 'options'>
       readonly keyless: KeylessAccess;
       readonly changes: Pick<ChangeFeed, 'subscribe' | 'compare'>;
       readonly syncStates: SyncReporterDeps['states'];
+      readonly waitingRestores: WaitingPlansDeps['plans'];
     };
   /** `Keyring.fingerprint`, bound to its keyring. */
   readonly fingerprint: Fingerprint;

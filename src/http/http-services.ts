@@ -4,6 +4,7 @@ import type { ChangeStreams } from '../services/changes/change-streams.ts';
 import type { Reverts } from '../services/changes/reverts.ts';
 import type { Changes } from '../services/changes/changes.ts';
 import type { Consumers } from '../services/fleet/consumers.ts';
+import type { WaitingRestores } from '../services/fleet/waiting-restores.ts';
 import type { Copies } from '../services/secrets/copy/copies.ts';
 import type { Destructions } from '../services/secrets/destructions.ts';
 import type { Environments } from '../services/tenancy/environments.ts';
@@ -56,5 +57,6 @@ export interface HttpServices {
   readonly reverts: Reverts;
   readonly changeStreams: ChangeStreams;
   readonly consumers: Consumers;
+  readonly waitingRestores: Pick<WaitingRestores, 'list'>;
   readonly auditEntries: AuditEntries;
 }

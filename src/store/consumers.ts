@@ -6,19 +6,23 @@ import type { WorkloadState } from './sync-states.ts';
 
 /** The SecretSyncs that read environments, as their controllers reported them (`store/sync-states.ts`). */
 
+/** A cluster, and whether what it reported is up to date. */
+export interface SeenCluster {
+  readonly cluster: string;
+  /** When the cluster had last reported everything; null if it never did. */
+  readonly clusterSeenAt: Date | null;
+  /** Whether the cluster was last seen more than 3 minutes ago. */
+  readonly isStale: boolean;
+}
+
 /** A source of a SecretSync that reads an environment. */
-export interface ConsumerRecord {
+export interface ConsumerRecord extends SeenCluster {
   readonly environmentId: string;
   /** Slugs. */
   readonly project: string;
   readonly environment: string;
   /** Whether the environment, or its project, is deleted. */
   readonly isEnvironmentDeleted: boolean;
-  readonly cluster: string;
-  /** When the cluster had last reported everything; null if it never did. */
-  readonly clusterSeenAt: Date | null;
-  /** Whether the cluster was last seen more than 3 minutes ago. */
-  readonly isStale: boolean;
   /** Of the SecretSync. */
   readonly uid: string;
   readonly namespace: string;
@@ -47,18 +51,19 @@ export interface ConsumerRecord {
   readonly changedAt: Date;
 }
 
+/** The environments of an organization that a caller sees. */
+export interface SeenPlace {
+  readonly organizationId: string;
+  /** Null for all. */
+  readonly projectId: string | null;
+  readonly environmentId: string | null;
+  readonly includesDeleted: boolean;
+  /** The user who sees only environments in which they have a role by a role binding; null for all. */
+  readonly visibleTo: string | null;
+}
+
 /** The environments whose consumers are listed. */
-export type ConsumedPlace =
-  | { readonly environmentId: string }
-  | {
-      readonly organizationId: string;
-      /** Null for all. */
-      readonly projectId: string | null;
-      readonly environmentId: string | null;
-      readonly includesDeleted: boolean;
-      /** The user who sees only environments in which they have a role by a role binding; null for all. */
-      readonly visibleTo: string | null;
-    };
+export type ConsumedPlace = { readonly environmentId: string } | SeenPlace;
 
 /** Null stands for any. */
 export interface ConsumerFilter {
@@ -76,6 +81,25 @@ export interface ConsumerPage extends ConsumerFilter {
 }
 
 const staleAfter = '3 minutes';
+
+/** The columns of a `SeenCluster`, besides its name; `c` is the row of the cluster. */
+export const clusterFacts = `c.seen_at AS "clusterSeenAt",
+      coalesce(c.seen_at < clock_timestamp() - interval '${staleAfter}', true) AS "isStale"`;
+
+/** The condition of a `SeenPlace`, whose values begin at a parameter; `p` is a project and `e` an environment. */
+export function placeText(first: number): string {
+  const [organization, project, environment, deleted, user] = [0, 1, 2, 3, 4].map((index) => `$${first + index}`);
+  return `p.organization_id = ${organization} AND (${project}::uuid IS NULL OR p.id = ${project})
+      AND (${environment}::uuid IS NULL OR e.id = ${environment})
+      AND (${deleted} OR (e.deleted_at IS NULL AND p.deleted_at IS NULL))
+      AND (${user}::uuid IS NULL OR ${seesEnvironment(user ?? '')})`;
+}
+
+/** The values for `placeText`. */
+export function placeValues(place: SeenPlace): readonly unknown[] {
+  const { organizationId, projectId, environmentId, includesDeleted, visibleTo } = place;
+  return [organizationId, projectId, environmentId, includesDeleted, visibleTo];
+}
 
 // A number that the environment does not know under its id is of a history that a recovery of the database took back.
 const known = (name: string): string => `CASE WHEN s.${name}_revision = 0 OR EXISTS (
@@ -95,7 +119,7 @@ function listStatement(name: string, place: string): Statement {
     name,
     text: `SELECT s.environment_id AS "environmentId", p.slug AS project, e.slug AS environment,
       e.deleted_at IS NOT NULL OR p.deleted_at IS NOT NULL AS "isEnvironmentDeleted", s.cluster,
-      c.seen_at AS "clusterSeenAt", coalesce(c.seen_at < clock_timestamp() - interval '${staleAfter}', true) AS "isStale",
+      ${clusterFacts},
       s.uid, s.namespace, s.name, s.source, s.is_pinned AS "isPinned", ${health} AS health, s.state, s.reason,
       ${known('wanted')}, ${known('synced')}, s.synced_at AS "syncedAt", s.secret_name AS "secretName",
       s.rollout_state AS "rolloutState", s.rollout_reason AS "rolloutReason", ${known('converged')}, s.workloads,
@@ -115,12 +139,7 @@ function listStatement(name: string, place: string): Statement {
 
 const ofEnvironment = listStatement('consumers-of-environment', 's.environment_id = $9');
 
-const ofOrganization = listStatement(
-  'consumers-of-organization',
-  `p.organization_id = $9 AND ($10::uuid IS NULL OR p.id = $10) AND ($11::uuid IS NULL OR e.id = $11)
-      AND ($12 OR (e.deleted_at IS NULL AND p.deleted_at IS NULL))
-      AND ($13::uuid IS NULL OR ${seesEnvironment('$13')})`,
-);
+const ofOrganization = listStatement('consumers-of-organization', placeText(9));
 
 /** A page of the consumers of one environment, or of an organization's, by cluster, name, uid and source. */
 export async function listConsumers(
@@ -131,7 +150,5 @@ export async function listConsumers(
   const position = [after?.cluster ?? null, after?.name ?? null, after?.uid ?? null, after?.source ?? null];
   const values = [limit, cluster, wanted, reason, ...position];
   if (!('organizationId' in place)) return queryRows(pool, ofEnvironment, [...values, place.environmentId]);
-  const { organizationId, projectId, environmentId, includesDeleted, visibleTo } = place;
-  const limits = [organizationId, projectId, environmentId, includesDeleted, visibleTo];
-  return queryRows(pool, ofOrganization, [...values, ...limits]);
+  return queryRows(pool, ofOrganization, [...values, ...placeValues(place)]);
 }

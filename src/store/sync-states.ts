@@ -134,6 +134,8 @@ const endedStatement: Statement = {
   name: 'cluster-states-ended',
   text: `WITH ended AS (
       DELETE FROM cluster_state WHERE seen_at < clock_timestamp() - make_interval(days => $1::int) RETURNING cluster
+    ), restores AS (
+      DELETE FROM waiting_restore WHERE cluster IN (SELECT cluster FROM ended)
     )
     DELETE FROM sync_state WHERE cluster IN (SELECT cluster FROM ended)`,
 };

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { SnapshotRestore } from '../../src/controller/generated/snapshot-restore.ts';
 import { fillWriteBudget, forgetRestore } from '../support/cluster/resource-rows.ts';
@@ -8,10 +9,11 @@ import { waitFor } from '../support/fixtures/wait-for.ts';
 
 const resources = new AsyncDisposableStack();
 let stack: Stack;
+let controller: Awaited<ReturnType<Stack['startController']>>;
 
 beforeAll(async () => {
-  stack = await Stack.start(resources, { namespaces: 10 });
-  await stack.startController();
+  stack = await Stack.start(resources, { namespaces: 12 });
+  controller = await stack.startController();
 });
 
 afterAll(() => resources.disposeAsync());
@@ -70,6 +72,19 @@ describe('a SnapshotRestore', () => {
     ]);
     expect(planned.metadata.finalizers).toBeUndefined();
     expect(await site.values()).toEqual(drifted);
+    const keys = { restored: plan.restored, pruned: plan.pruned, unchanged: plan.unchanged, skipped: plan.skipped };
+    expect(await site.waiting()).toMatchObject([
+      {
+        name,
+        namespace: site.namespace,
+        project,
+        environment: slug,
+        snapshotId: id,
+        planHash: planned.status?.planHash,
+        revision: 3,
+        plan: { ...keys, recreated: keysOf(), destroyed: keysOf() },
+      },
+    ]);
     await site.restores.patch(name, approvalIn(planned));
     const { status, ...restored } = await site.restores.waitForReason(name, 'Complete');
     expect(conditionsOf({ ...restored, ...(status && { status }) })).toEqual(done);
@@ -80,6 +95,7 @@ describe('a SnapshotRestore', () => {
     });
     expect(Date.parse(status?.completionTime ?? '')).toBeGreaterThanOrEqual(Date.parse(status?.startTime ?? ''));
     expect(await site.values()).toEqual({ A: 'old', SAME: '1' });
+    expect(await site.waiting()).toEqual([]);
     expect(await site.listed()).toMatchObject([
       {
         id: status?.backupSnapshotId,
@@ -90,6 +106,50 @@ describe('a SnapshotRestore', () => {
       },
       { id },
     ]);
+  });
+
+  test('is listed as waiting over the API while it can be approved, and follows the environment', async () => {
+    const site = await makeSite();
+    const id = await site.drift();
+    const name = await site.restores.create({ snapshotId: id });
+    await site.planned(name);
+    const waits = async (expected: readonly object[]): Promise<void> => {
+      await waitFor('what waits', async () => {
+        const waiting = await site.waiting();
+        return (
+          waiting.length === expected.length &&
+          isDeepStrictEqual(
+            waiting.map(({ revision }) => ({ revision })),
+            expected,
+          )
+        );
+      });
+    };
+    await waits([{ revision: 3 }]);
+    await site.environment.change({ A: 'newer' });
+    await waits([{ revision: 4 }]);
+    await site.restores.patch(name, { spec: { suspend: true } });
+    await waits([]);
+    await site.restores.patch(name, { spec: { suspend: false } });
+    await waits([{ revision: 4 }]);
+    await site.withdraw();
+    await waits([]);
+    await site.grant();
+    await waits([{ revision: 4 }]);
+    await site.restores.delete(name);
+    await waits([]);
+  });
+
+  test('that was deleted while no controller ran waits no more', async () => {
+    const site = await makeSite();
+    const name = await site.restores.create({ snapshotId: await site.drift() });
+    await site.planned(name);
+    await waitFor('the plan', async () => (await site.waiting()).length === 1);
+    await controller.stop();
+    await site.restores.delete(name);
+    expect(await site.waiting()).toHaveLength(1);
+    controller = await stack.startController();
+    await waitFor('the sweep', async () => (await site.waiting()).length === 0);
   });
 
   test('restores only its keys, with those that were deleted, if its spec says so', async () => {

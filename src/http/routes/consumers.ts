@@ -1,4 +1,5 @@
 import type { Consumer } from '../../services/fleet/consumers.ts';
+import type { WaitingRestore } from '../../services/fleet/waiting-restores.ts';
 import {
   type ConsumerView,
   consumerListView,
@@ -6,6 +7,8 @@ import {
   type FleetConsumerView,
   fleetView,
 } from '../../wire/consumers.ts';
+import { pageQuery } from '../../wire/page.ts';
+import { waitingRestoreListView, type WaitingRestoreView } from '../../wire/waiting-restores.ts';
 import { environmentRoute, organizationRoute, type Route } from '../route.ts';
 
 /** docs/interface.md 4.15 */
@@ -36,7 +39,30 @@ export const consumerRoutes: readonly Route[] = [
       return { status: 200, body: { consumers: list.consumers.map(fleetViewOf), nextCursor: list.nextCursor } };
     },
   }),
+  organizationRoute({
+    method: 'GET',
+    path: '/fleet/{org}/restores',
+    action: 'fleet.list',
+    operation: 'listWaitingRestores',
+    summary: 'List the SnapshotRestores of an organization whose plan waits for an approval',
+    input: { query: pageQuery },
+    responses: { 200: waitingRestoreListView },
+    async handle({ waitingRestores }, access, { query }) {
+      const { restores, nextCursor } = await waitingRestores.list(access, query);
+      return { status: 200, body: { restores: restores.map(waitingViewOf), nextCursor } };
+    },
+  }),
 ];
+
+function waitingViewOf({ isStale, clusterSeenAt, changedAt, keys, ...restore }: WaitingRestore): WaitingRestoreView {
+  return {
+    ...restore,
+    clusterSeenAt: clusterSeenAt?.toISOString() ?? null,
+    stale: isStale,
+    plan: keys,
+    changedAt: changedAt.toISOString(),
+  };
+}
 
 function fleetViewOf(consumer: Consumer): FleetConsumerView {
   const { project, environment, environmentId, isEnvironmentDeleted } = consumer;

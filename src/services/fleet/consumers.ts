@@ -10,6 +10,7 @@ import type { Database } from '../../store/database.ts';
 import type { EnvironmentAccess, OrganizationAccess } from '../access/access.ts';
 import type { AuditLog } from '../audit/audit-log.ts';
 import { auditedTokenRead } from '../audit/audited.ts';
+import { placeSeenBy } from './seen-place.ts';
 import { isUuid } from '../kernel/checks.ts';
 import { badCursor, checkLimit, decodeCursor, encodeCursor, type PageRequest } from '../kernel/page.ts';
 
@@ -59,11 +60,7 @@ export class Consumers {
    * which a user has a role, and deleted ones only for callers who may list these.
    */
   async listFleet(access: OrganizationAccess<'fleet.list'>, request: ConsumersRequest = {}): Promise<ConsumerList> {
-    const { organizationId, caller, visibleTo } = access;
-    const { projectId, environmentId } =
-      caller.principal.type === 'service_token' ? caller.principal : { projectId: null, environmentId: null };
-    const includesDeleted = access.allows('environment.list_deleted');
-    return this.#list(access, { organizationId, projectId, environmentId, includesDeleted, visibleTo }, request);
+    return this.#list(access, placeSeenBy(access), request);
   }
 
   async #list(

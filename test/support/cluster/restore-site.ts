@@ -1,5 +1,6 @@
 import type { SecretSnapshot } from '../../../src/controller/generated/secret-snapshot.ts';
 import type { SnapshotRestore } from '../../../src/controller/generated/snapshot-restore.ts';
+import type { WaitingRestoreListView, WaitingRestoreView } from '../../../src/wire/waiting-restores.ts';
 import type { ApiEnvironment } from '../api/api-client.ts';
 import { ResourceSite } from './resource-site.ts';
 import type { Stack } from './stack.ts';
@@ -90,6 +91,13 @@ export class RestoreSite {
   /** What the API lists, newest first. */
   async listed(): Promise<readonly ApiSnapshot[]> {
     return (await this.#stack.admin.call<{ snapshots: ApiSnapshot[] }>('GET', this.apiPath)).snapshots;
+  }
+
+  /** The restores of the organization that wait for an approval over the API. */
+  async waiting(): Promise<readonly WaitingRestoreView[]> {
+    const path = `/fleet/${this.environment.ref.organization}/restores`;
+    const { restores } = await this.#stack.admin.call<WaitingRestoreListView>('GET', path);
+    return restores.filter(({ environmentId }) => environmentId === this.environment.id);
   }
 
   async values(): Promise<Record<string, string>> {

@@ -152,6 +152,8 @@ export class FakeServices implements Services {
   };
 
   readonly syncStates = new FakeSyncStates();
+  // No test here has a SnapshotRestore.
+  readonly waitingRestores = { report: noReport, forget: noReport, reported: noReported };
 
   readonly changes: Services['changes'] = {
     subscribe: (subscriber) => {
@@ -324,4 +326,12 @@ function deletedAfter({ history }: Environment, revision: number): string[] {
   const later = [...history].filter(([number]) => number > revision);
   const isGone = (key: string): boolean => later.some(([, values]) => !Object.hasOwn(values, key));
   return Object.keys(history.get(revision) ?? {}).filter(isGone);
+}
+
+async function noReport(): Promise<void> {
+  await Promise.resolve();
+}
+
+async function noReported(): Promise<readonly never[]> {
+  return Promise.resolve([]);
 }

@@ -11,9 +11,13 @@ import type { SnapshotLookup } from '../secret-snapshot/lookup.ts';
 import { suspended } from './messages.ts';
 import { RestoreReconciler } from './reconcile.ts';
 import { UnfinishedRestores } from './unfinished.ts';
+import { WaitingPlans, type WaitingPlansDeps } from './waiting-plans.ts';
 import type { NamedWatch } from '../../frame/named-watch.ts';
 
 export interface SnapshotRestoreDeps extends ResourceKindDeps<'resourceAccess' | 'resourceRestores'> {
+  readonly services: ResourceKindDeps<'resourceAccess' | 'resourceRestores'>['services'] & {
+    readonly waitingRestores: WaitingPlansDeps['plans'];
+  };
   readonly snapshots: SnapshotLookup;
   /** The watch of the SecretSnapshots. Before it is synced, one that is not found may exist. */
   readonly snapshotWatch: NamedWatch;
@@ -28,9 +32,21 @@ export function registerSnapshotRestore(
   deps: SnapshotRestoreDeps,
 ): { readonly kind: ManagedKind; readonly references: SnapshotReferences } {
   const { grants } = deps;
-  const reconciler = new RestoreReconciler(deps);
+  const { namespaces, hasName, clock, logger } = context;
+  const waiting = new WaitingPlans({
+    plans: deps.services.waitingRestores,
+    cluster: deps.cluster,
+    namespaces,
+    hasName,
+    knownUids: () => [...kind.keys()].flatMap((key) => kind.find(key)?.metadata.uid ?? []),
+    isListed: (namespace) => kind.hasListed(namespace),
+    clock,
+    logger,
+  });
+  const reconciler = new RestoreReconciler({ ...deps, waiting });
   const unfinished = new UnfinishedRestores(() => kind.watch.group.isSynced);
-  const kind: KindController<SnapshotRestore> = new KindController<SnapshotRestore>(
+  const kind: SnapshotRestoreKind = new SnapshotRestoreKind(
+    waiting,
     context,
     {
       kind: snapshotRestoreKind,
@@ -38,7 +54,13 @@ export function registerSnapshotRestore(
       isNamespaced: true,
       action: 'Restore',
       needs: (resource) => [...grants.needsOf(resource), deps.snapshotWatch],
-      ...standardOutcomes<SnapshotRestore>({ message: suspended }),
+      ...standardOutcomes<SnapshotRestore>({
+        message: suspended,
+        work: async (reconciled) => {
+          await reconciler.suspended(reconciled);
+          return {};
+        },
+      }),
       reconcile: async (reconciled) => await reconciler.reconcile(reconciled),
       // A plan follows the environment's commits, but a busy environment must not load the database and the API server.
       isThrottled: (_key, { kind: subject }) => throttled.has(subject),
@@ -46,11 +68,41 @@ export function registerSnapshotRestore(
       onGone({ metadata }) {
         unfinished.gone(objectKey(metadata));
         reconciler.forget(objectKey(metadata));
+        waiting.forget(metadata.uid);
       },
     },
     [...grants.watches, deps.snapshotWatch],
   );
   return { kind, references: unfinished };
+}
+
+/** The controller of the kind, with the plans that wait. */
+class SnapshotRestoreKind extends KindController<SnapshotRestore> {
+  readonly #waiting: WaitingPlans;
+
+  constructor(waiting: WaitingPlans, ...args: ConstructorParameters<typeof KindController<SnapshotRestore>>) {
+    super(...args);
+    this.#waiting = waiting;
+  }
+
+  override startLeading(): void {
+    super.startLeading();
+    this.#waiting.startLeading();
+  }
+
+  override stopLeading(): void {
+    this.#waiting.stopLeading();
+    super.stopLeading();
+  }
+
+  override async resync(): Promise<void> {
+    this.#waiting.sweep();
+    await super.resync();
+  }
+
+  override async drain(limitMs: number): Promise<void> {
+    await Promise.all([super.drain(limitMs), this.#waiting.drain(limitMs)]);
+  }
 }
 
 const throttled: ReadonlySet<SubjectKind> = new Set(['environment', 'environment history', 'kept state']);

@@ -44,17 +44,22 @@ export function judgeComplete(done: ClaimedRestore): RestoreOutcome {
 export function judgeFailure(error: DomainError): RestoreOutcome {
   const { effect } = error.description;
   const isOver = effect === 'stall';
-  const keepsPlan = effect === 'retry' || error.code === 'restore_forgotten';
-  const outcome = failureOutcome<SnapshotRestore>(error, keepsPlan ? {} : { plan: undefined, planHash: undefined });
+  const isKept = keepsPlan(error);
+  const outcome = failureOutcome<SnapshotRestore>(error, isKept ? {} : { plan: undefined, planHash: undefined });
   const { reason, message } = outcome.claim;
   return {
     ...outcome,
     conditions: [
-      ...(keepsPlan ? [] : [condition('Planned', 'False', reason, message)]),
+      ...(isKept ? [] : [condition('Planned', 'False', reason, message)]),
       condition('Complete', 'False', reason),
       isOver ? condition('Failed', 'True', reason, message) : condition('Failed', 'False', reason),
     ],
   };
+}
+
+/** Whether a plan can still be approved after an error. */
+export function keepsPlan({ code, description: { effect } }: DomainError): boolean {
+  return effect === 'retry' || code === 'restore_forgotten';
 }
 
 function planOutcome(plan: ResourcePlan, claim: ReadyClaim, whyIncomplete: string): RestoreOutcome {
@@ -93,7 +98,8 @@ function completeFields(done: ClaimedRestore): StatusFields<SnapshotRestore> {
 
 type PlanStatus = NonNullable<SnapshotRestoreStatus['plan']>;
 
-function listsOf(lists: ReportedLists): Omit<PlanStatus, 'revision' | 'revisionId'> {
+/** The lists of keys, without anything else. */
+export function listsOf(lists: ReportedLists): Required<Omit<PlanStatus, 'revision' | 'revisionId'>> {
   const { restored, recreated, unchanged, skipped, destroyed, pruned } = lists;
   const listOf = ({ count, keys }: ReportedLists['restored']): PlanStatus['restored'] => ({ count, keys: [...keys] });
   return {

@@ -9,7 +9,7 @@ import type { ReconcileContext } from '../../frame/kind-rules.ts';
 import type { Outcome } from '../../frame/outcome.ts';
 import { type CallerDeps, callerOf } from '../resource-caller.ts';
 import type { SnapshotLookup } from '../secret-snapshot/lookup.ts';
-import { judgeComplete, judgeFailure, judgeOutdated, judgePlanned } from './judge.ts';
+import { judgeComplete, judgeFailure, judgeOutdated, judgePlanned, keepsPlan, listsOf } from './judge.ts';
 import {
   environmentDeleted,
   restoreForgotten,
@@ -20,6 +20,7 @@ import {
   wrongEnvironment,
 } from './messages.ts';
 import { isUnplanned, withoutWaiting } from './unplanned.ts';
+import type { WaitingPlans } from './waiting-plans.ts';
 
 export interface RestoreServices {
   readonly resourceAccess: Pick<ResourceAccess, 'owner' | 'mayRestore'>;
@@ -29,6 +30,7 @@ export interface RestoreServices {
 export interface RestoreReconcilerDeps extends CallerDeps {
   readonly services: RestoreServices;
   readonly snapshots: Pick<SnapshotLookup, 'find' | 'claimed'>;
+  readonly waiting: Pick<WaitingPlans, 'report' | 'end'>;
 }
 
 type RestoreContext = ReconcileContext<SnapshotRestore>;
@@ -61,9 +63,15 @@ export class RestoreReconciler {
     try {
       return await this.#converge(context);
     } catch (error) {
-      if (error instanceof DomainError) return judgeFailure(error);
-      throw error;
+      if (!(error instanceof DomainError)) throw error;
+      if (!keepsPlan(error)) await this.#endWaiting(context);
+      return judgeFailure(error);
     }
+  }
+
+  /** While it is suspended, no approval has an effect. */
+  async suspended(context: RestoreContext): Promise<void> {
+    await this.#endWaiting(context);
   }
 
   /** Drops the state of a deleted resource. */
@@ -77,7 +85,7 @@ export class RestoreReconciler {
     const caller = this.#callerOf(context);
     const done = await resourceRestores.find(await resourceAccess.owner(caller, 'restore.find'));
     if (done !== undefined) {
-      this.#end(context);
+      await this.#end(context);
       return judgeComplete(done);
     }
     // The status is trusted only to do nothing. Otherwise a database that was recovered to the state before the restore
@@ -100,24 +108,30 @@ export class RestoreReconciler {
     const { prune, skipUnchanged, backup, includeDeleted, keys } = resource.spec;
     const options = { prune, skipUnchanged, backup, includeDeleted, keys };
     const asked = { context, access, input: { snapshotId: source.snapshotId, ...options } };
-    return resource.spec.mode === 'Apply'
-      ? await this.#apply(asked)
-      : judgePlanned(resource.metadata, await this.#plan(asked));
+    if (resource.spec.mode === 'Apply') return await this.#apply(asked);
+    const plan = await this.#plan(asked);
+    await this.#wait(asked, plan);
+    return judgePlanned(resource.metadata, plan);
   }
 
   async #apply(asked: AdmittedRestore): Promise<Outcome<SnapshotRestore>> {
-    const { spec, metadata } = asked.context.resource;
+    const { spec } = asked.context.resource;
     if (spec.planHash === undefined) return await this.#restore(asked, null);
     const plan = await this.#plan(asked);
-    if (plan.planHash !== spec.planHash) return judgeOutdated(metadata, plan);
+    if (plan.planHash !== spec.planHash) return await this.#outdated(asked, plan);
     try {
       return await this.#restore(asked, spec.planHash);
     } catch (error) {
       // There was a commit since the plan.
       const isOutdated = error instanceof DomainError && error.code === 'plan_outdated';
-      if (isOutdated) return judgeOutdated(metadata, await this.#plan(asked));
+      if (isOutdated) return await this.#outdated(asked, await this.#plan(asked));
       throw error;
     }
+  }
+
+  async #outdated(asked: AdmittedRestore, plan: ResourcePlan): Promise<Outcome<SnapshotRestore>> {
+    await this.#wait(asked, plan);
+    return judgeOutdated(asked.context.resource.metadata, plan);
   }
 
   async #plan({ context: { key }, access, input }: AdmittedRestore): Promise<ResourcePlan> {
@@ -126,19 +140,32 @@ export class RestoreReconciler {
     return plan;
   }
 
+  /** The plan waits for an approval from now on. */
+  async #wait({ context }: AdmittedRestore, plan: ResourcePlan): Promise<void> {
+    const { uid, namespace = '', name } = context.resource.metadata;
+    const { environmentId, snapshotId, planHash, revision, revisionId } = plan;
+    const place = { environmentId, snapshotId, planHash, revision, revisionId };
+    await this.#deps.waiting.report({ uid, namespace, name, ...place, keys: listsOf(plan) });
+  }
+
+  async #endWaiting({ resource }: RestoreContext): Promise<void> {
+    await this.#deps.waiting.end(resource.metadata.uid);
+  }
+
   async #restore(
     { context, access, input }: AdmittedRestore,
     planHash: string | null,
   ): Promise<Outcome<SnapshotRestore>> {
     const done = await this.#deps.services.resourceRestores.restore(access, input, planHash);
-    this.#end(context);
+    await this.#end(context);
     return judgeComplete(done);
   }
 
   /** The result of a completed restore depends on nothing. */
-  #end({ key, seen }: RestoreContext): void {
-    this.forget(key);
-    seen.forget();
+  async #end(context: RestoreContext): Promise<void> {
+    await this.#endWaiting(context);
+    this.forget(context.key);
+    context.seen.forget();
   }
 
   async #sourceOf({ resource, requestId, seen }: RestoreContext): Promise<Source> {

@@ -299,6 +299,7 @@ export const preparations: Readonly<Record<string, Prepare>> = {
 
   'GET /environments/{org}/{project}/{env}/consumers': asItIs,
   'GET /fleet/{org}': asItIs,
+  'GET /fleet/{org}/restores': asItIs,
 
   'GET /service-tokens/{org}': asItIs,
   'POST /service-tokens/{org}': () => ({ body: { name: 'ci', scope: 'organization', permission: 'read' } }),

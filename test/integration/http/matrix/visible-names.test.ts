@@ -1,6 +1,8 @@
 import { beforeAll, expect, test } from '@jest/globals';
+import type { WaitingRestoreListView } from '../../../../src/wire/waiting-restores.ts';
 import type { TestApi } from '../../../support/api/http.ts';
 import { stateReport } from '../../../support/api/state-reports.ts';
+import { waitingPlan } from '../../../support/api/waiting-plans.ts';
 import type { ActorName } from './actors.ts';
 import type { Place } from './places.ts';
 import type { Site } from './site.ts';
@@ -20,6 +22,7 @@ beforeAll(async () => {
   const places = new Set([own, ...foreign.values()].map(({ environmentId }) => environmentId));
   const reports = [...places].map((environmentId) => stateReport({ environmentId }));
   await api.services.syncStates.report('lab', reports);
+  for (const environmentId of places) await api.services.waitingRestores.report('lab', waitingPlan({ environmentId }));
 });
 
 interface Named {
@@ -38,6 +41,10 @@ const slugsIn =
   (body: Readonly<Record<string, readonly Named[]>>): string[] =>
     (body[field] ?? []).map(({ slug }) => slug);
 
+interface ConsumerListBody {
+  readonly consumers: readonly { readonly project: string; readonly environment: string }[];
+}
+
 interface Seen {
   readonly organizations: readonly string[] | number;
   readonly projects: readonly string[] | number;
@@ -50,14 +57,19 @@ async function seenBy(name: ActorName): Promise<Seen> {
   const { own, foreign } = site.places;
   const { organization, project } = own;
   const sibling = foreign.get('sibling project') as Place;
-  const consumers = (body: { readonly consumers: readonly { project: string; environment: string }[] }): string[] =>
-    body.consumers.map((one) => `${one.project}/${one.environment}`).toSorted();
+  const placesOf = (found: readonly { project: string; environment: string }[]): string[] =>
+    found.map((one) => `${one.project}/${one.environment}`).toSorted();
+  const fleet = await list(name, `/fleet/${organization}`, ({ consumers }: ConsumerListBody) => placesOf(consumers));
+  const waiting = await list(name, `/fleet/${organization}/restores`, ({ restores }: WaitingRestoreListView) =>
+    placesOf(restores),
+  );
+  expect(waiting).toEqual(fleet);
   return {
     organizations: await list(name, '/organizations', slugsIn('organizations')),
     projects: await list(name, `/projects/${organization}`, slugsIn('projects')),
     environments: await list(name, `/environments/${organization}/${project}`, slugsIn('environments')),
     besides: await list(name, `/environments/${organization}/${sibling.project}`, slugsIn('environments')),
-    fleet: await list(name, `/fleet/${organization}`, consumers),
+    fleet,
   };
 }
 
