@@ -118,6 +118,8 @@ export const sessionFault = `CASE
     WHEN u.disabled_at IS NOT NULL THEN 'disabled'
     WHEN c.expires_at <= clock_timestamp() THEN 'expired'
     WHEN c.last_used_at <= clock_timestamp() - interval '${limits.sessionIdleMinutes} minutes' THEN 'expired' END`;
+/** SQL over `sessionTables`: the id of the user whose token, identity, passkey or link a session began with; null if unknown. */
+export const sessionCreatorId = 'COALESCE(t.created_by_id, i.created_by_id, k.created_by_id, l.created_by)';
 const useDue = `(c.last_used_at IS NULL OR c.last_used_at < clock_timestamp() - interval '1 minute')`;
 
 const findServiceTokens: Statement = {
@@ -139,7 +141,7 @@ const findSessions: Statement = {
   text: `SELECT c.id AS credential_id, c.token_hash, ${sessionFault} AS fault, ${useDue} AS use_due, c.expires_at, u.id, u.email AS name,
       u.instance_admin, c.personal_token_id, c.identity_id, c.sign_in_link_id, c.passkey_id,
       COALESCE(t.created_by_type, i.created_by_type, k.created_by_type, CASE WHEN l.id IS NOT NULL THEN 'user'::actor_type END) AS creator_type,
-      COALESCE(t.created_by_id, i.created_by_id, k.created_by_id, l.created_by) AS creator_id,
+      ${sessionCreatorId} AS creator_id,
       COALESCE(t.created_by_name, i.created_by_name, k.created_by_name, lb.email) AS creator_name,
       COALESCE(t.derived_at, i.derived_at, k.derived_at) AS derived_at,
       COALESCE(c.verified_at > clock_timestamp() - interval '${limits.recentSignInMinutes} minutes', false) AS is_recent,

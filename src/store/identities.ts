@@ -1,5 +1,7 @@
 import type pg from 'pg';
 import type { NewTokenCreator } from '../domain/impersonation.ts';
+import type { TokenCreator } from '../domain/principal.ts';
+import { tokenCreatorColumns, tokenCreatorOf, type TokenCreatorRow } from './credentials.ts';
 import { queryRows, type Statement } from './database.ts';
 import type { Transaction } from './transaction.ts';
 
@@ -11,6 +13,8 @@ export interface IdentityRecord {
   readonly createdAt: Date;
   /** Null if the user has linked it and not signed in with it. */
   readonly lastSignInAt: Date | null;
+  /** With whose token or link the user linked it, if that was another person's; null if the user did. */
+  readonly creator: TokenCreator | null;
 }
 
 /** Who a user is at an issuer. */
@@ -18,13 +22,18 @@ export type IssuerSubject = Pick<IdentityRecord, 'issuer' | 'subject'>;
 
 const listStatement: Statement = {
   name: 'identities-list',
-  text: `SELECT id, issuer, subject, created_at AS "createdAt", last_sign_in_at AS "lastSignInAt"
+  text: `SELECT id, issuer, subject, created_at AS "createdAt", last_sign_in_at AS "lastSignInAt",
+      ${tokenCreatorColumns('identity')}
     FROM identity WHERE user_id = $1 ORDER BY created_at DESC, id DESC`,
 };
 
 /** The identities of a user, newest first. */
 export async function listIdentities(pool: pg.Pool, userId: string): Promise<IdentityRecord[]> {
-  return queryRows<IdentityRecord>(pool, listStatement, [userId]);
+  const rows = await queryRows<Omit<IdentityRecord, 'creator'> & TokenCreatorRow>(pool, listStatement, [userId]);
+  return rows.map((row) => {
+    const { id, issuer, subject, createdAt, lastSignInAt } = row;
+    return { id, issuer, subject, createdAt, lastSignInAt, creator: tokenCreatorOf(row, userId) };
+  });
 }
 
 export interface FoundIdentity {

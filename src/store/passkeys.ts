@@ -1,5 +1,7 @@
 import type pg from 'pg';
 import type { NewTokenCreator } from '../domain/impersonation.ts';
+import type { TokenCreator } from '../domain/principal.ts';
+import { tokenCreatorColumns, tokenCreatorOf, type TokenCreatorRow } from './credentials.ts';
 import { queryRows, type Statement } from './database.ts';
 import { Prisma } from './generated/client.ts';
 import type { Transaction } from './transaction.ts';
@@ -16,10 +18,14 @@ export interface PasskeyRecord {
   readonly lastUsedAt: Date | null;
   /** Since a restore from a backup, until it is confirmed; null for one that works. */
   readonly unusableSince: Date | null;
+  /** With whose token or link the user registered it, if that was another person's; null if the user did. */
+  readonly creator: TokenCreator | null;
 }
 
+type PasskeyRow = Omit<PasskeyRecord, 'creator'> & TokenCreatorRow & { readonly userId: string };
+
 const columns = `id, name, rp_id AS "rpId", backed_up AS "backedUp", created_at AS "createdAt", last_used_at AS "lastUsedAt",
-    unusable_since AS "unusableSince"`;
+    unusable_since AS "unusableSince", user_id AS "userId", ${tokenCreatorColumns('passkey')}`;
 
 const listStatement: Statement = {
   name: 'passkeys-list',
@@ -28,7 +34,12 @@ const listStatement: Statement = {
 
 /** The passkeys of a user, newest first. */
 export async function listPasskeys(pool: pg.Pool, userId: string): Promise<PasskeyRecord[]> {
-  return queryRows<PasskeyRecord>(pool, listStatement, [userId]);
+  return (await queryRows<PasskeyRow>(pool, listStatement, [userId])).map(recordOf);
+}
+
+function recordOf(row: PasskeyRow): PasskeyRecord {
+  const { id, name, rpId, backedUp, createdAt, lastUsedAt, unusableSince, userId } = row;
+  return { id, name, rpId, backedUp, createdAt, lastUsedAt, unusableSince, creator: tokenCreatorOf(row, userId) };
 }
 
 /** What a browser needs to recognize a passkey. */
@@ -86,7 +97,7 @@ export interface NewPasskey extends StoredPasskey {
 export async function insertPasskey(tx: Transaction, passkey: NewPasskey): Promise<PasskeyRecord | undefined> {
   const { id, userId, credentialId, publicKey, counter, transports, rpId, name, backedUp } = passkey;
   const { actor, derivedAt } = passkey.creator;
-  return tx.row<PasskeyRecord>`
+  const row = await tx.row<PasskeyRow>`
     INSERT INTO passkey (id, user_id, credential_id, public_key, counter, transports, rp_id, name, backed_up,
       created_by_type, created_by_id, created_by_name, derived_at)
     VALUES (${id}::uuid, ${userId}::uuid, ${credentialId}, ${publicKey}, ${counter}::float8::bigint,
@@ -96,6 +107,7 @@ export async function insertPasskey(tx: Transaction, passkey: NewPasskey): Promi
         ELSE ${derivedAt === 'now' ? null : derivedAt}::timestamptz END)
     ON CONFLICT (credential_id) DO NOTHING
     RETURNING ${Prisma.raw(columns)}`;
+  return row && recordOf(row);
 }
 
 /** Whether a user still has a passkey. Lock the user before. */
@@ -137,9 +149,13 @@ export async function usePasskey(
 }
 
 /** Removes a passkey of a user and returns it; undefined if the user has none with this id. Lock the user before. */
-export async function deletePasskey(tx: Transaction, userId: string, id: string): Promise<PasskeyRecord | undefined> {
-  return tx.row<PasskeyRecord>`
-    DELETE FROM passkey WHERE id = ${id}::uuid AND user_id = ${userId}::uuid RETURNING ${Prisma.raw(columns)}`;
+export async function deletePasskey(
+  tx: Transaction,
+  userId: string,
+  id: string,
+): Promise<Pick<PasskeyRecord, 'name'> | undefined> {
+  return tx.row<Pick<PasskeyRecord, 'name'>>`
+    DELETE FROM passkey WHERE id = ${id}::uuid AND user_id = ${userId}::uuid RETURNING name`;
 }
 
 /** Ends the sessions that began with a passkey, and returns how many. Lock the user before. */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { uuid } from './fields.ts';
+import { tokenCreatorView } from './token-creator.ts';
 
 /** Identities: the accounts at an issuer of OpenID Connect with which a user signs in. */
 
@@ -16,6 +17,8 @@ export const identityView = z.strictObject({
   createdAt: z.iso.datetime(),
   /** Null if the user has linked it and not signed in with it. */
   lastSignInAt: z.iso.datetime().nullable(),
+  /** With whose token or link it was linked; `derived` is always true. Null if the user alone did. */
+  createdBy: tokenCreatorView,
 });
 
 export const identityListView = z.strictObject({

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { name, uuid } from './fields.ts';
+import { tokenCreatorView } from './token-creator.ts';
 
 /** Passkeys: keys in the authenticators of users, with which they sign in (WebAuthn). */
 
@@ -83,6 +84,8 @@ export const passkeyView = z.strictObject({
   lastUsedAt: z.iso.datetime().nullable(),
   /** Since a restore from a backup, until it is confirmed; null for one that works. */
   unusableSince: z.iso.datetime().nullable(),
+  /** With whose token or link it was registered; `derived` is always true. Null if the user alone did. */
+  createdBy: tokenCreatorView,
 });
 
 export const passkeyListView = z.strictObject({

@@ -93,6 +93,9 @@ test('an invited person registers a passkey, and from then on signs in with it',
   await page.getByRole('button', { name: 'Accept' }).click();
   await page.getByRole('heading', { name: 'Sign-in methods' }).waitFor();
   await add(page, 'Phone of Dora');
+  await rows(page)
+    .filter({ hasText: `Set up with a token or link of ${owner.email}` })
+    .waitFor();
   await signOut(page);
   await page.getByRole('button', { name: 'Use a passkey' }).click();
   await page.getByRole('button', { name: `Account: ${email}` }).waitFor();

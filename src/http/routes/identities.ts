@@ -1,3 +1,4 @@
+import { shownTokenCreator } from '../../domain/impersonation.ts';
 import type { IdentityRecord } from '../../services/sign-in/identities.ts';
 import { identityListView, identityParams, type IdentityView, userIdentityParams } from '../../wire/identities.ts';
 import { userParams } from '../../wire/users.ts';
@@ -59,12 +60,13 @@ export const identityRoutes: readonly Route[] = [
   }),
 ];
 
-function viewOf({ id, issuer, subject, createdAt, lastSignInAt }: IdentityRecord): IdentityView {
+function viewOf({ id, issuer, subject, createdAt, lastSignInAt, creator }: IdentityRecord): IdentityView {
   return {
     id,
     issuer,
     subject,
     createdAt: createdAt.toISOString(),
     lastSignInAt: lastSignInAt?.toISOString() ?? null,
+    createdBy: shownTokenCreator(creator),
   };
 }

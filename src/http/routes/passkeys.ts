@@ -1,3 +1,4 @@
+import { shownTokenCreator } from '../../domain/impersonation.ts';
 import type { PasskeySignIn } from '../../services/sign-in/passkey-sign-in.ts';
 import { passkeysOff, type PasskeyRecord, type RegistrationOptions } from '../../services/sign-in/passkeys.ts';
 import {
@@ -172,12 +173,13 @@ function offered({ passkeys }: HttpServices['signIn']): PasskeySignIn {
   return passkeys;
 }
 
-function viewOf({ createdAt, lastUsedAt, unusableSince, ...fields }: PasskeyRecord): PasskeyView {
+function viewOf({ createdAt, lastUsedAt, unusableSince, creator, ...fields }: PasskeyRecord): PasskeyView {
   return {
     ...fields,
     createdAt: createdAt.toISOString(),
     lastUsedAt: lastUsedAt?.toISOString() ?? null,
     unusableSince: unusableSince?.toISOString() ?? null,
+    createdBy: shownTokenCreator(creator),
   };
 }
 

@@ -15,6 +15,7 @@ import {
   listInvitationsOfUser,
   lockInvitation,
 } from '../../store/invitations.ts';
+import { listForeignSignIns } from '../../store/foreign-sign-ins.ts';
 import { type Candidate, findCandidate } from '../../store/members.ts';
 import {
   type BoundRole,
@@ -31,6 +32,7 @@ import { type AuditedCall, auditedFailure, successRecord } from '../audit/audite
 import { changeJudgedFirst } from '../kernel/change.ts';
 import type { Changed } from '../kernel/changed.ts';
 import { checkUuid } from '../kernel/checks.ts';
+import { foreignSignIns } from './foreign-sign-in-refusal.ts';
 import { type AddressInvitation, inviteAddress, type InvitedAddress } from './invite-address.ts';
 import { makeMember } from './members.ts';
 import { checkCount } from './role-bindings.ts';
@@ -73,8 +75,8 @@ export class Invitations {
   /**
    * Gives the caller the role of an invitation of theirs. The change is judged again, by the present role of the user who
    * invited. Accepting it again changes nothing. Throws DomainError not_found for no invitation of the caller, conflict
-   * if it does not wait, if its place is gone, or if that user may no longer give the role, and forbidden for a token
-   * that does not count as the caller's own.
+   * if it does not wait, if its place is gone, if that user may no longer give the role, or if another user who is no
+   * instance admin has a way to sign in as the caller, and forbidden for a token that does not count as the caller's own.
    */
   async accept(access: PersonAccess<'invitation.accept'>, id: string): Promise<InvitationRecord> {
     return this.#answer(access, id, async (found, call) => {
@@ -240,7 +242,8 @@ function askAgain(found: FoundInvitation): string {
 
 /**
  * Throws DomainError forbidden for a token that goes back to a user who is no instance admin, and for one that the
- * organization of the invitation does not accept. Lock that user before.
+ * organization of the invitation does not accept; conflict if another way to sign in goes back to such a user, who could
+ * use the role. Lock both users before.
  */
 async function requireConsent(
   tx: Transaction,
@@ -254,6 +257,8 @@ async function requireConsent(
   const impersonationForbidden = standing?.impersonationForbidden === true;
   const creator = refusedCreator(principal, { ...confirmed, impersonationForbidden });
   if (creator !== null) throw impersonationRefusal(principal, creator, placeText(found));
+  const foreign = await listForeignSignIns(tx, principal.id);
+  if (foreign.length > 0) throw foreignSignIns(foreign);
 }
 
 /** Throws DomainError conflict if the user who invited may not give the role now. Lock that user before. */

@@ -4,7 +4,7 @@ import { DomainError } from '../../domain/errors/domain-error.ts';
 import { limits } from '../../domain/limits.ts';
 import type { Caller } from '../../domain/principal.ts';
 import { holdUsers } from '../../store/access.ts';
-import { appendAudit, appendAudits } from '../../store/audit.ts';
+import { appendAudits } from '../../store/audit.ts';
 import type { Database } from '../../store/database.ts';
 import { findInvitation, type FoundInvitation } from '../../store/invitations.ts';
 import { countNewUsers, findSignInLink, type FoundSignInLink, useSignInLink } from '../../store/sign-in-links.ts';
@@ -12,8 +12,10 @@ import { inTransaction, type Transaction } from '../../store/transaction.ts';
 import { holdActiveInstanceAdmin, insertUser, lockAddress, lockUser, type UserRecord } from '../../store/users.ts';
 import type { AuditLog, AuditRecord, AuditTarget } from '../audit/audit-log.ts';
 import { acceptAsNewUser, lockPlaceOf } from '../people/invitations.ts';
+import { auditInOrganizations } from '../tokens/issue-personal-token.ts';
 import { actorOf } from './account.ts';
 import { beginSession, type CreatedSession, formerSessionId } from './begin-session.ts';
+import { endForeignSignIns } from './end-foreign-sign-ins.ts';
 import { recordOf, unknownPerson } from './sign-in-record.ts';
 import { SignInRefusal } from './sign-in-refusal.ts';
 
@@ -125,7 +127,10 @@ interface Attempt {
   readonly browser: LinkBrowser;
 }
 
-/** Begins a session of the user of a link. */
+/**
+ * Begins a session of the user of a link. An instance admin vouches for who gets it, so it ends what others set up before
+ * who cannot.
+ */
 async function signIn(tx: Transaction, link: FoundSignInLink, attempt: Attempt): Promise<CreatedSession> {
   const { id, userId, createdById } = link;
   if (userId === null) throw new Error('a link without an invitation has a user');
@@ -135,8 +140,13 @@ async function signIn(tx: Transaction, link: FoundSignInLink, attempt: Attempt):
   if (!(await holdActiveInstanceAdmin(tx, createdById))) throw new LinkRefusal('creator_not_admin');
   await spend(tx, id);
   if (user === undefined || user.disabledAt !== null) throw new LinkRefusal('user_disabled');
+  const ended = await endForeignSignIns(tx, user);
   const created = await begin(tx, user, { link, attempt });
-  await appendAudit(tx, sessionRecord(user, created, { link, attempt }));
+  const facts = { ...recordOf(attempt.request), actor: actorOf(user), outcome: 'success' } as const;
+  const records = ended.map(({ action, target }) => ({ ...facts, action, target: { ...target, signInLinkId: id } }));
+  await appendAudits(tx, [...records, sessionRecord(user, created, { link, attempt })]);
+  // Those who could act as their member are known to the organizations.
+  for (const record of records) await auditInOrganizations(tx, record, user.id);
   return created;
 }
 

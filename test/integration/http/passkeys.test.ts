@@ -25,6 +25,7 @@ describe('a passkey', () => {
       createdAt: expect.any(String),
       lastUsedAt: null,
       unusableSince: null,
+      createdBy: null,
     });
     expect(await site.lastAudit()).toMatchObject({
       action: 'passkey.create',

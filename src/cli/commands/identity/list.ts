@@ -7,7 +7,7 @@ import { identityHome, identityUserOption } from './identity-home.ts';
 export const identityListCommand = defineCommand({
   summary: 'List the accounts of OpenID Connect with which you sign in to a browser',
   description:
-    'Newest first. SUBJECT is the id of the user at the issuer. To link an account, open /sign-in-methods of the server in a browser.',
+    'Newest first. SUBJECT is the id of the user at the issuer. CREATED BY names another person with whose token or link an account was linked. To link an account, open /sign-in-methods of the server in a browser.',
   options: identityUserOption,
   examples: [
     { line: 'identity list', note: 'Your own accounts' },
@@ -26,6 +26,7 @@ export const identityListCommand = defineCommand({
         { title: 'SUBJECT', cell: ({ subject }) => subject, isCut: true },
         { title: 'LINKED', cell: ({ createdAt }) => time(createdAt) },
         { title: 'LAST SIGN-IN', cell: ({ lastSignInAt }) => time(lastSignInAt) ?? 'never' },
+        { title: 'CREATED BY', cell: ({ createdBy }) => createdBy?.name },
       ],
       name: ({ id }) => id,
       whenEmpty: 'There are no linked accounts. To link one, open /sign-in-methods of the server in a browser.',

@@ -7,7 +7,7 @@ import { passkeyHome, passkeyState, passkeyUserOption } from './passkey-view.ts'
 export const passkeyListCommand = defineCommand({
   summary: 'List the passkeys with which you sign in to a browser',
   description:
-    'Newest first. HOST is the one that a passkey is for. To register a passkey, open /sign-in-methods of the server in a browser.',
+    'Newest first. HOST is the one that a passkey is for. CREATED BY names another person with whose token or link a passkey was registered. To register a passkey, open /sign-in-methods of the server in a browser.',
   options: passkeyUserOption,
   examples: [
     { line: 'passkey list', note: 'Your own passkeys' },
@@ -27,6 +27,7 @@ export const passkeyListCommand = defineCommand({
         { title: 'REGISTERED', cell: ({ createdAt }) => time(createdAt) },
         { title: 'LAST USED', cell: ({ lastUsedAt }) => time(lastUsedAt) ?? 'never' },
         { title: 'HOST', cell: ({ rpId }) => rpId },
+        { title: 'CREATED BY', cell: ({ createdBy }) => createdBy?.name },
       ],
       name: ({ id }) => id,
       whenEmpty: 'There are no passkeys. To register one, open /sign-in-methods of the server in a browser.',

@@ -5,6 +5,7 @@ import { useIdentities, useUnlink } from '../../api/identities.ts';
 import { Moment } from '../../parts/moment.tsx';
 import { Refusal } from '../../parts/refusal.tsx';
 import { AskFirst } from './ask-first.tsx';
+import { CreatedBy } from './created-by.tsx';
 import { Waiting } from './waiting.tsx';
 
 /** The accounts of OpenID Connect that are linked to the user. Without an issuer and without an account there is nothing. */
@@ -63,7 +64,7 @@ interface AccountRowProps {
 }
 
 function AccountRow({ identity, busy, onUnlink }: AccountRowProps): ReactNode {
-  const { issuer, subject, createdAt, lastSignInAt } = identity;
+  const { issuer, subject, createdAt, lastSignInAt, createdBy } = identity;
   const host = hostOf(issuer);
   return (
     <li className="row">
@@ -77,6 +78,7 @@ function AccountRow({ identity, busy, onUnlink }: AccountRowProps): ReactNode {
             Linked <Moment at={createdAt} />
           </span>
           <span>{lastSignInAt === null ? 'Never used' : <>Last used {<Moment at={lastSignInAt} />}</>}</span>
+          <CreatedBy creator={createdBy} />
         </p>
       </div>
       <div className="row-buttons">

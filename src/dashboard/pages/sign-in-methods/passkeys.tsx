@@ -9,6 +9,7 @@ import { Notice } from '../../parts/notice.tsx';
 import { Refusal } from '../../parts/refusal.tsx';
 import { browserName } from '../../text/browser-name.ts';
 import { AskFirst } from './ask-first.tsx';
+import { CreatedBy } from './created-by.tsx';
 import { Waiting } from './waiting.tsx';
 
 interface PasskeysProps {
@@ -119,7 +120,7 @@ interface PasskeyRowProps {
 }
 
 function PasskeyRow({ passkey, busy, onConfirm, onRemove }: PasskeyRowProps): ReactNode {
-  const { name, createdAt, lastUsedAt, unusableSince, backedUp, rpId } = passkey;
+  const { name, createdAt, lastUsedAt, unusableSince, backedUp, rpId, createdBy } = passkey;
   return (
     <li className="row">
       <span className="row-icon">
@@ -137,6 +138,7 @@ function PasskeyRow({ passkey, busy, onConfirm, onRemove }: PasskeyRowProps): Re
           </span>
           <span>{lastUsedAt === null ? 'Never used' : <>Last used {<Moment at={lastUsedAt} />}</>}</span>
           {rpId === window.location.hostname ? undefined : <span>For {rpId}</span>}
+          <CreatedBy creator={createdBy} />
         </p>
       </div>
       <div className="row-buttons">

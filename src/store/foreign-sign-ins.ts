@@ -1,0 +1,35 @@
+import { sessionCreatorId, sessionFault, sessionTables } from './credentials.ts';
+import { Prisma } from './generated/client.ts';
+import type { Transaction } from './transaction.ts';
+
+/** A way to sign in as a user that another user set up who is no instance admin, and who may have kept it. */
+export interface ForeignSignIn {
+  readonly kind: 'session' | 'passkey' | 'identity' | 'personal_token';
+  readonly id: string;
+  /** Of a passkey or a token its name, of an identity its issuer; null for a session. */
+  readonly name: string | null;
+  readonly createdById: string;
+  /** The present address of that other user. */
+  readonly createdByEmail: string;
+}
+
+/**
+ * The ways to sign in as a user that work and go back to a user who is no instance admin now: sessions, then passkeys,
+ * identities and personal tokens. Lock the user before: each way is set up under that lock.
+ */
+export async function listForeignSignIns(tx: Transaction, userId: string): Promise<ForeignSignIn[]> {
+  return tx.rows<ForeignSignIn>`
+    SELECT f.kind, f.id, f.name, a.id AS "createdById", a.email AS "createdByEmail"
+    FROM (
+      SELECT 'session' AS kind, 1 AS position, c.id, NULL AS name, c.created_at, ${Prisma.raw(sessionCreatorId)} AS creator
+      FROM ${Prisma.raw(sessionTables)} WHERE c.user_id = ${userId}::uuid AND ${Prisma.raw(sessionFault)} IS NULL
+      UNION ALL
+      SELECT 'passkey', 2, id, name, created_at, created_by_id FROM passkey WHERE user_id = ${userId}::uuid
+      UNION ALL
+      SELECT 'identity', 3, id, issuer, created_at, created_by_id FROM identity WHERE user_id = ${userId}::uuid
+      UNION ALL
+      SELECT 'personal_token', 4, id, name, created_at, created_by_id FROM personal_token
+      WHERE user_id = ${userId}::uuid AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > clock_timestamp())
+    ) f JOIN app_user a ON a.id = f.creator AND a.id <> ${userId}::uuid AND NOT a.instance_admin
+    ORDER BY f.position, f.created_at, f.id`;
+}
