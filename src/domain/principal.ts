@@ -45,6 +45,8 @@ export interface SessionFacts {
   readonly isRecent: boolean;
   /** When tokens that are created with it end at the latest. */
   readonly tokensEndAt: Date;
+  /** When the personal token ends that it began with; null for a token without an end, and for another way to sign in. */
+  readonly tokenExpiresAt: Date | null;
 }
 
 export interface ServiceTokenPrincipal extends Actor {
@@ -105,6 +107,15 @@ export type BearerPrincipal = UserPrincipal | ServiceTokenPrincipal;
 export function tokensEndAtOf(principal: BearerPrincipal): Date | null {
   const session = principal.type === 'user' ? principal.session : undefined;
   return session === undefined ? principal.expiresAt : session.tokensEndAt;
+}
+
+/**
+ * Whether a way to sign in that a user sets up may outlast the credential that was presented: not with a personal token
+ * that expires. One that the server created is an exception: an operator gives it to an instance admin who has no other
+ * way in.
+ */
+export function maySetUpSignIn({ session, tokenCreator }: UserPrincipal): boolean {
+  return (session?.tokenExpiresAt ?? null) === null || tokenCreator?.actor?.type === 'system';
 }
 
 /** Principals that `decide` of policy.ts accepts. */

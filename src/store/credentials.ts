@@ -60,6 +60,7 @@ interface SessionRow extends UserRow {
   readonly passkey_id: string | null;
   readonly is_recent: boolean;
   readonly tokens_end_at: Date;
+  readonly token_expires_at: Date | null;
 }
 
 /** Who created a personal token, as a row has it. */
@@ -145,7 +146,8 @@ const findSessions: Statement = {
       COALESCE(t.created_by_name, i.created_by_name, k.created_by_name, lb.email) AS creator_name,
       COALESCE(t.derived_at, i.derived_at, k.derived_at) AS derived_at,
       COALESCE(c.verified_at > clock_timestamp() - interval '${limits.recentSignInMinutes} minutes', false) AS is_recent,
-      LEAST(t.expires_at, clock_timestamp() + interval '${limits.sessionTokenDays} days') AS tokens_end_at
+      LEAST(t.expires_at, clock_timestamp() + interval '${limits.sessionTokenDays} days') AS tokens_end_at,
+      t.expires_at AS token_expires_at
     FROM ${sessionTables} LEFT JOIN app_user lb ON lb.id = l.created_by WHERE c.id = ANY($1::uuid[])`,
 };
 
@@ -296,7 +298,11 @@ function foundPersonalToken(row: UserRow): FoundCredential {
 }
 
 function foundSession(row: SessionRow): FoundCredential {
-  const session: SessionFacts = { isRecent: row.is_recent, tokensEndAt: row.tokens_end_at };
+  const session: SessionFacts = {
+    isRecent: row.is_recent,
+    tokensEndAt: row.tokens_end_at,
+    tokenExpiresAt: row.token_expires_at,
+  };
   return foundCredential(row, {
     type: 'user',
     id: row.id,

@@ -4,7 +4,7 @@ import { DomainError } from '../../domain/errors/domain-error.ts';
 import { creatorOfNewToken } from '../../domain/impersonation.ts';
 import { limits } from '../../domain/limits.ts';
 import type { Plaintext } from '../../domain/plaintext.ts';
-import type { Actor, Caller, UserPrincipal } from '../../domain/principal.ts';
+import { type Actor, type Caller, maySetUpSignIn, type UserPrincipal } from '../../domain/principal.ts';
 import { hashesEqual } from '../../crypto/token.ts';
 import { type Issuer, type IssuerClaims, IssuerError, type IssuerFault } from '../../identity/issuer.ts';
 import type { Logger } from '../../observability/logger.ts';
@@ -218,6 +218,7 @@ export class OidcSignIn {
         if (known?.userId === userId) return { result: undefined, audit: linked(known.id, { alreadyLinked: true }) };
         if (known !== undefined) throw new SignInRefusal('identity_taken', { user });
         if (await identities.hasIdentity(tx, userId, issuer)) throw new SignInRefusal('identity_present', { user });
+        if (!maySetUpSignIn(user)) throw new SignInRefusal('token_expires', { user });
         const creator = creatorOfNewToken(user, userId);
         const identity = { id: randomUUID(), userId, issuer, subject, creator };
         if (!(await identities.insertIdentity(tx, identity))) throw new SignInRefusal('identity_taken', { user });

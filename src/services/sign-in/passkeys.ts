@@ -3,6 +3,7 @@ import { DomainError } from '../../domain/errors/domain-error.ts';
 import { creatorOfNewToken } from '../../domain/impersonation.ts';
 import { limits } from '../../domain/limits.ts';
 import type { Plaintext } from '../../domain/plaintext.ts';
+import { maySetUpSignIn, type UserPrincipal } from '../../domain/principal.ts';
 import {
   passkeyAlgorithms,
   PasskeyError,
@@ -25,6 +26,7 @@ import { checkName, checkUuid } from '../kernel/checks.ts';
 import { absentUser, checkUser } from '../people/user-refs.ts';
 import { auditInOrganizations } from '../tokens/issue-personal-token.ts';
 import { FlowSecret } from './flow-secret.ts';
+import { signInOtherwise } from './sign-in-refusal.ts';
 
 export type { PasskeyRecord } from '../../store/passkeys.ts';
 
@@ -78,11 +80,15 @@ export class Passkeys {
     return store.listPasskeys(this.#deps.database.pool, access.caller.principal.id);
   }
 
-  /** Starts a registration in the caller's session. Throws DomainError forbidden if this server has no passkeys. */
+  /**
+   * Starts a registration in the caller's session. Throws DomainError forbidden if this server has no passkeys, and in a
+   * session that began with a personal token that expires.
+   */
   async start(access: PersonAccess<'passkey.create'>): Promise<StartedRegistration> {
     return auditedFailure(this.#deps.audit, instanceCall(access), async () => {
       const { id: userId, name, credentialId: sessionId } = access.caller.principal;
       const { id: rpId } = this.#relyingParty();
+      requireLastingSession(access.caller.principal);
       const { pool } = this.#deps.database;
       const known = await store.knownCredentials(pool, userId, rpId);
       const secret = FlowSecret.generate();
@@ -101,8 +107,8 @@ export class Passkeys {
   }
 
   /**
-   * Registers a passkey for the caller, in the session that started it. Throws DomainError forbidden for a response that does not
-   * fit, conflict for an authenticator that is registered already, quota_exceeded.
+   * Registers a passkey for the caller, in the session that started it. Throws DomainError forbidden as `start` does and for a
+   * response that does not fit, conflict for an authenticator that is registered already, quota_exceeded.
    */
   async register(
     access: PersonAccess<'passkey.create'>,
@@ -113,6 +119,7 @@ export class Passkeys {
     return auditedFailure(this.#deps.audit, instanceCall(access), async (note) => {
       checkName('name', name);
       const { id: rpId } = this.#relyingParty();
+      requireLastingSession(principal);
       const registered = await this.#verified({ response, cookie, sessionId: principal.credentialId }, note);
       return changeJudgedFirst(this.#deps, access, {
         lock: async (tx) => void (await lockUser(tx, userId)),
@@ -265,6 +272,15 @@ export function userHandleOf(userId: string): string {
 
 function base64urlOf(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString('base64url');
+}
+
+/** Throws DomainError forbidden in a session of a personal token that expires: a passkey would outlast it. */
+function requireLastingSession(principal: UserPrincipal): void {
+  if (maySetUpSignIn(principal)) return;
+  throw new DomainError(
+    'forbidden',
+    `this session began with a personal token that expires, and a passkey would outlast it. ${signInOtherwise}`,
+  );
 }
 
 async function requireRoom(tx: PrismaTransaction, userId: string): Promise<void> {

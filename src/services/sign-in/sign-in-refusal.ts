@@ -11,6 +11,10 @@ interface Refusal {
 
 const startAgain = 'Start the sign-in again.';
 
+/** What a user does who signed in with a personal token that expires, and wants to set up a way to sign in. */
+export const signInOtherwise =
+  'Sign in with a passkey, with a linked account, with a token that does not expire, or with a sign-in link of an instance admin, and repeat it.';
+
 // One sentence, so that it does not reveal which passkeys and users exist.
 const passkeyRefused = {
   code: 'unauthenticated',
@@ -71,6 +75,10 @@ const refusals = {
   identity_present: {
     code: 'conflict',
     detail: 'Another account of the identity provider is linked to your user already. Unlink it first.',
+  },
+  token_expires: {
+    code: 'forbidden',
+    detail: `You signed in with a personal token that expires, and the account would outlast it. ${signInOtherwise}`,
   },
   sign_in_closed: {
     code: 'forbidden',

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
@@ -160,6 +161,24 @@ describe('service tokens', () => {
 });
 
 describe('people', () => {
+  test('token revoke names the passkeys and accounts that were set up since', async () => {
+    const user = await createUser(api.services);
+    const own = { env: { KEYFRAME_TOKEN: user.token.reveal() } };
+    const { prisma } = api.services.database;
+    const key = { publicKey: Buffer.from('x'), counter: 0, backedUp: false, rpId: 'localhost', userId: user.id };
+    const before = { id: randomUUID(), credentialId: Buffer.from(randomUUID()), name: 'Before', ...key };
+    await prisma.passkey.create({ data: { ...before, createdAt: new Date(Date.now() - 60_000) } });
+    await cli.run(['token', 'create', '--name', 'leaked'], own);
+    const passkey = { id: randomUUID(), credentialId: Buffer.from(randomUUID()), name: 'Unknown phone', ...key };
+    await prisma.passkey.create({ data: passkey });
+    const identity = { id: randomUUID(), userId: user.id, issuer: 'https://id.example', subject: randomUUID() };
+    await prisma.identity.create({ data: identity });
+    const { code, stderr } = await cli.run(['token', 'revoke', 'leaked', '--yes'], own);
+    expect(code).toBe(0);
+    expect(stderr).toContain(`passkey "Unknown phone" (${passkey.id}), account of https://id.example (${identity.id})`);
+    expect(stderr).not.toContain('Before');
+  });
+
   test('token create, list and revoke are for the own tokens', async () => {
     const made = await cli.json<{ id: string; token: string }>([
       'token',

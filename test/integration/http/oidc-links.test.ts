@@ -66,6 +66,18 @@ describe('linking', () => {
     await site.expectRefused(await again.finish(site.second, await startLink(again)), 'identity_present', denied);
   });
 
+  test('is refused in a session of a personal token that expires', async () => {
+    const { browser, id } = await withToken();
+    await site.sql(`UPDATE personal_token SET expires_at = now() + interval '1 day' WHERE user_id = $1`, id);
+    site.issuer.account = newAccount();
+    await site.expectRefused(await browser.finish(site.second, await startLink(browser)), 'token_expires', {
+      ...denied,
+      actor_id: id,
+    });
+    await site.sql('UPDATE personal_token SET expires_at = NULL WHERE user_id = $1', id);
+    expect((await browser.finish(site.second, await startLink(browser))).status).toBe(200);
+  });
+
   test('starts only on a page of this server, in a session, and after a recent sign-in', async () => {
     const { browser, session } = await withToken();
     for (const initiator of ['same-site', 'none']) {

@@ -136,6 +136,42 @@ describe('a passkey', () => {
     expect(await site.register(other, authenticator)).toMatchObject({ status: 409 });
   });
 
+  test('is not registered in a session of a personal token that expires', async () => {
+    const { user, session: lasting } = await site.newcomer();
+    const api = site.first.client(user.token);
+    const made = await api.expectStatus<{ token: string }>(201, 'POST', '/personal-tokens', {
+      name: 'for a day',
+      expiresInDays: 1,
+    });
+    const session = await SignedInBrowser.signIn(site.first, { reveal: () => made.token });
+    const refused = await session.send('POST', '/passkey-registrations');
+    expect(refused).toMatchObject({ status: 403, body: { code: 'forbidden' } });
+    expect(refused.text).toContain('a personal token that expires');
+    expect(await site.lastAudit()).toMatchObject({ action: 'passkey.create', outcome: 'denied', actor_id: user.id });
+    // Neither is one that was begun before a server of this release.
+    const { options, cookie } = await site.beginRegistration(lasting);
+    await site.sql(
+      'UPDATE sign_in_flow SET session_id = $1 WHERE session_id = $2',
+      await session.id(),
+      await lasting.id(),
+    );
+    const response = new TestAuthenticator(passkeyOrigin).create(options);
+    expect((await site.finishRegistration(session, cookie, response)).status).toBe(403);
+    expect(await lasting.expectStatus(200, 'GET', '/passkeys')).toMatchObject({ passkeys: [] });
+    expect((await site.register(lasting, new TestAuthenticator(passkeyOrigin))).status).toBe(201);
+  });
+
+  test('is registered in a session of a token that the server created, so that a locked-out admin gets in', async () => {
+    const { user, session } = await site.newcomer({ instanceAdmin: true });
+    await site.sql(
+      `UPDATE personal_token SET expires_at = now() + interval '1 day', created_by_type = 'system',
+        created_by_id = '00000000-0000-0000-0000-000000000000', created_by_name = 'keyframe-server admin-token'
+        WHERE user_id = $1`,
+      user.id,
+    );
+    expect((await site.register(session, new TestAuthenticator(passkeyOrigin))).status).toBe(201);
+  });
+
   test('counts as made by the person whose token its user registered it with', async () => {
     const admin = await createUser(site.first.services, { instanceAdmin: true });
     const { user } = await site.newcomer();

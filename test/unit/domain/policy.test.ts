@@ -386,7 +386,7 @@ describe('actions on the instance', () => {
 });
 
 describe('actions on one’s own things', () => {
-  const session = { isRecent: true, tokensEndAt: new Date() };
+  const session = { isRecent: true, tokensEndAt: new Date(), tokenExpiresAt: null };
 
   test.each(personActions)('%s is for every person in a session, and for no service token', (action) => {
     const withToken = ['login.read', 'login.approve', 'passkey.create'].includes(action) ? 'denied' : 'allowed';

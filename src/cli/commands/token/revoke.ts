@@ -1,12 +1,14 @@
 import { apiPath } from '../../../client/api-client.ts';
 import { defineCommand } from '../../command.ts';
 import type { DeletionOutput } from '../../output/shapes.ts';
+import { keptSignIns } from './kept-sign-ins.ts';
 import { findPersonalToken, personalTokenArgument, tokenTitle } from './find-token.ts';
 
 /** `token revoke <id>`. */
 export const tokenRevokeCommand = defineCommand({
   summary: 'Revoke one of your personal tokens',
-  description: 'The next request with the token is refused. This cannot be undone.',
+  description:
+    'The next request with the token is refused. This cannot be undone. Passkeys and linked accounts that were set up with the token stay: those that you have set up since the token was created are printed. If the token leaked, remove those that you do not know.',
   arguments: { given: personalTokenArgument },
   examples: [
     { line: 'token revoke laptop', note: 'Asks for confirmation' },
@@ -16,8 +18,15 @@ export const tokenRevokeCommand = defineCommand({
     const token = await findPersonalToken(context, given);
     const { id, name = null } = token;
     await context.confirm(`Revoke your personal token "${name ?? id}"?`);
+    // Before: the command may use this token.
+    const kept = await keptSignIns(context.api(), token.createdAt);
     await context.api().delete(apiPath`/personal-tokens/${id}`);
     const value = { kind: 'personal_token', action: 'revoked', id, name } satisfies DeletionOutput;
     await context.printer.done({ value, sentence: `Personal token ${tokenTitle(token)} is revoked.`, name: id });
+    if (kept.length === 0) return;
+    context.io.note(
+      `These were set up since the token was created, and still sign you in: ${kept.join(', ')}. ` +
+        'If one is not yours, remove it with `keyframe passkey remove` or `keyframe identity remove`.',
+    );
   },
 });
