@@ -158,6 +158,11 @@ export async function deletePasskey(
     DELETE FROM passkey WHERE id = ${id}::uuid AND user_id = ${userId}::uuid RETURNING name`;
 }
 
+/** Removes all passkeys of a user, and returns how many. Lock the user and end the sessions before. */
+export async function deletePasskeys(tx: Transaction, userId: string): Promise<number> {
+  return tx.run`DELETE FROM passkey WHERE user_id = ${userId}::uuid`;
+}
+
 /** Ends the sessions that began with a passkey, and returns how many. Lock the user before. */
 export async function endSessionsOfPasskey(tx: Transaction, userId: string, passkeyId: string): Promise<number> {
   return tx.run`

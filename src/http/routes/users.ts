@@ -87,7 +87,7 @@ export const userRoutes: readonly Route[] = [
     path: '/users/{id}/personal-tokens',
     action: 'user.update',
     operation: 'revokeUserPersonalTokens',
-    summary: 'Revoke all personal tokens of a user immediately',
+    summary: 'End all personal tokens, sessions, passkeys and the sign-in link of a user immediately',
     input: { params: userParams },
     responses: { 204: null },
     async handle({ users }, access, { params }) {

@@ -6,7 +6,9 @@ import { appendAudits } from '../../store/audit.ts';
 import type { Database } from '../../store/database.ts';
 import { withdrawAllInvitationsOfUser, withdrawInvitationsOfAddress } from '../../store/invitations.ts';
 import { notifyUser } from '../../store/notify.ts';
+import { deletePasskeys } from '../../store/passkeys.ts';
 import { revokePersonalTokens } from '../../store/personal-tokens.ts';
+import { endSessions } from '../../store/sessions.ts';
 import { endSignInLink } from '../../store/sign-in-links.ts';
 import type { Transaction } from '../../store/transaction.ts';
 import * as store from '../../store/users.ts';
@@ -202,15 +204,23 @@ export class Users {
   }
 
   /**
-   * Revokes all personal tokens of a user: none works from the next request on. Throws DomainError not_found.
+   * Ends what another person may hold of a user, from the next request on: personal tokens, sessions, passkeys, and the
+   * sign-in link that waits. Identities stay, because the issuer decides who signs in with them. In a session it needs a
+   * recent sign-in. Throws DomainError not_found.
    */
   async endTokens(access: InstanceAccess<'user.update'>, id: string): Promise<void> {
     await this.#change({ ...instanceCall(access), action: 'personal_token.revoke' }, access, id, {
       change: async (tx) => {
+        requireRecentSignIn(access.caller.principal, 'to end the access of a user');
         const { revoked, createdByOthers } = await revokePersonalTokens(tx, id);
-        if (revoked > 0) await notifyUser(tx, id);
-        const concernsOrganizations = createdByOthers > 0 || (revoked > 0 && access.caller.principal.id !== id);
-        return { result: undefined, target: { revoked }, concernsOrganizations };
+        const endedSessions = await endSessions(tx, id);
+        const removedPasskeys = await deletePasskeys(tx, id);
+        const signInLinks = (await endSignInLink(tx, id)) ? 1 : 0;
+        await notifyUser(tx, id);
+        const isOther = access.caller.principal.id !== id;
+        const concernsOrganizations = createdByOthers > 0 || (isOther && revoked + removedPasskeys > 0);
+        const target = { revoked, endedSessions, removedPasskeys, signInLinks };
+        return { result: undefined, target, concernsOrganizations };
       },
     });
   }
@@ -329,8 +339,8 @@ function onlyOwner({ email, id }: store.UserRecord, owned: readonly store.OwnedO
   return new DomainError(
     'conflict',
     `${email} is the only owner who is not disabled of ${slugs.join(', ')}${more}; make another member an owner there, ` +
-      `disable the user with force and appoint an owner then, or end the user's tokens with ` +
-      `DELETE /api/v1/users/${id}/personal-tokens`,
+      `disable the user with force and appoint an owner then, or end the user's tokens, sessions, passkeys and ` +
+      `sign-in link with DELETE /api/v1/users/${id}/personal-tokens`,
   );
 }
 

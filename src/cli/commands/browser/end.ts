@@ -8,7 +8,8 @@ import { findUser } from '../user/user-view.ts';
 /** `session end [id]`. */
 export const sessionEndCommand = defineCommand({
   summary: 'Sign out of a browser, or of all of them',
-  description: 'The next request of the browser is refused, and its streams end.',
+  description:
+    'The next request of the browser is refused, and its streams end. Tokens, passkeys and linked accounts keep working.',
   arguments: { id: optionalArgument('[id]', 'Id of the session, as `session list` shows it') },
   options: {
     all: flag('--all', 'All sessions'),

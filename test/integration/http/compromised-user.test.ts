@@ -1,0 +1,76 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { CreatedLinkView } from '../../../src/wire/sign-in-links.ts';
+import { SignedInBrowser } from '../../support/api/browser-session.ts';
+import { expectProblem, type HttpClient } from '../../support/api/http.ts';
+import { redeem } from '../../support/api/link-browser.ts';
+import { createUser, type TestUser } from '../../support/api/services.ts';
+import { PasskeySite } from '../../support/passkeys/site.ts';
+
+/** What an instance admin does about a user whose credentials another person has. */
+
+let site: PasskeySite;
+let admin: TestUser;
+let asAdmin: HttpClient;
+
+beforeAll(async () => {
+  site = await PasskeySite.start();
+  admin = await createUser(site.first.services, { instanceAdmin: true });
+  asAdmin = site.first.client(admin.token);
+});
+afterAll(() => site.close());
+
+test('one request ends the tokens, sessions, passkeys and the link of a user, and keeps accounts', async () => {
+  const { user, session, authenticator } = await site.registered();
+  const { id: userId } = user;
+  const inside = site.sessionOf(await site.signIn(authenticator));
+  const path = `/users/${userId}`;
+  const { link } = await asAdmin.expectStatus<CreatedLinkView>(201, 'POST', `${path}/sign-in-links`);
+  const identity = { id: randomUUID(), userId, issuer: 'https://id.example.com', subject: userId };
+  await site.first.services.database.prisma.identity.create({ data: identity });
+
+  await asAdmin.expectStatus(204, 'DELETE', `${path}/personal-tokens`);
+  for (const ended of [site.first.client(user.token), session, inside]) await ended.expectStatus(401, 'GET', '/me');
+  expect((await site.signIn(authenticator)).status).toBe(401);
+  expect((await redeem(site.second, link)).status).toBe(401);
+  expect(await asAdmin.expectStatus(200, 'GET', `${path}/passkeys`)).toMatchObject({ passkeys: [] });
+  expect(await asAdmin.expectStatus(200, 'GET', `${path}/identities`)).toMatchObject({
+    identities: [{ id: identity.id }],
+  });
+  const sql = `SELECT target FROM audit_entry WHERE action = 'personal_token.revoke' AND target->>'userId' = $1 ORDER BY id`;
+  const target = { userId, email: user.email, revoked: 1, endedSessions: 2, removedPasskeys: 1, signInLinks: 1 };
+  expect(await site.sql(sql, userId)).toEqual([{ target }]);
+
+  // The user is not disabled, and again changes nothing.
+  await asAdmin.expectStatus(204, 'DELETE', `${path}/personal-tokens`);
+  const again = { ...target, revoked: 0, endedSessions: 0, removedPasskeys: 0, signInLinks: 0 };
+  expect(await site.sql(sql, userId)).toEqual([{ target }, { target: again }]);
+  await asAdmin.expectStatus(201, 'POST', `${path}/sign-in-links`);
+});
+
+test('in a session it needs a recent sign-in, as the removal of one passkey does', async () => {
+  const { user, authenticator } = await site.registered();
+  const browser = await SignedInBrowser.signIn(site.first, admin.token);
+  const path = `/users/${user.id}/personal-tokens`;
+  await site.sql(`UPDATE session SET verified_at = now() - interval '6 minutes' WHERE id = $1`, await browser.id());
+  await expectProblem(browser.send('DELETE', path), 'recent_sign_in_required');
+  expect((await site.signIn(authenticator)).status).toBe(201);
+  await (await SignedInBrowser.signIn(site.first, admin.token)).expectStatus(204, 'DELETE', path);
+});
+
+test('the refusal to disable an only owner names that request', async () => {
+  const { user } = await site.newcomer();
+  await asAdmin.expectStatus(201, 'POST', '/organizations', { slug: `only-${user.id.slice(0, 8)}`, displayName: 'x' });
+  await asAdmin.expectStatus(202, 'PUT', `/members/only-${user.id.slice(0, 8)}/${user.id}`, { role: 'owner' });
+  const waiting = await site.first
+    .client(user.token)
+    .expectStatus<{ invitations: { id: string }[] }>(200, 'GET', '/invitations');
+  await site.first
+    .client(user.token)
+    .expectStatus(200, 'POST', `/invitations/${waiting.invitations[0]?.id ?? ''}/accept`);
+  await asAdmin.expectStatus(204, 'DELETE', `/members/only-${user.id.slice(0, 8)}/${admin.id}`);
+  const { detail } = await expectProblem(asAdmin.send('PATCH', `/users/${user.id}`, { disabled: true }), 'conflict');
+  expect(detail).toContain(
+    `end the user's tokens, sessions, passkeys and sign-in link with DELETE /api/v1/users/${user.id}/personal-tokens`,
+  );
+});
