@@ -1,13 +1,7 @@
-import {
-  type UseMutationResult,
-  type UseQueryResult,
-  queryOptions,
-  useMutation,
-  useQuery,
-  useQueryClient,
-} from '@tanstack/react-query';
+import { type UseMutationResult, type UseQueryResult, queryOptions, useQuery } from '@tanstack/react-query';
 import type { IdentityListView, IdentityView } from '../../wire/identities.ts';
 import { type ApiError, callApi } from './client.ts';
+import { useChange } from './use-change.ts';
 
 const identitiesQuery = queryOptions<readonly IdentityView[], ApiError>({
   queryKey: ['identities'],
@@ -21,9 +15,5 @@ export function useIdentities(): UseQueryResult<readonly IdentityView[], ApiErro
 
 /** Unlinks an account by its id. */
 export function useUnlink(): UseMutationResult<void, ApiError, string> {
-  const client = useQueryClient();
-  return useMutation<void, ApiError, string>({
-    mutationFn: (id) => callApi(`/identities/${id}`, { method: 'DELETE' }),
-    onSettled: () => client.invalidateQueries({ queryKey: identitiesQuery.queryKey }),
-  });
+  return useChange((id) => callApi(`/identities/${id}`, { method: 'DELETE' }), identitiesQuery.queryKey);
 }

@@ -1,14 +1,8 @@
-import {
-  type UseMutationResult,
-  type UseQueryResult,
-  queryOptions,
-  useMutation,
-  useQuery,
-  useQueryClient,
-} from '@tanstack/react-query';
+import { type UseMutationResult, type UseQueryResult, queryOptions, useQuery } from '@tanstack/react-query';
 import type { InvitationListView, InvitationView } from '../../wire/invitations.ts';
 import { type ApiError, callApi } from './client.ts';
 import { meQuery } from './me.ts';
+import { useChange } from './use-change.ts';
 
 const invitationsQuery = queryOptions<readonly InvitationView[], ApiError>({
   queryKey: ['invitations'],
@@ -28,14 +22,11 @@ export interface InvitationAnswer {
 
 /** Answers an invitation. */
 export function useAnswerInvitation(): UseMutationResult<void, ApiError, InvitationAnswer> {
-  const client = useQueryClient();
-  return useMutation<void, ApiError, InvitationAnswer>({
-    mutationFn: async ({ id, verb }) => {
+  return useChange(
+    async ({ id, verb }) => {
       await callApi(`/invitations/${id}/${verb}`, { method: 'POST' });
     },
-    onSettled: async () => {
-      await client.invalidateQueries({ queryKey: invitationsQuery.queryKey });
-      await client.invalidateQueries({ queryKey: meQuery.queryKey });
-    },
-  });
+    invitationsQuery.queryKey,
+    meQuery.queryKey,
+  );
 }

@@ -1,12 +1,5 @@
 import { startAuthentication, startRegistration, WebAuthnError } from '@simplewebauthn/browser';
-import {
-  type UseMutationResult,
-  type UseQueryResult,
-  queryOptions,
-  useMutation,
-  useQuery,
-  useQueryClient,
-} from '@tanstack/react-query';
+import { type UseMutationResult, type UseQueryResult, queryOptions, useQuery } from '@tanstack/react-query';
 import type {
   CreatePasskeyBody,
   PasskeyCreationView,
@@ -18,6 +11,7 @@ import type {
 import { ApiError, callApi } from './client.ts';
 import type { User } from './me.ts';
 import { signedInUser } from './sessions.ts';
+import { useChange } from './use-change.ts';
 
 const passkeysQuery = queryOptions<readonly PasskeyView[], ApiError>({
   queryKey: ['passkeys'],
@@ -54,25 +48,17 @@ export function useCreatePasskey(): UseMutationResult<void, ApiError, string> {
     const { clientDataJSON, attestationObject, transports = [] } = response;
     const body: CreatePasskeyBody = { name, id, response: { clientDataJSON, attestationObject, transports } };
     await callApi('/passkeys', { method: 'POST', body });
-  });
+  }, passkeysQuery.queryKey);
 }
 
 /** Removes a passkey by its id. */
 export function useRemovePasskey(): UseMutationResult<void, ApiError, string> {
-  return useChange((id: string) => callApi(`/passkeys/${id}`, { method: 'DELETE' }));
+  return useChange((id) => callApi(`/passkeys/${id}`, { method: 'DELETE' }), passkeysQuery.queryKey);
 }
 
 /** Makes a passkey usable that came back from a backup. */
 export function useConfirmPasskey(): UseMutationResult<void, ApiError, string> {
-  return useChange((id: string) => callApi(`/passkeys/${id}/confirm`, { method: 'POST' }));
-}
-
-function useChange(change: (argument: string) => Promise<void>): UseMutationResult<void, ApiError, string> {
-  const client = useQueryClient();
-  return useMutation<void, ApiError, string>({
-    mutationFn: change,
-    onSettled: () => client.invalidateQueries({ queryKey: passkeysQuery.queryKey }),
-  });
+  return useChange((id) => callApi(`/passkeys/${id}/confirm`, { method: 'POST' }), passkeysQuery.queryKey);
 }
 
 /** What the browser refused. It does not say whether the user cancelled, took too long or has no passkey. */

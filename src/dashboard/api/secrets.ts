@@ -1,16 +1,10 @@
-import {
-  type UseMutationResult,
-  type UseQueryResult,
-  queryOptions,
-  useMutation,
-  useQuery,
-  useQueryClient,
-} from '@tanstack/react-query';
+import { type UseMutationResult, type UseQueryResult, queryOptions, useQuery } from '@tanstack/react-query';
 import type { SecretKeyListView, SecretPatchView, SecretView } from '../../wire/secrets.ts';
 import type { EnvironmentView } from '../../wire/tenancy.ts';
 import type { VersionWithValueView } from '../../wire/versions.ts';
 import { type Place, pathOf } from '../text/place.ts';
 import { type ApiError, callApi } from './client.ts';
+import { useChange } from './use-change.ts';
 
 /** With the type of its data in its key. */
 function keysOptions(path: string) {
@@ -60,15 +54,12 @@ export interface Commit {
 
 /** Saves changes as one revision. Values that are equal make no version. The values are forgotten when it is done. */
 export function useCommit(place: Place): UseMutationResult<SecretPatchView, ApiError, Commit> {
-  const client = useQueryClient();
-  return useMutation<SecretPatchView, ApiError, Commit>({
-    mutationFn: ({ comment, ...changes }) =>
+  return useChange(
+    ({ comment, ...changes }) =>
       callApi<SecretPatchView>(`/secrets/${pathOf(place)}`, {
         method: 'PATCH',
         body: { ...changes, skipUnchanged: true, ...(comment === '' ? {} : { comment }) },
       }),
-    // It holds values: the cache of mutations must not.
-    gcTime: 0,
-    onSettled: () => client.invalidateQueries({ queryKey: keysQuery(place).queryKey }),
-  });
+    keysQuery(place).queryKey,
+  );
 }

@@ -10,6 +10,7 @@ import type { SessionListView, SessionView } from '../../wire/sessions.ts';
 import { clearDrafts } from '../state/drafts.ts';
 import { ApiError, callApi } from './client.ts';
 import { meQuery, type User } from './me.ts';
+import { useChange } from './use-change.ts';
 
 const sessionsQuery = queryOptions<readonly SessionView[], ApiError>({
   queryKey: ['sessions'],
@@ -46,13 +47,9 @@ export async function signedInUser(): Promise<User> {
 
 /** Ends sessions by their ids, one after the other. */
 export function useEndSessions(): UseMutationResult<void, ApiError, readonly string[]> {
-  const client = useQueryClient();
-  return useMutation<void, ApiError, readonly string[]>({
-    mutationFn: async (ids) => {
-      for (const id of ids) await callApi(`/sessions/${id}`, { method: 'DELETE' });
-    },
-    onSettled: () => client.invalidateQueries({ queryKey: sessionsQuery.queryKey }),
-  });
+  return useChange(async (ids) => {
+    for (const id of ids) await callApi(`/sessions/${id}`, { method: 'DELETE' });
+  }, sessionsQuery.queryKey);
 }
 
 /** Ends the session of this browser, and forgets what the page knows. */

@@ -4,13 +4,12 @@ import {
   type UseMutationResult,
   keepPreviousData,
   useInfiniteQuery,
-  useMutation,
-  useQueryClient,
 } from '@tanstack/react-query';
 import type { DestroyedVersionView, RollbackView, VersionListView } from '../../wire/versions.ts';
 import { type Place, pathOf } from '../text/place.ts';
 import { type ApiError, callApi } from './client.ts';
 import { keysQuery } from './secrets.ts';
+import { useChange } from './use-change.ts';
 
 const pageSize = 20;
 
@@ -82,12 +81,5 @@ function useVersionChange<View, Input>(
   key: string,
   mutationFn: (input: Input) => Promise<View>,
 ): UseMutationResult<View, ApiError, Input> {
-  const client = useQueryClient();
-  return useMutation<View, ApiError, Input>({
-    mutationFn,
-    onSettled: async () => {
-      await client.invalidateQueries({ queryKey: keysQuery(place).queryKey });
-      await client.invalidateQueries({ queryKey: ['versions', pathOf(place), key] });
-    },
-  });
+  return useChange(mutationFn, keysQuery(place).queryKey, ['versions', pathOf(place), key]);
 }

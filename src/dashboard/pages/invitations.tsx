@@ -2,10 +2,10 @@ import { type ReactNode, useState } from 'react';
 import type { InvitationView } from '../../wire/invitations.ts';
 import { useAnswerInvitation, useInvitations } from '../api/invitations.ts';
 import { Button } from '../parts/button.tsx';
-import { Failure } from '../parts/failure.tsx';
 import { Moment } from '../parts/moment.tsx';
 import { Notice } from '../parts/notice.tsx';
 import { Page } from '../parts/page.tsx';
+import { Waiting } from '../parts/waiting.tsx';
 
 /** The roles that wait for the consent of the user. */
 export function InvitationsPage(): ReactNode {
@@ -25,25 +25,11 @@ export function InvitationsPage(): ReactNode {
       {answer.error === null ? undefined : <Notice>{answer.error.message}</Notice>}
       {answered === '' ? undefined : <Notice kind="info">{answered}</Notice>}
       {invitations === undefined ? (
-        <Waiting error={error} onRetry={() => void refetch()} />
+        <Waiting error={error} name="invitations" onRetry={() => void refetch()} />
       ) : (
         <Rows invitations={invitations} busy={answer.isPending} onAnswer={give} />
       )}
     </Page>
-  );
-}
-
-interface WaitingProps {
-  readonly error: Parameters<typeof Failure>[0]['error'] | null;
-  readonly onRetry: () => void;
-}
-
-function Waiting({ error, onRetry }: WaitingProps): ReactNode {
-  if (error !== null) return <Failure error={error} onRetry={onRetry} />;
-  return (
-    <div className="rows">
-      <output className="row row-waiting" aria-label="Loading the invitations" />
-    </div>
   );
 }
 

@@ -2,11 +2,11 @@ import { type ReactNode, useId, useRef, useState } from 'react';
 import type { SessionView } from '../../wire/sessions.ts';
 import { useEndSessions, useSessions } from '../api/sessions.ts';
 import { Button } from '../parts/button.tsx';
-import { Failure } from '../parts/failure.tsx';
 import { ComputerIcon, PhoneIcon } from '../parts/icons.tsx';
 import { Moment } from '../parts/moment.tsx';
 import { Notice } from '../parts/notice.tsx';
 import { Page } from '../parts/page.tsx';
+import { Waiting } from '../parts/waiting.tsx';
 import { browserName, isPhone } from '../text/browser-name.ts';
 
 /** The browsers in which the user is signed in. The one of this page ends by signing out. */
@@ -41,7 +41,7 @@ export function SessionsPage(): ReactNode {
       {end.error === null ? undefined : <Notice>{end.error.message}</Notice>}
       <output className="visually-hidden">{ended}</output>
       {sessions === undefined ? (
-        <Waiting error={error} onRetry={() => void refetch()} />
+        <Waiting error={error} name="sessions" onRetry={() => void refetch()} />
       ) : (
         <ul className="rows" aria-label="Sessions">
           {sessions.map((session) => (
@@ -58,21 +58,6 @@ export function SessionsPage(): ReactNode {
         <p className="empty">You are signed in nowhere else.</p>
       ) : undefined}
     </Page>
-  );
-}
-
-function Waiting({
-  error,
-  onRetry,
-}: {
-  readonly error: Parameters<typeof Failure>[0]['error'] | null;
-  readonly onRetry: () => void;
-}): ReactNode {
-  if (error !== null) return <Failure error={error} onRetry={onRetry} />;
-  return (
-    <div className="rows">
-      <output className="row row-waiting" aria-label="Loading the sessions" />
-    </div>
   );
 }
 

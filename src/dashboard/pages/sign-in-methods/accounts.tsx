@@ -4,9 +4,9 @@ import type { IdentityView } from '../../../wire/identities.ts';
 import { useIdentities, useUnlink } from '../../api/identities.ts';
 import { Moment } from '../../parts/moment.tsx';
 import { Refusal } from '../../parts/refusal.tsx';
-import { AskFirst } from './ask-first.tsx';
+import { AskFirst } from '../../parts/ask-first.tsx';
+import { Waiting } from '../../parts/waiting.tsx';
 import { CreatedBy } from './created-by.tsx';
-import { Waiting } from './waiting.tsx';
 
 /** The accounts of OpenID Connect that are linked to the user. Without an issuer and without an account there is nothing. */
 export function Accounts({ issuer }: { readonly issuer: string | undefined }): ReactNode {

@@ -8,9 +8,9 @@ import { Moment } from '../../parts/moment.tsx';
 import { Notice } from '../../parts/notice.tsx';
 import { Refusal } from '../../parts/refusal.tsx';
 import { browserName } from '../../text/browser-name.ts';
-import { AskFirst } from './ask-first.tsx';
+import { AskFirst } from '../../parts/ask-first.tsx';
+import { Waiting } from '../../parts/waiting.tsx';
 import { CreatedBy } from './created-by.tsx';
-import { Waiting } from './waiting.tsx';
 
 interface PasskeysProps {
   /** Where passkeys work; undefined if the server does not offer them. */

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
-import type { ApiError } from '../../api/client.ts';
-import { Failure } from '../../parts/failure.tsx';
+import type { ApiError } from '../api/client.ts';
+import { Failure } from './failure.tsx';
 
 interface WaitingProps {
   readonly error: ApiError | null;

@@ -1,0 +1,20 @@
+import { type QueryKey, type UseMutationResult, useMutation, useQueryClient } from '@tanstack/react-query';
+import type { ApiError } from './client.ts';
+
+/**
+ * A change, after which these lists are requested again, also if it was refused. What it sends and returns may be secret, so
+ * the cache forgets it together with the part of the page that made it.
+ */
+export function useChange<Input, Result = void>(
+  change: (input: Input) => Promise<Result>,
+  ...lists: readonly QueryKey[]
+): UseMutationResult<Result, ApiError, Input> {
+  const client = useQueryClient();
+  return useMutation<Result, ApiError, Input>({
+    mutationFn: change,
+    gcTime: 0,
+    onSettled: async () => {
+      for (const queryKey of lists) await client.invalidateQueries({ queryKey });
+    },
+  });
+}
