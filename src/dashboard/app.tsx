@@ -14,6 +14,7 @@ import { OverviewPage } from './pages/overview.tsx';
 import { SessionsPage } from './pages/sessions.tsx';
 import { SignInMethodsPage } from './pages/sign-in-methods.tsx';
 import { SignInPage } from './pages/sign-in.tsx';
+import { TokensPage } from './pages/tokens.tsx';
 import { Frame } from './parts/frame.tsx';
 import { Oops } from './parts/oops.tsx';
 
@@ -29,6 +30,7 @@ export function App(): ReactNode {
           <Route path={dashboardPaths.overview} element={<OverviewPage />} />
           <Route path={dashboardPaths.environments} element={<EnvironmentsPage />} />
           <Route path={dashboardPaths.environment} element={<EnvironmentPage />} />
+          <Route path={dashboardPaths.tokens} element={<TokensPage />} />
           <Route path={dashboardPaths.firstSteps} element={<FirstStepsPage />} />
           <Route path={dashboardPaths.sessions} element={<SessionsPage />} />
           <Route path={dashboardPaths.signInMethods} element={<SignInMethodsPage />} />

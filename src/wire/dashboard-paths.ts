@@ -8,6 +8,7 @@ export const dashboardPaths = {
   overview: '/orgs/:organization',
   environments: '/orgs/:organization/environments',
   environment: '/orgs/:organization/environments/:project/:environment',
+  tokens: '/orgs/:organization/tokens',
   signIn: '/sign-in',
   sessions: '/sessions',
   signInMethods: '/sign-in-methods',

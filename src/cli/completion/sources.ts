@@ -7,7 +7,7 @@ import { limits, validateSecretKeyPrefix } from '../../wire/secret-rules.ts';
 import type { ServiceTokenListView, ServiceTokenView } from '../../wire/service-tokens.ts';
 import type { SnapshotListView } from '../../wire/snapshots.ts';
 import type { VersionListView } from '../../wire/versions.ts';
-import { type TokenLife, tokenState } from '../commands/token/token-state.ts';
+import { type TokenLife, tokenState } from '../../wire/token-state.ts';
 import type { Scope, ScopeName } from '../settings/scope.ts';
 import type { Candidate, Sources } from './candidates.ts';
 import type { GivenInput } from './line.ts';

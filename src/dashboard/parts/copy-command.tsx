@@ -5,10 +5,11 @@ export interface CopyCommandProps {
   /** What the command does, for the name of the button. */
   readonly name: string;
   readonly children: string;
+  readonly onCopied?: () => void;
 }
 
 /** A command for a terminal, with a button that copies it. */
-export function CopyCommand({ name, children: command }: CopyCommandProps): ReactNode {
+export function CopyCommand({ name, children: command, onCopied }: CopyCommandProps): ReactNode {
   const code = useRef<HTMLElement>(null);
   // Without https there is no clipboard, and a browser may refuse it: the user copies the selection.
   const select = (): void => void (code.current !== null && getSelection()?.selectAllChildren(code.current));
@@ -17,7 +18,14 @@ export function CopyCommand({ name, children: command }: CopyCommandProps): Reac
       <pre>
         <code ref={code}>{command}</code>
       </pre>
-      <CopyButton name={`Copy: ${name}`} onCopy={() => navigator.clipboard.writeText(command)} onRefused={select} />
+      <CopyButton
+        name={`Copy: ${name}`}
+        onCopy={async () => {
+          await navigator.clipboard.writeText(command);
+          onCopied?.();
+        }}
+        onRefused={select}
+      />
     </div>
   );
 }

@@ -3,6 +3,7 @@ import { generatePath, Link, Navigate, NavLink, Outlet, useLocation, useMatch, u
 import { dashboardPaths } from '../../wire/dashboard-paths.ts';
 import { type User, useMe } from '../api/me.ts';
 import { useSignOut } from '../api/sessions.ts';
+import { adminOf } from '../text/admin-of.ts';
 import { organizationsOf } from '../text/organizations.ts';
 import { AccountMenu } from './account-menu.tsx';
 import { Failure } from './failure.tsx';
@@ -11,9 +12,19 @@ import { OrganizationChoice } from './organization-choice.tsx';
 
 /** The pages of an organization in the header. */
 const pages = [
-  [dashboardPaths.overview, 'Overview', true],
-  [dashboardPaths.environments, 'Environments', false],
-] as const;
+  { path: dashboardPaths.overview, name: 'Overview', end: true },
+  { path: dashboardPaths.environments, name: 'Environments' },
+  { path: dashboardPaths.tokens, name: 'Tokens', for: 'admins' },
+] as const satisfies readonly OrganizationPage[];
+
+interface OrganizationPage {
+  readonly path: string;
+  readonly name: string;
+  /** Whether paths below it are other pages. */
+  readonly end?: boolean;
+  /** Only users who administer a place of the organization have the link. */
+  readonly for?: 'admins';
+}
 
 /** The header, and the page below it. A visitor without a session goes to the sign-in, and comes back after it. */
 export function Frame(): ReactNode {
@@ -78,7 +89,7 @@ function Navigation({ user }: { readonly user: User }): ReactNode {
             </NavLink>
           </>
         ) : (
-          pages.map(([path, name, end]) => (
+          pagesFor(user, organization).map(({ path, name, end = false }) => (
             <NavLink key={path} to={generatePath(path, { organization })} end={end}>
               {name}
             </NavLink>
@@ -92,6 +103,11 @@ function Navigation({ user }: { readonly user: User }): ReactNode {
       </nav>
     </>
   );
+}
+
+function pagesFor(user: User, organization: string): readonly OrganizationPage[] {
+  const { isAdmin, projects } = adminOf(organization, user);
+  return pages.filter((page: OrganizationPage) => page.for === undefined || isAdmin || projects.length > 0);
 }
 
 /** The organization of the page; on a page without one the last one, and before that the first of the user. */

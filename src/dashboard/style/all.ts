@@ -9,3 +9,4 @@ import './overview.css';
 import './drawer.css';
 import './environment.css';
 import './history.css';
+import './access.css';

@@ -1,7 +1,7 @@
 import type { ServiceTokenListView, ServiceTokenView } from '../../../wire/service-tokens.ts';
 import { defineCommand } from '../../command.ts';
 import { time } from '../../terminal/time.ts';
-import { tokenState } from './token-state.ts';
+import { tokenState } from '../../../wire/token-state.ts';
 import { placesOf, scopeText } from './service-token-view.ts';
 import { tokenHomeOf, tokenHomeOptions, tokensPath } from './token-home.ts';
 

@@ -1,7 +1,7 @@
 import type { PersonalTokenView } from '../../../wire/personal-tokens.ts';
 import { defineCommand } from '../../command.ts';
 import { time } from '../../terminal/time.ts';
-import { tokenState } from './token-state.ts';
+import { tokenState } from '../../../wire/token-state.ts';
 
 /** Empty for a token that the user created; an older server returns no creator. */
 function creatorText({ createdBy }: Omit<PersonalTokenView, 'createdBy'> & Partial<PersonalTokenView>): string | null {

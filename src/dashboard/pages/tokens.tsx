@@ -1,0 +1,152 @@
+import { type ReactNode, useMemo } from 'react';
+import { useParams } from 'react-router';
+import { useMe } from '../api/me.ts';
+import { type ProjectPlaces, usePlaces } from '../api/places.ts';
+import { type ListedToken, tokenHomes, useServiceTokens } from '../api/service-tokens.ts';
+import { Button } from '../parts/button.tsx';
+import { Choices } from '../parts/choices.tsx';
+import { CopyCommand } from '../parts/copy-command.tsx';
+import { Empty } from '../parts/empty.tsx';
+import { FilterField } from '../parts/filter-field.tsx';
+import { Loaded } from '../parts/loaded.tsx';
+import { Page } from '../parts/page.tsx';
+import { Skeleton } from '../parts/skeleton.tsx';
+import { type Filters, useFilters } from '../parts/use-filters.ts';
+import { useNow } from '../parts/use-now.ts';
+import { adminOf } from '../text/admin-of.ts';
+import { isChosen, placeNames, scopeText, shownState, type StateChoice, stateChoices } from '../text/service-token.ts';
+import { NewTokenDrawer } from './tokens/new-token.tsx';
+import { TokenDrawer } from './tokens/token-drawer.tsx';
+import { type NamedToken, TokenTable } from './tokens/token-table.tsx';
+
+/** The service tokens of an organization: what each may do, whether it is used, and its end. */
+export function TokensPage(): ReactNode {
+  const { organization = '' } = useParams();
+  const { data: user } = useMe();
+  const rights = adminOf(organization, user ?? { organizations: [] });
+  const homes = tokenHomes(organization, rights);
+  const tokens = useServiceTokens(organization, homes);
+  const places = usePlaces(organization);
+  const filters = useFilters();
+  const isRefused = user !== undefined && homes.length === 0;
+  return (
+    <Page
+      title="Service tokens"
+      intro="Machines read and write secrets with these. A token acts for no person, and stays when a person leaves."
+      wide
+      actions={
+        homes.length === 0 ? undefined : (
+          <Button look="primary" onClick={() => filters.set({ new: '1' })}>
+            New token
+          </Button>
+        )
+      }
+    >
+      {isRefused ? (
+        <Empty title="Only admins see service tokens">
+          <p>Ask an admin of {organization} or of a project for a token, or for the role.</p>
+        </Empty>
+      ) : (
+        <Loaded query={tokens} waiting={<Waiting />}>
+          {(list) => <Tokens organization={organization} list={list} places={places.data} filters={filters} />}
+        </Loaded>
+      )}
+      {filters.get('new') === '' || homes.length === 0 ? undefined : (
+        <NewTokenDrawer
+          organization={organization}
+          rights={rights}
+          places={places.data ?? []}
+          onClose={() => filters.set({ new: '' })}
+        />
+      )}
+    </Page>
+  );
+}
+
+function Waiting(): ReactNode {
+  return (
+    <>
+      <div className="toolbar toolbar-waiting" />
+      <Skeleton name="Loading the tokens" rows={6} look="tall" />
+    </>
+  );
+}
+
+interface TokensProps {
+  readonly organization: string;
+  readonly list: readonly ListedToken[];
+  /** Undefined while they load. */
+  readonly places: readonly ProjectPlaces[] | undefined;
+  readonly filters: Filters;
+}
+
+const choiceTexts: Readonly<Record<StateChoice, string>> = {
+  live: 'In use',
+  expired: 'Expired',
+  revoked: 'Revoked',
+  all: 'All',
+};
+
+function Tokens({ organization, list, places, filters }: TokensProps): ReactNode {
+  const names = useMemo(() => (places === undefined ? undefined : placeNames(places)), [places]);
+  const now = useNow();
+  const all: readonly NamedToken[] = list.map((token) => ({
+    token,
+    state: shownState(token, new Date(now)),
+    place: scopeText(token, names),
+  }));
+  const text = filters.get('q');
+  const matching = all.filter((entry) => matches(entry, text.trim().toLowerCase()));
+  const chosen = stateChoices.find((choice) => choice === filters.get('state')) ?? 'live';
+  const shown = matching.filter(({ state }) => isChosen(state, chosen));
+  const open = all.find(({ token }) => token.id === filters.get('token'));
+  if (list.length === 0) return <NoTokens organization={organization} />;
+  return (
+    <>
+      <div className="toolbar">
+        <FilterField name="Filter by name or place" value={text} onChange={(q) => filters.set({ q })} />
+        <Choices
+          name="State"
+          chosen={chosen}
+          choices={stateChoices.map((value) => ({
+            value,
+            text: choiceTexts[value],
+            count: matching.filter(({ state }) => isChosen(state, value)).length,
+          }))}
+          onChoose={(state) => filters.set({ state: state === 'live' ? '' : state })}
+        />
+      </div>
+      {shown.length === 0 ? (
+        <Empty title={text.trim() === '' ? 'No token is in this state' : 'No token matches'} />
+      ) : (
+        <TokenTable tokens={shown} linkTo={(id) => filters.with({ token: id })} />
+      )}
+      {open === undefined ? undefined : (
+        <TokenDrawer
+          key={open.token.id}
+          organization={organization}
+          {...open}
+          names={names}
+          onClose={() => filters.set({ token: '' })}
+        />
+      )}
+    </>
+  );
+}
+
+/** A token by its name, its place, its namespace or its creator. */
+function matches({ token, place }: NamedToken, text: string): boolean {
+  const words = [token.name, place, token.holder?.namespace ?? '', token.createdByName, token.id];
+  return words.some((word) => word.toLowerCase().includes(text));
+}
+
+function NoTokens({ organization }: { readonly organization: string }): ReactNode {
+  return (
+    <Empty title="There is no service token yet">
+      <p>SecretSyncs need none: each namespace gets a token without a value. CI and other machines need one.</p>
+      <CopyCommand name="create a service token">
+        {`keyframe token create-service -o ${organization} -n ci -s organization -p read --expires-in 90`}
+      </CopyCommand>
+    </Empty>
+  );
+}

@@ -1,0 +1,168 @@
+import { type ComponentProps, type ReactNode, useId, useState } from 'react';
+import type { ProjectPlaces } from '../../api/places.ts';
+import { type NewToken, tokenHomes, useCreateToken } from '../../api/service-tokens.ts';
+import { Button } from '../../parts/button.tsx';
+import { ChoiceField } from '../../parts/choice-field.tsx';
+import { Drawer } from '../../parts/drawer.tsx';
+import { NeedsRecentSignIn } from '../../parts/needs-recent-sign-in.tsx';
+import { Notice } from '../../parts/notice.tsx';
+import { Refusal } from '../../parts/refusal.tsx';
+import { useShownOnce } from '../../parts/shown-once.tsx';
+import { useFirstFocus } from '../../parts/use-first-focus.ts';
+import type { AdminOf } from '../../text/admin-of.ts';
+
+export interface NewTokenDrawerProps {
+  readonly organization: string;
+  readonly rights: AdminOf;
+  readonly places: readonly ProjectPlaces[];
+  readonly onClose: () => void;
+}
+
+/** A session creates no token that is valid for longer. */
+const lifetimes = [
+  ['7', 'In 7 days'],
+  ['30', 'In 30 days'],
+  ['90', 'In 90 days'],
+  ['', 'As late as your sign-in allows, 90 days at most'],
+] as const;
+
+/** Creates a token, and shows its value once. */
+export function NewTokenDrawer({ organization, rights, places, onClose }: NewTokenDrawerProps): ReactNode {
+  const create = useCreateToken(organization);
+  const value = useShownOnce('token', onClose);
+  return (
+    <Drawer title="New service token" onClose={value.close}>
+      {value.isShown ? (
+        <>
+          <Notice kind="info">The token exists.</Notice>
+          {value.box}
+          <div className="form-end">
+            <Button look="primary" onClick={value.close}>
+              Done
+            </Button>
+          </div>
+        </>
+      ) : (
+        <>
+          <NeedsRecentSignIn>To create a token</NeedsRecentSignIn>
+          {create.error === null ? undefined : <Refusal error={create.error} />}
+          <NewTokenForm
+            places={placesFor(organization, rights, places)}
+            busy={create.isPending}
+            onCancel={onClose}
+            onCreate={(token) =>
+              create.mutate(token, {
+                onSuccess: ({ token: shown }) => {
+                  value.show(shown);
+                  create.reset();
+                },
+              })
+            }
+          />
+        </>
+      )}
+    </Drawer>
+  );
+}
+
+/** Where a token may act. */
+interface TokenPlace extends Pick<NewToken, 'home' | 'scope' | 'projectId' | 'environmentId'> {
+  readonly text: string;
+}
+
+/** The places for which a user may create tokens. */
+function placesFor(organization: string, rights: AdminOf, places: readonly ProjectPlaces[]): readonly TokenPlace[] {
+  const { isAdmin, projects } = rights;
+  const homeOf = (project: string): string =>
+    tokenHomes(organization, isAdmin ? rights : { isAdmin, projects: [project] })[0] ?? '';
+  const within = places
+    .filter(({ project }) => isAdmin || projects.includes(project.slug))
+    .flatMap<TokenPlace>(({ project, environments }) => {
+      const home = homeOf(project.slug);
+      return [
+        { home, scope: 'project', projectId: project.id, text: `${project.slug}, with all its environments` },
+        ...environments.map<TokenPlace>(({ id, slug }) => ({
+          home,
+          scope: 'environment',
+          environmentId: id,
+          text: `${project.slug} / ${slug}`,
+        })),
+      ];
+    });
+  return isAdmin ? [...within, { home: homeOf(''), scope: 'organization', text: 'The whole organization' }] : within;
+}
+
+interface NewTokenFormProps {
+  readonly places: readonly TokenPlace[];
+  readonly busy: boolean;
+  readonly onCancel: () => void;
+  readonly onCreate: (token: NewToken) => void;
+}
+
+function NewTokenForm({ places, busy, onCancel, onCreate }: NewTokenFormProps): ReactNode {
+  const [name, setName] = useState('');
+  const [placeText, setPlaceText] = useState('');
+  const [permission, setPermission] = useState('read');
+  const [days, setDays] = useState<string>('');
+  const [fault, setFault] = useState<string>();
+  const id = useId();
+  const first = useFirstFocus<HTMLInputElement>();
+  const submit: ComponentProps<'form'>['onSubmit'] = (event) => {
+    event.preventDefault();
+    const place = places.find(({ text }) => text === placeText);
+    const found = name.trim() === '' ? 'Name the token.' : undefined;
+    setFault(found ?? (place === undefined ? 'Choose where it may act.' : undefined));
+    if (found !== undefined || place === undefined || busy) return;
+    const { text: _, ...where } = place;
+    onCreate({
+      ...where,
+      name: name.trim(),
+      permission: permission === 'read_write' ? 'read_write' : 'read',
+      ...(days === '' ? {} : { expiresInDays: Number(days) }),
+    });
+  };
+  return (
+    <form className="form" onSubmit={submit} noValidate>
+      <div className="field">
+        <label htmlFor={id}>Name</label>
+        <input
+          ref={first}
+          id={id}
+          className="input"
+          value={name}
+          onChange={(event) => setName(event.target.value)}
+          placeholder="Such as ci or deploy"
+          maxLength={200}
+          autoComplete="off"
+          aria-describedby={`${id}-fault`}
+        />
+      </div>
+      <ChoiceField
+        label="Place"
+        value={placeText}
+        options={[['', 'Choose a place'], ...places.map(({ text }) => [text, text] as const)]}
+        onChange={setPlaceText}
+        help="It can be used for nothing else. Choose the smallest place that does."
+      />
+      <ChoiceField
+        label="Permission"
+        value={permission}
+        options={[
+          ['read', 'Read secrets'],
+          ['read_write', 'Read and write secrets'],
+        ]}
+        onChange={setPermission}
+      />
+      <ChoiceField label="Expires" value={days} options={lifetimes} onChange={setDays} />
+      <p id={`${id}-fault`} className="field-fault" role="alert">
+        {fault}
+      </p>
+      <div className="form-end">
+        <Button onClick={onCancel}>Cancel</Button>
+        <Button look="primary" type="submit" busy={busy}>
+          Create token
+        </Button>
+      </div>
+    </form>
+  );
+}

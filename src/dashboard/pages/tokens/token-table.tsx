@@ -1,0 +1,94 @@
+import type { ReactNode } from 'react';
+import { Link } from 'react-router';
+import type { ListedToken } from '../../api/service-tokens.ts';
+import { Moment } from '../../parts/moment.tsx';
+import { Status, type Tone } from '../../parts/status.tsx';
+import { VirtualTable } from '../../parts/virtual-table.tsx';
+import type { ShownState } from '../../text/service-token.ts';
+
+/** A token with what the page says of it. */
+export interface NamedToken {
+  readonly token: ListedToken;
+  readonly state: ShownState;
+  readonly place: string;
+}
+
+export interface TokenTableProps {
+  readonly tokens: readonly NamedToken[];
+  /** The query that opens a token. */
+  readonly linkTo: (id: string) => string;
+}
+
+const columns = ['Name', 'Access', 'Last used', 'State'];
+const rowHeight = { wide: 60, narrow: 84 };
+
+export function TokenTable({ tokens, linkTo }: TokenTableProps): ReactNode {
+  return (
+    <VirtualTable
+      name="Service tokens"
+      className="token-grid"
+      columns={columns}
+      rows={tokens}
+      rowKey={({ token }) => token.id}
+      rowHeight={rowHeight}
+    >
+      {({ token, state, place }) => (
+        <>
+          <th scope="row" className="two-lines grid-name">
+            <Link to={linkTo(token.id)}>{token.name}</Link>
+            <span className="small muted">
+              {token.holder === null ? (
+                <>
+                  By {token.createdByName} <Moment at={token.createdAt} />
+                </>
+              ) : (
+                <>
+                  Keyless, for {token.holder.namespace} in {token.holder.cluster}
+                </>
+              )}
+            </span>
+          </th>
+          <td className="two-lines grid-place">
+            <span>{place}</span>
+            <span className="small muted">{token.permission === 'read' ? 'Reads' : 'Reads and writes'}</span>
+          </td>
+          <td className="grid-used muted">{token.lastUsedAt === null ? 'Never' : <Moment at={token.lastUsedAt} />}</td>
+          <td className="two-lines grid-state">
+            <TokenStatus state={state} />
+            <StateNote token={token} state={state} />
+          </td>
+        </>
+      )}
+    </VirtualTable>
+  );
+}
+
+const tones: Readonly<Record<ShownState, Tone>> = {
+  active: 'good',
+  expiring: 'warn',
+  suspended: 'warn',
+  expired: 'neutral',
+  revoked: 'danger',
+};
+const words: Readonly<Record<ShownState, string>> = {
+  active: 'Active',
+  expiring: 'Expires soon',
+  suspended: 'Suspended',
+  expired: 'Expired',
+  revoked: 'Revoked',
+};
+
+export function TokenStatus({ state }: { readonly state: ShownState }): ReactNode {
+  return <Status tone={tones[state]}>{words[state]}</Status>;
+}
+
+function StateNote({ token, state }: Pick<NamedToken, 'token' | 'state'>): ReactNode {
+  const at = state === 'revoked' ? token.revokedAt : state === 'suspended' ? token.suspendedAt : token.expiresAt;
+  if (at === null) return <span className="small muted">No expiry</span>;
+  return (
+    <span className="small muted">
+      {state === 'active' ? 'Expires ' : ''}
+      <Moment at={at} />
+    </span>
+  );
+}

@@ -1,0 +1,29 @@
+import { useSearchParams } from 'react-router';
+
+/** The filters of a list, in the query of the page's address. They are names and ids, and never values. */
+export interface Filters {
+  /** Empty if it is not set. */
+  readonly get: (name: string) => string;
+  /** Sets several at once; an empty one is removed. It adds no entry to the history. */
+  readonly set: (changes: Readonly<Record<string, string>>) => void;
+  /** The query with changes, for a link. */
+  readonly with: (changes: Readonly<Record<string, string>>) => string;
+}
+
+export function useFilters(): Filters {
+  const [query, setQuery] = useSearchParams();
+  return {
+    get: (name) => query.get(name) ?? '',
+    set: (changes) => setQuery((former) => changed(former, changes), { replace: true }),
+    with: (changes) => `?${changed(query, changes).toString()}`,
+  };
+}
+
+function changed(former: URLSearchParams, changes: Readonly<Record<string, string>>): URLSearchParams {
+  const next = new URLSearchParams(former);
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === '') next.delete(name);
+    else next.set(name, value);
+  }
+  return next;
+}
