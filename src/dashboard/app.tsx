@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import { Route, Routes } from 'react-router';
 import { dashboardPaths } from '../wire/dashboard-paths.ts';
+import { AuditPage, InstanceAuditPage } from './pages/audit.tsx';
 import { DevicePage } from './pages/device.tsx';
 import { EnvironmentPage } from './pages/environment.tsx';
 import { EnvironmentsPage } from './pages/environments.tsx';
@@ -31,6 +32,8 @@ export function App(): ReactNode {
           <Route path={dashboardPaths.environments} element={<EnvironmentsPage />} />
           <Route path={dashboardPaths.environment} element={<EnvironmentPage />} />
           <Route path={dashboardPaths.tokens} element={<TokensPage />} />
+          <Route path={dashboardPaths.audit} element={<AuditPage />} />
+          <Route path={dashboardPaths.instanceAudit} element={<InstanceAuditPage />} />
           <Route path={dashboardPaths.firstSteps} element={<FirstStepsPage />} />
           <Route path={dashboardPaths.sessions} element={<SessionsPage />} />
           <Route path={dashboardPaths.signInMethods} element={<SignInMethodsPage />} />

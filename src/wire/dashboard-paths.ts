@@ -9,6 +9,8 @@ export const dashboardPaths = {
   environments: '/orgs/:organization/environments',
   environment: '/orgs/:organization/environments/:project/:environment',
   tokens: '/orgs/:organization/tokens',
+  audit: '/orgs/:organization/audit',
+  instanceAudit: '/audit',
   signIn: '/sign-in',
   sessions: '/sessions',
   signInMethods: '/sign-in-methods',

@@ -48,7 +48,15 @@ export function TokensPage(): ReactNode {
         </Empty>
       ) : (
         <Loaded query={tokens} waiting={<Waiting />}>
-          {(list) => <Tokens organization={organization} list={list} places={places.data} filters={filters} />}
+          {(list) => (
+            <Tokens
+              organization={organization}
+              mayAudit={rights.isAdmin}
+              list={list}
+              places={places.data}
+              filters={filters}
+            />
+          )}
         </Loaded>
       )}
       {filters.get('new') === '' || homes.length === 0 ? undefined : (
@@ -74,6 +82,7 @@ function Waiting(): ReactNode {
 
 interface TokensProps {
   readonly organization: string;
+  readonly mayAudit: boolean;
   readonly list: readonly ListedToken[];
   /** Undefined while they load. */
   readonly places: readonly ProjectPlaces[] | undefined;
@@ -87,7 +96,7 @@ const choiceTexts: Readonly<Record<StateChoice, string>> = {
   all: 'All',
 };
 
-function Tokens({ organization, list, places, filters }: TokensProps): ReactNode {
+function Tokens({ organization, mayAudit, list, places, filters }: TokensProps): ReactNode {
   const names = useMemo(() => (places === undefined ? undefined : placeNames(places)), [places]);
   const now = useNow();
   const all: readonly NamedToken[] = list.map((token) => ({
@@ -125,6 +134,7 @@ function Tokens({ organization, list, places, filters }: TokensProps): ReactNode
         <TokenDrawer
           key={open.token.id}
           organization={organization}
+          mayAudit={mayAudit}
           {...open}
           names={names}
           onClose={() => filters.set({ token: '' })}

@@ -46,6 +46,11 @@ export function AccountMenu({ name, isAdmin, invitations, busy, error, onSignOut
         <Link className="menu-item" to={dashboardPaths.firstSteps} onClick={() => menu.current?.hidePopover()}>
           Get started
         </Link>
+        {isAdmin ? (
+          <Link className="menu-item" to={dashboardPaths.instanceAudit} onClick={() => menu.current?.hidePopover()}>
+            Audit of the instance
+          </Link>
+        ) : undefined}
         <a className="menu-item" href="/docs">
           HTTP interface
         </a>

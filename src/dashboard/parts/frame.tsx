@@ -14,7 +14,8 @@ import { OrganizationChoice } from './organization-choice.tsx';
 const pages = [
   { path: dashboardPaths.overview, name: 'Overview', end: true },
   { path: dashboardPaths.environments, name: 'Environments' },
-  { path: dashboardPaths.tokens, name: 'Tokens', for: 'admins' },
+  { path: dashboardPaths.tokens, name: 'Tokens', for: 'tokenAdmins' },
+  { path: dashboardPaths.audit, name: 'Audit', for: 'admins' },
 ] as const satisfies readonly OrganizationPage[];
 
 interface OrganizationPage {
@@ -22,8 +23,8 @@ interface OrganizationPage {
   readonly name: string;
   /** Whether paths below it are other pages. */
   readonly end?: boolean;
-  /** Only users who administer a place of the organization have the link. */
-  readonly for?: 'admins';
+  /** Who has the link, if not everyone: admins of the organization, or also those of a project. */
+  readonly for?: 'admins' | 'tokenAdmins';
 }
 
 /** The header, and the page below it. A visitor without a session goes to the sign-in, and comes back after it. */
@@ -107,7 +108,10 @@ function Navigation({ user }: { readonly user: User }): ReactNode {
 
 function pagesFor(user: User, organization: string): readonly OrganizationPage[] {
   const { isAdmin, projects } = adminOf(organization, user);
-  return pages.filter((page: OrganizationPage) => page.for === undefined || isAdmin || projects.length > 0);
+  return pages.filter(
+    (page: OrganizationPage) =>
+      page.for === undefined || isAdmin || (page.for === 'tokenAdmins' && projects.length > 0),
+  );
 }
 
 /** The organization of the page; on a page without one the last one, and before that the first of the user. */

@@ -11,7 +11,7 @@ const looks = (['light', 'dark'] as const).flatMap((scheme) =>
 
 const screenshots = join(checkoutDirectory, 'reports', 'screenshots');
 /** The pictures of docs/dashboard.md. */
-const documented = ['sign-in', 'first-steps', 'sessions', 'overview', 'environment', 'review', 'key', 'tokens'];
+const documented = ['sign-in', 'first-steps', 'sessions', 'overview', 'environment', 'review', 'key', 'tokens', 'audit'];
 const pictures = join(checkoutDirectory, 'docs', 'pictures');
 
 /**

@@ -1,4 +1,6 @@
 import { type ReactNode, useState } from 'react';
+import { generatePath, Link } from 'react-router';
+import { dashboardPaths } from '../../../wire/dashboard-paths.ts';
 import { type ListedToken, useReinstateToken, useRevokeToken } from '../../api/service-tokens.ts';
 import { AskFirst } from '../../parts/ask-first.tsx';
 import { Button } from '../../parts/button.tsx';
@@ -15,12 +17,22 @@ import { type NamedToken, TokenStatus } from './token-table.tsx';
 
 export interface TokenDrawerProps extends NamedToken {
   readonly organization: string;
+  /** Whether the user reads the audit. */
+  readonly mayAudit: boolean;
   readonly names: PlaceNames | undefined;
   readonly onClose: () => void;
 }
 
 /** One token: what it may do, who made it, and its end. */
-export function TokenDrawer({ organization, token, state, place, names, onClose }: TokenDrawerProps): ReactNode {
+export function TokenDrawer({
+  organization,
+  mayAudit,
+  token,
+  state,
+  place,
+  names,
+  onClose,
+}: TokenDrawerProps): ReactNode {
   const value = useShownOnce('token', onClose);
   const [done, setDone] = useState('');
   const isLive = state !== 'revoked' && state !== 'expired';
@@ -43,10 +55,17 @@ export function TokenDrawer({ organization, token, state, place, names, onClose 
       {state === 'revoked' && token.holder !== null ? (
         <Reinstate organization={organization} token={token} place={place} onDone={setDone} />
       ) : undefined}
-      <section className="drawer-section">
-        <h3>What it did</h3>
-        <CopyCommand name="show what it did">{`keyframe audit -o ${organization} --actor ${token.id}`}</CopyCommand>
-      </section>
+      {mayAudit ? (
+        <section className="drawer-section">
+          <h3>What it did</h3>
+          <p>
+            <Link to={`${generatePath(dashboardPaths.audit, { organization })}?actor=${token.id}`}>
+              See it in the audit
+            </Link>
+          </p>
+          <CopyCommand name="show what it did">{`keyframe audit -o ${organization} --actor ${token.id}`}</CopyCommand>
+        </section>
+      ) : undefined}
     </Drawer>
   );
 }

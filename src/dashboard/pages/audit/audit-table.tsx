@@ -1,0 +1,69 @@
+import type { ReactNode } from 'react';
+import { Link } from 'react-router';
+import type { AuditEntryView } from '../../../wire/audit.ts';
+import { Moment } from '../../parts/moment.tsx';
+import { Status, type Tone } from '../../parts/status.tsx';
+import { VirtualTable } from '../../parts/virtual-table.tsx';
+import { targetText } from '../../text/audit-target.ts';
+
+export interface AuditTableProps {
+  /** Newest first. */
+  readonly entries: readonly AuditEntryView[];
+  /** Whether these are still the entries of the former filter. */
+  readonly isFormer: boolean;
+  /** The query that opens an entry. */
+  readonly linkTo: (id: string) => string;
+}
+
+const columns = ['What', 'Who', 'When', 'Outcome'];
+const rowHeight = { wide: 60, narrow: 84 };
+
+export function AuditTable({ entries, isFormer, linkTo }: AuditTableProps): ReactNode {
+  return (
+    <VirtualTable
+      name="Audit entries"
+      className={isFormer ? 'audit-grid grid-former' : 'audit-grid'}
+      columns={columns}
+      rows={entries}
+      rowKey={({ id }) => id}
+      rowHeight={rowHeight}
+    >
+      {(entry) => (
+        <>
+          <th scope="row" className="two-lines grid-name">
+            <Link to={linkTo(entry.id)}>{entry.action}</Link>
+            <span className="small muted">{targetText(entry.target)}</span>
+          </th>
+          <td className="two-lines grid-place">
+            <span>{entry.actor.name}</span>
+            <span className="small muted">{actorWords[entry.actor.type]}</span>
+          </td>
+          <td className="grid-used muted">
+            <Moment at={entry.at} />
+          </td>
+          <td className="grid-state">
+            <OutcomeStatus outcome={entry.outcome} />
+          </td>
+        </>
+      )}
+    </VirtualTable>
+  );
+}
+
+export const actorWords: Readonly<Record<AuditEntryView['actor']['type'], string>> = {
+  user: 'User',
+  service_token: 'Service token',
+  resource: 'Custom resource',
+  system: 'The server',
+};
+
+const outcomes: Readonly<Record<AuditEntryView['outcome'], readonly [tone: Tone, word: string]>> = {
+  success: ['good', 'Done'],
+  denied: ['danger', 'Denied'],
+  failed: ['warn', 'Failed'],
+};
+
+export function OutcomeStatus({ outcome }: Pick<AuditEntryView, 'outcome'>): ReactNode {
+  const [tone, word] = outcomes[outcome];
+  return <Status tone={tone}>{word}</Status>;
+}

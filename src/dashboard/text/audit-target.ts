@@ -1,0 +1,45 @@
+import type { AuditEntryView } from '../../wire/audit.ts';
+
+type Target = AuditEntryView['target'];
+
+const maxNames = 3;
+
+/**
+ * The target on one line: its place first, as `shop / production`, then names, then the rest without ids beside which a name
+ * says the same.
+ */
+export function targetText({ project, environment, ...target }: Target): string {
+  const place = [project, environment].filter((slug) => typeof slug === 'string').join(' / ');
+  const rest = Object.entries(target)
+    .filter(
+      ([field, value]) => !isNothing(value) && !field.endsWith('Id') && field !== 'id' && field !== 'organization',
+    )
+    .map(([field, value]) => (isName(field) ? shownValue(value) : `${words(field)} ${shownValue(value)}`));
+  return [place, ...rest].filter((part) => part !== '').join(' · ');
+}
+
+/** All of a target, for the drawer: each field with its value. */
+export function targetFields(target: Target): readonly (readonly [name: string, value: string])[] {
+  return Object.entries(target).flatMap(([field, value]) =>
+    isNothing(value) ? [] : [[words(field), Array.isArray(value) ? value.join(', ') : String(value)] as const],
+  );
+}
+
+function isName(field: string): boolean {
+  return ['name', 'key', 'keys', 'email'].includes(field);
+}
+
+function isNothing(value: Target[string]): boolean {
+  return value === null || (Array.isArray(value) && value.length === 0);
+}
+
+function shownValue(value: Target[string]): string {
+  if (!Array.isArray(value)) return String(value);
+  const shown = value.slice(0, maxNames).join(', ');
+  return value.length > maxNames ? `${shown} and ${value.length - maxNames} more` : shown;
+}
+
+/** `syncedRevision` as "synced revision". */
+function words(field: string): string {
+  return field.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+}
