@@ -6,6 +6,7 @@ import { DevicePage } from './pages/device.tsx';
 import { EnvironmentPage } from './pages/environment.tsx';
 import { EnvironmentsPage } from './pages/environments.tsx';
 import { FirstStepsPage } from './pages/first-steps.tsx';
+import { GrantsPage } from './pages/grants.tsx';
 import { HomePage } from './pages/home.tsx';
 import { InvitationsPage } from './pages/invitations.tsx';
 import { LinkPage } from './pages/link.tsx';
@@ -32,6 +33,7 @@ export function App(): ReactNode {
           <Route path={dashboardPaths.environments} element={<EnvironmentsPage />} />
           <Route path={dashboardPaths.environment} element={<EnvironmentPage />} />
           <Route path={dashboardPaths.tokens} element={<TokensPage />} />
+          <Route path={dashboardPaths.grants} element={<GrantsPage />} />
           <Route path={dashboardPaths.audit} element={<AuditPage />} />
           <Route path={dashboardPaths.instanceAudit} element={<InstanceAuditPage />} />
           <Route path={dashboardPaths.firstSteps} element={<FirstStepsPage />} />

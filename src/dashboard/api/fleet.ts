@@ -31,6 +31,11 @@ function fleetQuery(organization: string) {
   });
 }
 
+/** The same as a list. */
+export function useConsumers(organization: string): UseQueryResult<readonly FleetConsumerView[], ApiError> {
+  return useQuery(fleetQuery(organization));
+}
+
 /** What reads the environments of an organization, requested again every ten seconds. */
 export function useFleet(organization: string): UseQueryResult<FleetSummary, ApiError> {
   return useQuery({ ...fleetQuery(organization), select: summarizeFleet });

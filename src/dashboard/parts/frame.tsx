@@ -15,6 +15,7 @@ const pages = [
   { path: dashboardPaths.overview, name: 'Overview', end: true },
   { path: dashboardPaths.environments, name: 'Environments' },
   { path: dashboardPaths.tokens, name: 'Tokens', for: 'tokenAdmins' },
+  { path: dashboardPaths.grants, name: 'Grants' },
   { path: dashboardPaths.audit, name: 'Audit', for: 'admins' },
 ] as const satisfies readonly OrganizationPage[];
 

@@ -11,7 +11,18 @@ const looks = (['light', 'dark'] as const).flatMap((scheme) =>
 
 const screenshots = join(checkoutDirectory, 'reports', 'screenshots');
 /** The pictures of docs/dashboard.md. */
-const documented = ['sign-in', 'first-steps', 'sessions', 'overview', 'environment', 'review', 'key', 'tokens', 'audit'];
+const documented = [
+  'sign-in',
+  'first-steps',
+  'sessions',
+  'overview',
+  'environment',
+  'review',
+  'key',
+  'tokens',
+  'audit',
+  'grants',
+];
 const pictures = join(checkoutDirectory, 'docs', 'pictures');
 
 /**
