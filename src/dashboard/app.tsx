@@ -7,6 +7,7 @@ import { EnvironmentPage } from './pages/environment.tsx';
 import { EnvironmentsPage } from './pages/environments.tsx';
 import { FirstStepsPage } from './pages/first-steps.tsx';
 import { GrantsPage } from './pages/grants.tsx';
+import { HistoryPage } from './pages/history.tsx';
 import { HomePage } from './pages/home.tsx';
 import { InvitationsPage } from './pages/invitations.tsx';
 import { LinkPage } from './pages/link.tsx';
@@ -36,6 +37,7 @@ export function App(): ReactNode {
           <Route path={dashboardPaths.grants} element={<GrantsPage />} />
           <Route path={dashboardPaths.audit} element={<AuditPage />} />
           <Route path={dashboardPaths.instanceAudit} element={<InstanceAuditPage />} />
+          <Route path={dashboardPaths.history} element={<HistoryPage />} />
           <Route path={dashboardPaths.firstSteps} element={<FirstStepsPage />} />
           <Route path={dashboardPaths.sessions} element={<SessionsPage />} />
           <Route path={dashboardPaths.signInMethods} element={<SignInMethodsPage />} />

@@ -12,6 +12,7 @@ export const dashboardPaths = {
   grants: '/orgs/:organization/grants',
   audit: '/orgs/:organization/audit',
   instanceAudit: '/audit',
+  history: '/orgs/:organization/environments/:project/:environment/history',
   signIn: '/sign-in',
   sessions: '/sessions',
   signInMethods: '/sign-in-methods',

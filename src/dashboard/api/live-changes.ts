@@ -5,13 +5,14 @@ import { type Place, pathOf } from '../text/place.ts';
 import { ApiError, openStream } from './client.ts';
 import { meQuery } from './me.ts';
 import { keysQuery } from './secrets.ts';
+import { timelineKey } from './timeline.ts';
 
 const [firstPauseMs, maxPauseMs] = [1_000, 30_000];
 /** Several changes at once lead to one request. */
 const gatherMs = 250;
 
 /**
- * Requests the keys of an environment again after each change of any user, which its stream reports. While the page is hidden
+ * Requests the keys and the history of an environment again after each change of any user, which its stream reports. While the page is hidden
  * the stream is closed: a browser has few connections to a server.
  */
 export function useLiveChanges(place: Place): void {
@@ -26,6 +27,7 @@ export function useLiveChanges(place: Place): void {
       timer ??= setTimeout(() => {
         timer = undefined;
         void client.invalidateQueries({ queryKey });
+        void client.invalidateQueries({ queryKey: timelineKey(path) });
       }, gatherMs);
     };
     const onEnd = (error: unknown): void => {

@@ -24,6 +24,16 @@ export function useKeys(place: Place): UseQueryResult<SecretKeyListView, ApiErro
   return useQuery(keysQuery(place));
 }
 
+/** The keys of an environment as of a revision, by number or id, without values. */
+export function useKeysAt(place: Place, revision: string): UseQueryResult<SecretKeyListView, ApiError> {
+  return useQuery<SecretKeyListView, ApiError>({
+    queryKey: ['keys-at', pathOf(place), revision],
+    queryFn: () =>
+      callApi<SecretKeyListView>(`/secrets/${pathOf(place)}?values=false&revision=${encodeURIComponent(revision)}`),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+}
+
 /** The environment itself. */
 export function useEnvironment(place: Place): UseQueryResult<EnvironmentView, ApiError> {
   return useQuery<EnvironmentView, ApiError>({

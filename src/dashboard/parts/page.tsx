@@ -3,6 +3,8 @@ import { NavigationType, useNavigationType } from 'react-router';
 
 export interface PageProps {
   readonly title: string;
+  /** Title of the document, if pages with the same heading must be distinguished. */
+  readonly documentTitle?: string;
   readonly intro?: ReactNode;
   /** What the title is part of, above it. */
   readonly trail?: ReactNode;
@@ -14,10 +16,18 @@ export interface PageProps {
 }
 
 /** A page in the frame. Its heading gets the focus after a navigation, so that a screen reader reads it. */
-export function Page({ title, intro, trail, wide = false, actions, children }: PageProps): ReactNode {
+export function Page({
+  title,
+  documentTitle = title,
+  intro,
+  trail,
+  wide = false,
+  actions,
+  children,
+}: PageProps): ReactNode {
   const heading = useRef<HTMLHeadingElement>(null);
   const navigation = useNavigationType();
-  useTitle(title);
+  useTitle(documentTitle);
   useEffect(() => {
     if (navigation !== NavigationType.Pop) heading.current?.focus();
   }, [navigation]);

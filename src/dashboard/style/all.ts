@@ -10,3 +10,4 @@ import './drawer.css';
 import './environment.css';
 import './history.css';
 import './access.css';
+import './timeline.css';

@@ -26,6 +26,8 @@ const admins = new Set(['admin', 'owner']);
 /** What a user may do at a place. The server decides; the page only leaves out what it would refuse. */
 export interface Rights {
   readonly mayWrite: boolean;
+  /** A protected environment too. */
+  readonly mayTakeSnapshots: boolean;
   readonly mayDestroy: boolean;
 }
 
@@ -45,5 +47,6 @@ export function rightsAt(
     ),
   ].map(({ role }) => role);
   const mayDestroy = roles.some((role) => admins.has(role));
-  return { mayDestroy, mayWrite: isProtected ? mayDestroy : roles.some((role) => writers.has(role)) };
+  const mayTakeSnapshots = roles.some((role) => writers.has(role));
+  return { mayDestroy, mayTakeSnapshots, mayWrite: isProtected ? mayDestroy : mayTakeSnapshots };
 }

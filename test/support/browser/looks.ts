@@ -22,6 +22,8 @@ const documented = [
   'tokens',
   'audit',
   'grants',
+  'history',
+  'revision',
 ];
 const pictures = join(checkoutDirectory, 'docs', 'pictures');
 

@@ -106,13 +106,13 @@ describe('what a user may do', () => {
   const place = { organization: 'acme', project: 'shop', environment: 'production' };
   const member = (role: string) => ({ organizations: [{ slug: 'acme', role }] });
   test.each([
-    ['viewer', false, [false, false]],
-    ['developer', false, [true, false]],
-    ['developer', true, [false, false]],
-    ['admin', true, [true, true]],
-    ['owner', false, [true, true]],
-  ] as const)('as %s, protected: %s', (role, isProtected, [mayWrite, mayDestroy]) => {
-    expect(rightsAt(place, member(role), { isProtected })).toEqual({ mayWrite, mayDestroy });
+    ['viewer', false, [false, false, false]],
+    ['developer', false, [true, true, false]],
+    ['developer', true, [false, true, false]],
+    ['admin', true, [true, true, true]],
+    ['owner', false, [true, true, true]],
+  ] as const)('as %s, protected: %s', (role, isProtected, [mayWrite, mayTakeSnapshots, mayDestroy]) => {
+    expect(rightsAt(place, member(role), { isProtected })).toEqual({ mayWrite, mayTakeSnapshots, mayDestroy });
   });
 
   test('includes roles of the project and of the environment, and not of others', () => {

@@ -1,0 +1,62 @@
+import { type ReactNode, useState } from 'react';
+import { useSearchParams } from 'react-router';
+import { Button } from '../parts/button.tsx';
+import { Notice } from '../parts/notice.tsx';
+import { type EnvironmentFacts, EnvironmentShell } from './environment/shell.tsx';
+import { Events } from './history/events.tsx';
+import { NewSnapshot } from './history/new-snapshot.tsx';
+import { RevisionDrawer } from './history/revision-drawer.tsx';
+import { SnapshotDrawer } from './history/snapshot-drawer.tsx';
+import { useTimeline } from './history/use-timeline.ts';
+
+/** What happened in an environment: its revisions and snapshots on one axis. */
+export function HistoryPage(): ReactNode {
+  return (
+    <EnvironmentShell documentTitle={(environment) => `History of ${environment}`}>
+      {(facts) => <History {...facts} />}
+    </EnvironmentShell>
+  );
+}
+
+function History({ place, keys, rights }: EnvironmentFacts): ReactNode {
+  const [parameters, setParameters] = useSearchParams();
+  const [filter, setFilter] = useState('');
+  const [isNew, setNew] = useState(false);
+  const [report, setReport] = useState('');
+  const timeline = useTimeline(place);
+  const close = (): void => setParameters({});
+  const done = (text: string): void => {
+    setReport(text);
+    setNew(false);
+    close();
+  };
+  const revision = parameters.get('revision');
+  const snapshot = parameters.get('snapshot');
+  const shared = { place, present: keys.data, rights, timeline, onClose: close, onDone: done };
+  return (
+    <>
+      {report === '' ? undefined : <Notice kind="info">{report}</Notice>}
+      <div className="toolbar">
+        <input
+          type="search"
+          className="input"
+          aria-label="Filter by key, person or comment"
+          placeholder="Filter by key, person or comment"
+          value={filter}
+          onChange={(event) => setFilter(event.target.value)}
+          autoComplete="off"
+          spellCheck={false}
+        />
+        {rights.mayTakeSnapshots ? (
+          <span className="toolbar-end">
+            <Button onClick={() => setNew(true)}>Take a snapshot</Button>
+          </span>
+        ) : undefined}
+      </div>
+      <Events timeline={timeline} filter={filter} />
+      {revision === null ? undefined : <RevisionDrawer key={revision} revision={revision} {...shared} />}
+      {snapshot === null ? undefined : <SnapshotDrawer key={snapshot} id={snapshot} {...shared} />}
+      {isNew ? <NewSnapshot place={place} onClose={() => setNew(false)} onDone={done} /> : undefined}
+    </>
+  );
+}

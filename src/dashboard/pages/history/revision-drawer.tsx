@@ -1,0 +1,121 @@
+import { type ReactNode, useState } from 'react';
+import type { ChangeView, RevertView } from '../../../wire/changes.ts';
+import { revertRequest, useApply, usePlan } from '../../api/plans.ts';
+import { Button } from '../../parts/button.tsx';
+import { Drawer } from '../../parts/drawer.tsx';
+import { Moment } from '../../parts/moment.tsx';
+import { Notice } from '../../parts/notice.tsx';
+import { PlanDrawer } from '../../parts/plan-drawer.tsx';
+import { PlannedKeys } from '../../parts/planned-keys.tsx';
+import { Skeleton } from '../../parts/skeleton.tsx';
+import { counted } from '../../text/counted.ts';
+import { revertKeys } from '../../text/planned-keys.ts';
+import { originOf } from '../../text/timeline.ts';
+import { changeOf } from './changed-keys.tsx';
+import { StateThen } from './state-then.tsx';
+import type { HistoryDrawerProps } from './use-timeline.ts';
+
+export interface RevisionDrawerProps extends HistoryDrawerProps {
+  /** Its number, as the address has it. */
+  readonly revision: string;
+}
+
+/** A revision: what it changed, the state at that time, how it differs from now, and the way back. */
+export function RevisionDrawer(props: RevisionDrawerProps): ReactNode {
+  const { revision, place, present, rights, timeline, onClose } = props;
+  const [isReverting, setReverting] = useState(false);
+  const change = timeline.entries
+    .flatMap((entry) => (entry.kind === 'revision' ? [entry.change] : []))
+    .find((candidate) => String(candidate.revision) === revision);
+  if (isReverting) {
+    return <Revert {...props} revisionId={change?.revisionId ?? revision} onBack={() => setReverting(false)} />;
+  }
+  return (
+    <Drawer
+      key="details"
+      title={`Revision ${revision}`}
+      wide
+      onClose={onClose}
+      foot={
+        rights.mayWrite ? (
+          <Button look="primary" onClick={() => setReverting(true)}>
+            Revert this change
+          </Button>
+        ) : undefined
+      }
+    >
+      {change === undefined ? (
+        timeline.isLoading ? (
+          <Skeleton name="Loading the revision" rows={2} />
+        ) : undefined
+      ) : (
+        <Details change={change} />
+      )}
+      <StateThen place={place} revision={change?.revisionId ?? revision} present={present} />
+    </Drawer>
+  );
+}
+
+function Details({ change }: { readonly change: ChangeView }): ReactNode {
+  const { origin, comment } = originOf(change);
+  const changes = change.keys.map((changed) => ({
+    key: changed.key,
+    change: changeOf(changed),
+    note: changed.version === null ? 'deleted' : `v${changed.version}`,
+  }));
+  return (
+    <section className="drawer-section" aria-label="Change">
+      <p className="muted">
+        {origin === undefined ? 'Changed' : `${origin.name} ${origin.from},`} <Moment at={change.createdAt} /> by{' '}
+        {change.changedByName}
+      </p>
+      {comment === null ? undefined : <p className="event-comment">{comment}</p>}
+      <h3>It changed {counted(changes.length, 'key')}</h3>
+      <PlannedKeys name="Changed keys" changes={changes} />
+    </section>
+  );
+}
+
+interface RevertProps extends RevisionDrawerProps {
+  /** Or its number, while its entry is not loaded. */
+  readonly revisionId: string;
+  readonly onBack: () => void;
+}
+
+function Revert({ revision, revisionId, place, present, onBack, onClose, onDone }: RevertProps): ReactNode {
+  const [overwrite, setOverwrite] = useState(false);
+  const request = revertRequest(place, { revision: revisionId, overwrite });
+  const plan = usePlan<RevertView>(request);
+  const apply = useApply<RevertView>(place, request);
+  const conflicts = plan.data?.conflicts ?? [];
+  return (
+    <PlanDrawer
+      title={`Revert revision ${revision}`}
+      intro={`Each key of revision ${revision} returns to what it was before. Later changes of other keys stay, and the history too.`}
+      plan={plan}
+      onBack={onBack}
+      onClose={onClose}
+      apply={apply}
+      keysOf={revertKeys}
+      present={present?.revisionId}
+      label={`Revert revision ${revision}`}
+      origin={`reverted revision ${revision}`}
+      obstacle={
+        conflicts.length > 0 && !overwrite ? (
+          <Notice>
+            {counted(conflicts.length, 'key')} changed again after this revision:{' '}
+            {conflicts.map(({ key }) => key).join(', ')}. Nothing is reverted unless you decide to overwrite.
+          </Notice>
+        ) : undefined
+      }
+      onDone={(done) => onDone(`Reverted revision ${revision}, as revision ${done.revision}.`)}
+    >
+      {conflicts.length > 0 || overwrite ? (
+        <label className="check">
+          <input type="checkbox" checked={overwrite} onChange={(event) => setOverwrite(event.target.checked)} />
+          Overwrite keys that changed again later
+        </label>
+      ) : undefined}
+    </PlanDrawer>
+  );
+}

@@ -1,0 +1,68 @@
+import type { RevertView } from '../../wire/changes.ts';
+import type { SecretKeyView } from '../../wire/secrets.ts';
+import type { RestoreView } from '../../wire/snapshots.ts';
+
+/** A key and what becomes of it. */
+export interface PlannedKey {
+  readonly key: string;
+  readonly change: 'add' | 'set' | 'delete';
+  /** What else there is to know about it. */
+  readonly note?: string;
+}
+
+/** What a plan does, and the keys that it leaves as they are although they could be expected in it. */
+export interface KeyPlan {
+  /** By key. */
+  readonly changes: readonly PlannedKey[];
+  readonly left: readonly { readonly key: string; readonly reason: string }[];
+}
+
+export function restoreKeys({ restored, recreated, pruned, skipped, destroyed }: RestoreView): KeyPlan {
+  return {
+    changes: byKey([
+      ...restored.map((key) => ({ key, change: 'set' as const, note: 'gets its value of the snapshot' })),
+      ...recreated.map((key) => ({ key, change: 'add' as const, note: 'was deleted since, and exists again' })),
+      ...pruned.map((key) => ({ key, change: 'delete' as const, note: 'was created since; its history stays' })),
+    ]),
+    left: [
+      ...skipped.map((key) => ({ key, reason: 'stays deleted' })),
+      ...destroyed.map((key) => ({ key, reason: 'stays as it is: its value in the snapshot was destroyed' })),
+    ],
+  };
+}
+
+export function revertKeys({ restored, recreated, deleted, destroyed, conflicts }: RevertView): KeyPlan {
+  const later = new Set(conflicts.map(({ key }) => key));
+  const note = (key: string, text: string): string => (later.has(key) ? `${text}; it was changed again later` : text);
+  return {
+    changes: byKey([
+      ...restored.map((key) => ({ key, change: 'set' as const, note: note(key, 'gets its value from before') })),
+      ...recreated.map((key) => ({ key, change: 'add' as const, note: note(key, 'exists again, as before') })),
+      ...deleted.map((key) => ({ key, change: 'delete' as const, note: note(key, 'did not exist before') })),
+    ]),
+    left: destroyed.map((key) => ({ key, reason: 'stays as it is: its value from before was destroyed' })),
+  };
+}
+
+/** How the keys of an earlier state became those of now. A version says nothing about whether the value is another one. */
+export function keysSince(then: readonly SecretKeyView[], now: readonly SecretKeyView[]): readonly PlannedKey[] {
+  const [before, present] = [versionsOf(then), versionsOf(now)];
+  const changes: PlannedKey[] = [];
+  for (const [key, version] of present) {
+    const former = before.get(key);
+    if (former === undefined) changes.push({ key, change: 'add', note: `created since, now v${version}` });
+    else if (former !== version) changes.push({ key, change: 'set', note: `v${former} then, v${version} now` });
+  }
+  for (const [key, version] of before) {
+    if (!present.has(key)) changes.push({ key, change: 'delete', note: `v${version} then, deleted since` });
+  }
+  return byKey(changes);
+}
+
+function versionsOf(secrets: readonly SecretKeyView[]): ReadonlyMap<string, number> {
+  return new Map(secrets.map(({ key, version }) => [key, version]));
+}
+
+function byKey(changes: readonly PlannedKey[]): readonly PlannedKey[] {
+  return changes.toSorted((a, b) => (a.key < b.key ? -1 : 1));
+}
