@@ -2,6 +2,7 @@ import type { ReactNode } from 'react';
 import { Route, Routes } from 'react-router';
 import { dashboardPaths } from '../wire/dashboard-paths.ts';
 import { AuditPage, InstanceAuditPage } from './pages/audit.tsx';
+import { ComparePage } from './pages/compare.tsx';
 import { DevicePage } from './pages/device.tsx';
 import { EnvironmentPage } from './pages/environment.tsx';
 import { EnvironmentsPage } from './pages/environments.tsx';
@@ -38,6 +39,7 @@ export function App(): ReactNode {
           <Route path={dashboardPaths.audit} element={<AuditPage />} />
           <Route path={dashboardPaths.instanceAudit} element={<InstanceAuditPage />} />
           <Route path={dashboardPaths.history} element={<HistoryPage />} />
+          <Route path={dashboardPaths.compare} element={<ComparePage />} />
           <Route path={dashboardPaths.firstSteps} element={<FirstStepsPage />} />
           <Route path={dashboardPaths.sessions} element={<SessionsPage />} />
           <Route path={dashboardPaths.signInMethods} element={<SignInMethodsPage />} />

@@ -13,6 +13,7 @@ export const dashboardPaths = {
   audit: '/orgs/:organization/audit',
   instanceAudit: '/audit',
   history: '/orgs/:organization/environments/:project/:environment/history',
+  compare: '/orgs/:organization/environments/:project/:environment/compare',
   signIn: '/sign-in',
   sessions: '/sessions',
   signInMethods: '/sign-in-methods',

@@ -44,6 +44,23 @@ export function restoreRequest(place: Place, choice: RestoreChoice): PlanRequest
   return { path: `/snapshots/${pathOf(place)}/restore`, body: { ...choice, skipUnchanged: true } };
 }
 
+export interface CopyChoice {
+  readonly from: Place;
+  /** The id of the revision of `from`. */
+  readonly revision: string;
+  readonly mode: 'changed' | 'mirror';
+  readonly keys?: { readonly include: readonly string[] } | { readonly exclude: readonly string[] };
+}
+
+/** How keys of another environment of the organization are copied into an environment. */
+export function copyRequest(place: Place, { from, revision, ...rest }: CopyChoice): PlanRequest {
+  const { project, environment } = from;
+  return {
+    path: `/environments/${pathOf(place)}/copy`,
+    body: { from: { project, environment, revision }, ...rest },
+  };
+}
+
 /** The plan of a request. It is made once, and again only with `refetch`: each dry run is audited. */
 export function usePlan<View extends Planned>({ path, body }: PlanRequest): UseQueryResult<View, ApiError> {
   return useQuery<View, ApiError>({

@@ -11,3 +11,4 @@ import './environment.css';
 import './history.css';
 import './access.css';
 import './timeline.css';
+import './compare.css';

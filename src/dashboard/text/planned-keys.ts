@@ -1,4 +1,5 @@
 import type { RevertView } from '../../wire/changes.ts';
+import type { CopyView } from '../../wire/copies.ts';
 import type { SecretKeyView } from '../../wire/secrets.ts';
 import type { RestoreView } from '../../wire/snapshots.ts';
 
@@ -41,6 +42,17 @@ export function revertKeys({ restored, recreated, deleted, destroyed, conflicts 
       ...deleted.map((key) => ({ key, change: 'delete' as const, note: note(key, 'did not exist before') })),
     ]),
     left: destroyed.map((key) => ({ key, reason: 'stays as it is: its value from before was destroyed' })),
+  };
+}
+
+export function copyKeys({ created, updated, deleted, destroyed }: CopyView): KeyPlan {
+  return {
+    changes: byKey([
+      ...created.map((key) => ({ key, change: 'add' as const, note: 'a new key' })),
+      ...updated.map((key) => ({ key, change: 'set' as const, note: 'gets the other value' })),
+      ...deleted.map((key) => ({ key, change: 'delete' as const, note: 'is not there; its history stays' })),
+    ]),
+    left: destroyed.map((key) => ({ key, reason: 'stays as it is: the value to copy was destroyed' })),
   };
 }
 

@@ -24,6 +24,7 @@ const documented = [
   'grants',
   'history',
   'revision',
+  'compare',
 ];
 const pictures = join(checkoutDirectory, 'docs', 'pictures');
 

@@ -18,6 +18,8 @@ export interface EnvironmentFacts {
   /** Undefined while it loads. */
   readonly user: User | undefined;
   readonly rights: Rights;
+  /** Whether the rights are known. Until then, they are the fewest. */
+  readonly isReady: boolean;
 }
 
 export interface EnvironmentShellProps {
@@ -29,6 +31,7 @@ export interface EnvironmentShellProps {
 const tabs = [
   [dashboardPaths.environment, 'Keys'],
   [dashboardPaths.history, 'History'],
+  [dashboardPaths.compare, 'Compare'],
 ] as const;
 
 /** A page of the environment in the path: its heading, what it is at, and the links to its other pages. */
@@ -48,6 +51,7 @@ function ShellOf({
   const keys = useKeys(place);
   const { data: view, isPending } = useEnvironment(place);
   useLiveChanges(place);
+  const isReady = user !== undefined && !isPending;
   const isProtected = view?.protected ?? false;
   // Until it is known, no button appears that may have to disappear.
   const rights = rightsAt(place, user ?? { organizations: [] }, { isProtected: isProtected || isPending });
@@ -64,13 +68,7 @@ function ShellOf({
           {place.project} /
         </>
       }
-      intro={
-        <Facts
-          revision={keys.data?.revision}
-          isProtected={isProtected}
-          isReader={user !== undefined && !isPending && !rights.mayWrite}
-        />
-      }
+      intro={<Facts revision={keys.data?.revision} isProtected={isProtected} isReader={isReady && !rights.mayWrite} />}
       wide
     >
       <nav className="tabs" aria-label="Environment">
@@ -80,7 +78,7 @@ function ShellOf({
           </NavLink>
         ))}
       </nav>
-      {children({ place, keys, user, rights })}
+      {children({ place, keys, user, rights, isReady })}
     </Page>
   );
 }
