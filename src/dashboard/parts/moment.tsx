@@ -2,11 +2,6 @@ import type { ReactNode } from 'react';
 import { relativeTime } from '../text/relative-time.ts';
 import { useNow } from './use-now.ts';
 
-/** The present time in milliseconds, which moves on every half minute. */
-export function useNow(): number {
-  return useSyncExternalStore(subscribe, () => now);
-}
-
 /** A time relative to now, such as "3 hours ago". The exact time is in its title. */
 export function Moment({ at }: { readonly at: string }): ReactNode {
   const shown = useNow();

@@ -2,7 +2,7 @@ import { type ReactNode, useMemo } from 'react';
 import { Button } from '../../parts/button.tsx';
 import { Empty } from '../../parts/empty.tsx';
 import { Failure } from '../../parts/failure.tsx';
-import { useNow } from '../../parts/moment.tsx';
+import { useNow } from '../../parts/use-now.ts';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { daysOf, matchingEntries } from '../../text/timeline.ts';
 import { EventRow } from './event-row.tsx';

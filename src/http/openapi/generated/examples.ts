@@ -850,6 +850,7 @@ export const examples: Readonly<Record<string, OperationExample>> = {
     query: { reason: 'TokenRevoked', limit: 100 },
     response: { consumers: [], nextCursor: null },
   },
+  listWaitingRestores: { path: { org: 'acme' }, query: {}, response: { restores: [], nextCursor: null } },
   createUser: {
     path: {},
     query: {},
