@@ -13,6 +13,7 @@ import { HomePage } from './pages/home.tsx';
 import { InvitationsPage } from './pages/invitations.tsx';
 import { LinkPage } from './pages/link.tsx';
 import { LoginPage } from './pages/login.tsx';
+import { MembersPage } from './pages/members.tsx';
 import { NotFoundPage } from './pages/not-found.tsx';
 import { OverviewPage } from './pages/overview.tsx';
 import { SessionsPage } from './pages/sessions.tsx';
@@ -34,6 +35,7 @@ export function App(): ReactNode {
           <Route path={dashboardPaths.overview} element={<OverviewPage />} />
           <Route path={dashboardPaths.environments} element={<EnvironmentsPage />} />
           <Route path={dashboardPaths.environment} element={<EnvironmentPage />} />
+          <Route path={dashboardPaths.members} element={<MembersPage />} />
           <Route path={dashboardPaths.tokens} element={<TokensPage />} />
           <Route path={dashboardPaths.grants} element={<GrantsPage />} />
           <Route path={dashboardPaths.audit} element={<AuditPage />} />

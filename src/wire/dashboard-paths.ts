@@ -8,6 +8,7 @@ export const dashboardPaths = {
   overview: '/orgs/:organization',
   environments: '/orgs/:organization/environments',
   environment: '/orgs/:organization/environments/:project/:environment',
+  members: '/orgs/:organization/members',
   tokens: '/orgs/:organization/tokens',
   grants: '/orgs/:organization/grants',
   audit: '/orgs/:organization/audit',

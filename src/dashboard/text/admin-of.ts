@@ -32,3 +32,22 @@ export function adminOf(organization: string, { organizations, rolesByPlace = []
     ],
   };
 }
+
+/** What a user may do with the members of an organization. */
+export interface HeldRole {
+  /** Whether the user has a role in the whole of it. */
+  readonly isMember: boolean;
+  readonly isAdmin: boolean;
+  readonly isOwner: boolean;
+}
+
+/** By the roles of the user and of their groups in the whole organization. */
+export function heldIn(organization: string, user: Roles): HeldRole {
+  const role = user.organizations.find(({ slug }) => slug === organization)?.role;
+  const isBound = user.rolesByPlace?.some((held) => held.organization === organization && held.project === null);
+  return {
+    isMember: role !== undefined || isBound === true,
+    isAdmin: adminOf(organization, user).isAdmin,
+    isOwner: role === 'owner',
+  };
+}

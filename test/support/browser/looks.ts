@@ -25,6 +25,7 @@ const documented = [
   'history',
   'revision',
   'compare',
+  'members',
 ];
 const pictures = join(checkoutDirectory, 'docs', 'pictures');
 

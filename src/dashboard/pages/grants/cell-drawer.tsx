@@ -57,7 +57,7 @@ export function CellDrawer({ organization, row, column, cell, onClose }: CellDra
           </div>
         ))}
       </section>
-      {state === 'refused' ? (
+      {consumers.some(({ reason }) => reason === 'AccessDenied') ? (
         <section className="drawer-section">
           <h3>A grant that allows it</h3>
           <p className="muted">Users who may create AccessGrants in {cluster} apply it with kubectl apply -f.</p>

@@ -1,0 +1,153 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import type { HttpClient } from '../support/api/http.ts';
+import { enrol } from '../support/api/services.ts';
+import { type DashboardSite, createVisitor, startDashboardSite } from '../support/browser/dashboard-site.ts';
+import { expectForgotten } from '../support/browser/forgotten.ts';
+import { layoutShift } from '../support/browser/layout-shift.ts';
+import { lookAt } from '../support/browser/looks.ts';
+import { type ShownOrganization, createOrganization } from '../support/browser/organization.ts';
+
+const resources = new AsyncDisposableStack();
+let site: DashboardSite;
+let acme: ShownOrganization;
+let owner: HttpClient;
+const path = '/orgs/acme/members';
+
+beforeAll(async () => {
+  site = await startDashboardSite(resources);
+  acme = await createOrganization(site.api, 'acme', ['shop/production', 'shop/staging']);
+  owner = site.api.client(acme.owner.token);
+  await owner.expectStatus(201, 'PUT', '/organizations/acme/roles/group:platform', { role: 'viewer' });
+});
+afterAll(() => resources.disposeAsync());
+
+const row = (page: Page, list: string, text: string) =>
+  page.getByRole('list', { name: list }).getByRole('listitem').filter({ hasText: text });
+
+async function newMember(name: string, role: 'admin' | 'developer' | 'viewer') {
+  const user = await createVisitor(site.api, name);
+  await enrol(site.api.services, acme.owner, user, { organization: 'acme', role });
+  return user;
+}
+
+test('an owner changes the role of a member and removes another one, and both count at once', async () => {
+  const bo = await newMember('bo', 'viewer');
+  const cy = await newMember('cy', 'developer');
+  await owner.expectStatus(201, 'PUT', `/projects/acme/shop/roles/${bo.email}`, { role: 'developer' });
+  const { page, complaints } = await site.visitAs(acme.owner, '/');
+  await page.getByRole('link', { name: 'Members' }).click();
+  await row(page, 'Members', bo.email).getByText('developer in shop', { exact: true }).waitFor();
+  await row(page, 'Roles by place', 'group platform').getByText('In the whole organization', { exact: true }).waitFor();
+  expect(await lookAt(page, 'members')).toEqual([]);
+  expect(await layoutShift(page)).toBeLessThan(0.02);
+
+  await page.getByRole('button', { name: `Change the role of ${bo.email}`, exact: true }).click();
+  const dialog = page.getByRole('dialog', { name: `Change the role of ${bo.email}` });
+  await dialog.getByLabel('Role').selectOption('Admin: also manage roles, tokens and places');
+  expect(await lookAt(page, 'members-change')).toEqual([]);
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await page.getByText(`${bo.email} has the role admin now.`).waitFor();
+  await row(page, 'Members', bo.email).getByText('admin', { exact: true }).waitFor();
+  await site.api.client(bo.token).expectStatus(200, 'GET', '/audit/acme');
+
+  await page.getByRole('button', { name: `Withdraw the role of ${bo.email} in shop` }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Withdraw' }).click();
+  await page.getByText(`${bo.email} no longer has the role developer in shop.`).waitFor();
+  await page.getByRole('button', { name: `Remove ${cy.email}` }).click();
+  const question = page.getByRole('dialog', { name: `Remove ${cy.email}?` });
+  await question.getByText('This ends the membership').waitFor();
+  await question.getByRole('button', { name: 'Remove' }).click();
+  await page.getByText(`${cy.email} is no member any more.`).waitFor();
+  await row(page, 'Members', cy.email).waitFor({ state: 'detached' });
+  await site.api.client(cy.token).expectStatus(404, 'GET', '/secrets/acme/shop/production');
+  expect(complaints.filter((complaint) => !complaint.includes(' 401 '))).toEqual([]);
+});
+
+test('a person who is no user gets a link, which is shown once; it ends when the invitation is withdrawn', async () => {
+  const { page } = await site.visitAs(acme.owner, path);
+  await page.getByRole('button', { name: 'Give a role' }).click();
+  const drawer = page.getByRole('dialog', { name: 'Give a role' });
+  await page.keyboard.type('new');
+  await page.keyboard.press('Enter');
+  await drawer.getByText('Enter an e-mail address.').waitFor();
+  await drawer.getByLabel('E-mail address').fill('new@example.com');
+  await drawer.getByLabel('Place').selectOption('shop / staging');
+  await drawer.getByLabel('Role').selectOption('Developer: read and write');
+  expect(await lookAt(page, 'members-give')).toEqual([]);
+  await drawer.getByRole('button', { name: 'Give the role' }).click();
+  await drawer.getByText('Send the link to new@example.com').waitFor();
+  const link = await drawer.getByText(/#kf_lnk_/).innerText();
+  expect(await lookAt(page, 'members-link')).toEqual([]);
+  await page.keyboard.press('Escape');
+  await drawer.getByText('The link was not copied').waitFor();
+  await page.keyboard.press('Escape');
+  await drawer.waitFor({ state: 'detached' });
+  await row(page, 'Waiting invitations', 'new@example.com').getByText('In shop / staging', { exact: true }).waitFor();
+  await expectForgotten(page, link.slice(link.indexOf('#') + 1));
+
+  const found = { link };
+  await site.api.client(undefined as never).expectStatus(200, 'POST', '/sign-in-links/lookup', found);
+  await page.getByRole('button', { name: 'Withdraw the invitation of new@example.com' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Withdraw' }).click();
+  await page.getByText('No invitation waits.').waitFor();
+  await site.api.client(undefined as never).expectStatus(401, 'POST', '/sign-in-links/lookup', found);
+});
+
+test('a user is invited and a group gets a role at once; a session without a recent sign-in invites no address', async () => {
+  const di = await createVisitor(site.api, 'di');
+  const { page } = await site.visitAs(acme.owner, `${path}?invite=1`);
+  const drawer = page.getByRole('dialog', { name: 'Give a role' });
+  await drawer.getByLabel('E-mail address').fill(di.email);
+  await drawer.getByRole('button', { name: 'Give the role' }).click();
+  await drawer.getByText(`${di.email} is invited, and has the role after accepting it.`).waitFor();
+  await drawer.getByRole('button', { name: 'Done' }).click();
+  await row(page, 'Waiting invitations', di.email).waitFor();
+  await site.api.client(di.token).expectStatus(404, 'GET', '/secrets/acme/shop/production');
+
+  await page.getByRole('button', { name: 'Give a role' }).click();
+  await drawer.getByLabel('For').selectOption('A group of the identity provider');
+  await drawer.getByLabel('Group').fill('payments');
+  await drawer.getByLabel('Place').selectOption('shop');
+  await drawer.getByRole('button', { name: 'Give the role' }).click();
+  await drawer.getByText('payments has the role.').waitFor();
+  await drawer.getByRole('button', { name: 'Done' }).click();
+  await row(page, 'Roles by place', 'group payments').getByText('In shop', { exact: true }).waitFor();
+
+  const sessions = { where: { userId: acme.owner.id }, data: { verifiedAt: new Date(0) } };
+  await site.api.services.database.prisma.session.updateMany(sessions);
+  await page.goto(`${site.origin}${path}?invite=1`);
+  await drawer.getByText('To invite an address that no user has, you need a sign-in').waitFor();
+  await drawer.getByLabel('E-mail address').fill('late@example.com');
+  await drawer.getByRole('button', { name: 'Give the role' }).click();
+  await drawer.getByRole('alert').getByRole('link', { name: 'Sign in again' }).waitFor();
+});
+
+test('a viewer sees the members, changes nothing, and may leave; a user of one project is refused', async () => {
+  const ed = await newMember('ed', 'viewer');
+  const { page, requests } = await site.visitAs(ed, path);
+  await row(page, 'Members', ed.email).getByText('You').waitFor();
+  expect(await page.getByRole('button', { name: /^(?:Change|Remove|Withdraw|Give)/ }).count()).toBe(0);
+  expect(requests.some((request) => request.url().includes('/invitations'))).toBe(false);
+  expect(await lookAt(page, 'members-viewer')).toEqual([]);
+  await site.api.client(ed.token).expectStatus(403, 'PUT', `/members/acme/${ed.email}`, { role: 'admin' });
+  await owner.expectStatus(201, 'PUT', `/projects/acme/shop/roles/${ed.email}`, { role: 'viewer' });
+  await page.getByRole('button', { name: 'Leave the organization' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Leave' }).click();
+  await page.getByText('You may not see the members').waitFor();
+});
+
+test('a failure is shown in its place, and an admin is refused what only owners do', async () => {
+  const flo = await newMember('flo', 'admin');
+  const { page } = await site.visitAs(flo, '/');
+  await page.route('**/api/v1/members/**', (route) => route.fulfill({ status: 500, body: 'broken' }));
+  await page.getByRole('link', { name: 'Members' }).click();
+  await page.getByRole('button', { name: 'Try again' }).waitFor();
+  expect(await lookAt(page, 'members-failed')).toEqual([]);
+  await page.unrouteAll();
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await row(page, 'Members', acme.owner.email).waitFor();
+  expect(await row(page, 'Members', acme.owner.email).getByRole('button').count()).toBe(0);
+  await page.getByRole('button', { name: `Change the role of ${flo.email}` }).click();
+  expect(await page.getByRole('dialog').getByLabel('Role').locator('option').count()).toBe(3);
+});
