@@ -114,9 +114,10 @@ export const sessionTables = `session c JOIN app_user u ON u.id = c.user_id
     LEFT JOIN sign_in_link l ON l.id = c.sign_in_link_id
     LEFT JOIN passkey k ON k.id = c.passkey_id`;
 /** SQL over `sessionTables`: the CredentialFault of a row, null for a session that works. */
+// Disabling a user ends the sessions too: users read why.
 export const sessionFault = `CASE
-    WHEN c.ended_at IS NOT NULL OR t.revoked_at IS NOT NULL THEN 'revoked'
     WHEN u.disabled_at IS NOT NULL THEN 'disabled'
+    WHEN c.ended_at IS NOT NULL OR t.revoked_at IS NOT NULL THEN 'revoked'
     WHEN c.expires_at <= clock_timestamp() THEN 'expired'
     WHEN c.last_used_at <= clock_timestamp() - interval '${limits.sessionIdleMinutes} minutes' THEN 'expired' END`;
 /** SQL over `sessionTables`: the id of the user whose token, identity, passkey or link a session began with; null if unknown. */

@@ -123,7 +123,7 @@ export class Users {
 
   /**
    * Changes a user. None of the tokens of a disabled user work from the next request on, until the user is
-   * enabled again; invitations of the user are withdrawn. Throws DomainError not_found, and conflict if the instance would lose its last admin, or without
+   * enabled again; sessions end, and invitations of the user are withdrawn. Throws DomainError not_found, and conflict if the instance would lose its last admin, or without
    * `force` an organization its last owner who is not disabled. The audit of each organization that loses its last owner,
    * or an invitation, has the change too; instance admins appoint another (`Members.appointOwner`). Only a user who is disabled gets another
    * e-mail address: conflict if not, and if another user has it.
@@ -296,6 +296,7 @@ async function endRoles(
   const owned = await store.organizationsOwnedAlone(tx, user);
   if (owned.length > 0 && !force) throw onlyOwner(user, owned);
   await endSignInLink(tx, user.id);
+  await endSessions(tx, user.id);
   return { ownerless: owned.map(({ id }) => id), invitedTo: await withdrawAllInvitationsOfUser(tx, user.id) };
 }
 

@@ -195,6 +195,10 @@ describe('the end of a session', () => {
     const other = await signIn(user);
     await api.client(admin.token).expectStatus(200, 'PATCH', `/users/${user.id}`, { disabled: true });
     expect((await expectProblem(other.send('GET', '/me'), 'unauthenticated')).detail).toContain('is disabled');
+    // And stays ended when the user is enabled again.
+    await api.client(admin.token).expectStatus(200, 'PATCH', `/users/${user.id}`, { disabled: false });
+    await expectProblem(other.send('GET', '/me'), 'unauthenticated');
+    await api.client(user.token).expectStatus(200, 'GET', '/me');
   });
 
   test('comes after 30 minutes without activity, which streams and polling are not, and after 12 hours', async () => {

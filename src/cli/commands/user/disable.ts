@@ -8,7 +8,7 @@ import { findUser, userFields } from './user-view.ts';
 export const userDisableCommand = defineCommand({
   summary: 'Disable a user',
   description:
-    'All tokens of the user are refused from the next request, until user enable. Service tokens are not affected.',
+    'All tokens of the user are refused from the next request, until user enable. Sessions of the user end. Service tokens are not affected.',
   arguments: { user: argument('<user>', 'E-mail address or id of the user') },
   options: {
     force: flag('--force', 'Also if an organization is left without an owner who is not disabled'),
