@@ -16,6 +16,7 @@ import { LoginPage } from './pages/login.tsx';
 import { MembersPage } from './pages/members.tsx';
 import { NotFoundPage } from './pages/not-found.tsx';
 import { OverviewPage } from './pages/overview.tsx';
+import { RestoresPage } from './pages/restores.tsx';
 import { SessionsPage } from './pages/sessions.tsx';
 import { SignInMethodsPage } from './pages/sign-in-methods.tsx';
 import { SignInPage } from './pages/sign-in.tsx';
@@ -36,6 +37,7 @@ export function App(): ReactNode {
           <Route path={dashboardPaths.environments} element={<EnvironmentsPage />} />
           <Route path={dashboardPaths.environment} element={<EnvironmentPage />} />
           <Route path={dashboardPaths.members} element={<MembersPage />} />
+          <Route path={dashboardPaths.restores} element={<RestoresPage />} />
           <Route path={dashboardPaths.tokens} element={<TokensPage />} />
           <Route path={dashboardPaths.grants} element={<GrantsPage />} />
           <Route path={dashboardPaths.audit} element={<AuditPage />} />

@@ -9,6 +9,7 @@ export const dashboardPaths = {
   environments: '/orgs/:organization/environments',
   environment: '/orgs/:organization/environments/:project/:environment',
   members: '/orgs/:organization/members',
+  restores: '/orgs/:organization/restores',
   tokens: '/orgs/:organization/tokens',
   grants: '/orgs/:organization/grants',
   audit: '/orgs/:organization/audit',

@@ -14,6 +14,7 @@ import { OrganizationChoice } from './organization-choice.tsx';
 const pages = [
   { path: dashboardPaths.overview, name: 'Overview', end: true },
   { path: dashboardPaths.environments, name: 'Environments' },
+  { path: dashboardPaths.restores, name: 'Restores' },
   { path: dashboardPaths.members, name: 'Members' },
   { path: dashboardPaths.tokens, name: 'Tokens', for: 'tokenAdmins' },
   { path: dashboardPaths.grants, name: 'Grants' },

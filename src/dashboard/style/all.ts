@@ -12,3 +12,4 @@ import './history.css';
 import './access.css';
 import './timeline.css';
 import './compare.css';
+import './restores.css';

@@ -18,7 +18,12 @@ export interface KeyPlan {
   readonly left: readonly { readonly key: string; readonly reason: string }[];
 }
 
-export function restoreKeys({ restored, recreated, pruned, skipped, destroyed }: RestoreView): KeyPlan {
+/** The lists of a plan of a restore. */
+export type RestoreLists = Readonly<
+  Record<'restored' | 'recreated' | 'pruned' | 'skipped' | 'destroyed', readonly string[]>
+>;
+
+export function restoreKeys({ restored, recreated, pruned, skipped, destroyed }: RestoreLists): KeyPlan {
   return {
     changes: byKey([
       ...restored.map((key) => ({ key, change: 'set' as const, note: 'gets its value of the snapshot' })),

@@ -19,6 +19,7 @@ const documented = [
   'environment',
   'review',
   'key',
+  'restores',
   'tokens',
   'audit',
   'grants',

@@ -1,3 +1,4 @@
+import type { WaitingPlansDeps } from '../../../src/controller/kinds/snapshot-restore/waiting-plans.ts';
 import type { ResourceServices } from '../../../src/controller/kinds/resource-services.ts';
 import type { ControllerDeps } from '../../../src/controller/index.ts';
 import { DomainError } from '../../../src/domain/errors/domain-error.ts';
@@ -153,7 +154,7 @@ export class FakeServices implements Services {
 
   readonly syncStates = new FakeSyncStates();
   // No test here has a SnapshotRestore.
-  readonly waitingRestores = { report: noReport, forget: noReport, reported: noReported };
+  readonly waitingRestores = new FakeWaitingRestores();
 
   readonly changes: Services['changes'] = {
     subscribe: (subscriber) => {
@@ -328,10 +329,23 @@ function deletedAfter({ history }: Environment, revision: number): string[] {
   return Object.keys(history.get(revision) ?? {}).filter(isGone);
 }
 
-async function noReport(): Promise<void> {
-  await Promise.resolve();
-}
+type Plans = WaitingPlansDeps['plans'];
 
-async function noReported(): Promise<readonly never[]> {
-  return Promise.resolve([]);
+/** Without a plan. */
+class FakeWaitingRestores implements Plans {
+  /** How many sweeps asked what is stored. */
+  sweeps = 0;
+
+  async report(): Promise<void> {
+    await Promise.resolve();
+  }
+
+  async forget(): Promise<void> {
+    await Promise.resolve();
+  }
+
+  async reported(): Promise<readonly never[]> {
+    this.sweeps += 1;
+    return Promise.resolve([]);
+  }
 }

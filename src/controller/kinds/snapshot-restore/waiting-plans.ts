@@ -1,3 +1,4 @@
+import { DomainError } from '../../../domain/errors/domain-error.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import type { Logger } from '../../../observability/logger.ts';
 import type { ReportedPlan, WaitingRestores } from '../../../services/fleet/waiting-restores.ts';
@@ -21,7 +22,6 @@ export interface WaitingPlansDeps {
 
 // The queue's other keys are uids.
 const all = 'all';
-const done: Next = { kind: 'done' };
 
 /**
  * Reports to the database which plans wait for an approval, for those who look without kubectl. The status of the
@@ -35,7 +35,7 @@ export class WaitingPlans {
   constructor(deps: WaitingPlansDeps) {
     this.#deps = deps;
     const { clock, logger } = deps;
-    this.#drops = new WorkQueue({ clock, logger, workers: 1, process: async (key) => await this.#drop(key) });
+    this.#drops = new WorkQueue({ clock, logger, workers: 1, process: async (key) => await this.#tryDrop(key) });
   }
 
   /** Call it when this process starts to lead, and all SnapshotRestores are listed. */
@@ -75,13 +75,20 @@ export class WaitingPlans {
     this.#drops.add(all);
   }
 
-  async #drop(key: string): Promise<Next> {
-    if (key !== all) {
-      await this.end(key);
-      return done;
+  async #tryDrop(key: string): Promise<Next> {
+    try {
+      await (key === all ? this.#dropAbsent() : this.end(key));
+      return { kind: 'done' };
+    } catch (error) {
+      // An outage, which the reconciles report.
+      if (error instanceof DomainError) return { kind: 'retry' };
+      throw error;
     }
+  }
+
+  async #dropAbsent(): Promise<void> {
     const { plans, cluster, hasName, knownUids, isListed, namespaces } = this.#deps;
-    if (!(await hasName())) return done;
+    if (!(await hasName())) return;
     const stored = await plans.reported(cluster());
     const known = new Set(knownUids());
     // A namespace that is not listed proves nothing: it may not be watched, or another installation watches it.
@@ -94,6 +101,5 @@ export class WaitingPlans {
         absent.map(({ uid }) => uid),
       );
     }
-    return done;
   }
 }
