@@ -3,6 +3,7 @@ import { Route, Routes } from 'react-router';
 import { dashboardPaths } from '../wire/dashboard-paths.ts';
 import { AuditPage, InstanceAuditPage } from './pages/audit.tsx';
 import { ComparePage } from './pages/compare.tsx';
+import { ConsumersPage } from './pages/consumers.tsx';
 import { DevicePage } from './pages/device.tsx';
 import { EnvironmentPage } from './pages/environment.tsx';
 import { EnvironmentsPage } from './pages/environments.tsx';
@@ -44,6 +45,7 @@ export function App(): ReactNode {
           <Route path={dashboardPaths.instanceAudit} element={<InstanceAuditPage />} />
           <Route path={dashboardPaths.history} element={<HistoryPage />} />
           <Route path={dashboardPaths.compare} element={<ComparePage />} />
+          <Route path={dashboardPaths.consumers} element={<ConsumersPage />} />
           <Route path={dashboardPaths.firstSteps} element={<FirstStepsPage />} />
           <Route path={dashboardPaths.sessions} element={<SessionsPage />} />
           <Route path={dashboardPaths.signInMethods} element={<SignInMethodsPage />} />

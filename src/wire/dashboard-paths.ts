@@ -16,6 +16,7 @@ export const dashboardPaths = {
   instanceAudit: '/audit',
   history: '/orgs/:organization/environments/:project/:environment/history',
   compare: '/orgs/:organization/environments/:project/:environment/compare',
+  consumers: '/orgs/:organization/environments/:project/:environment/consumers',
   signIn: '/sign-in',
   sessions: '/sessions',
   signInMethods: '/sign-in-methods',

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import { useParams } from 'react-router';
-import { useConsumers } from '../api/fleet.ts';
+import { useFleetConsumers } from '../api/fleet.ts';
 import { useMe } from '../api/me.ts';
 import { usePlaces } from '../api/places.ts';
 import { tokenHomes, useServiceTokens } from '../api/service-tokens.ts';
@@ -21,7 +21,7 @@ export function GrantsPage(): ReactNode {
   const { organization = '' } = useParams();
   const { data: user } = useMe();
   const homes = tokenHomes(organization, adminOf(organization, user ?? { organizations: [] }));
-  const consumers = useConsumers(organization);
+  const consumers = useFleetConsumers(organization);
   const tokens = useServiceTokens(organization, homes);
   const places = usePlaces(organization);
   // All at once: a column that appears later would move the others.

@@ -13,3 +13,4 @@ import './access.css';
 import './timeline.css';
 import './compare.css';
 import './restores.css';
+import './consumers.css';

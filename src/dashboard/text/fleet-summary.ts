@@ -1,4 +1,4 @@
-import type { FleetConsumerView } from '../../wire/consumers.ts';
+import type { ConsumerView, FleetConsumerView } from '../../wire/consumers.ts';
 
 type Health = FleetConsumerView['health'];
 
@@ -57,7 +57,7 @@ export function summarizeFleet(all: readonly FleetConsumerView[]): FleetSummary 
 }
 
 /** The reason that a person should read: that of the workloads, if the Secret itself is in sync. */
-function reasonOf({ ready, reason, rollout }: Pick<FleetConsumerView, 'ready' | 'reason' | 'rollout'>): string {
+export function reasonOf({ ready, reason, rollout }: Pick<ConsumerView, 'ready' | 'reason' | 'rollout'>): string {
   return ready && rollout !== null && !rollout.converged ? rollout.reason : reason;
 }
 

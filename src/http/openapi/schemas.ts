@@ -57,6 +57,7 @@ import {
   versionView,
   versionWithValueView,
 } from '../../wire/versions.ts';
+import { waitingRestoreListView, waitingRestoreView } from '../../wire/waiting-restores.ts';
 
 /** The named schemas of the OpenAPI document. Generated clients make a type of each. */
 export const namedSchemas = {
@@ -76,6 +77,8 @@ export const namedSchemas = {
   ConsumerList: consumerListView,
   FleetConsumer: fleetConsumerView,
   Fleet: fleetView,
+  WaitingRestore: waitingRestoreView,
+  WaitingRestoreList: waitingRestoreListView,
   Secret: secretView,
   ListedSecret: listedSecretView,
   SecretList: listedSecretsView,

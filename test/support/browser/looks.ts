@@ -27,6 +27,7 @@ const documented = [
   'revision',
   'compare',
   'members',
+  'consumers',
 ];
 const pictures = join(checkoutDirectory, 'docs', 'pictures');
 

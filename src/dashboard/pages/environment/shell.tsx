@@ -32,6 +32,7 @@ const tabs = [
   [dashboardPaths.environment, 'Keys'],
   [dashboardPaths.history, 'History'],
   [dashboardPaths.compare, 'Compare'],
+  [dashboardPaths.consumers, 'Consumers'],
 ] as const;
 
 /** A page of the environment in the path: its heading, what it is at, and the links to its other pages. */

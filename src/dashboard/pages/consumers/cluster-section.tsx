@@ -1,0 +1,57 @@
+import { type ReactNode, useId, useState } from 'react';
+import { Button } from '../../parts/button.tsx';
+import { Moment } from '../../parts/moment.tsx';
+import { Status } from '../../parts/status.tsx';
+import type { ClusterConsumers, Head } from '../../text/consumers.ts';
+import type { Place } from '../../text/place.ts';
+import { ConsumerRow } from './consumer-row.tsx';
+
+const firstShown = 50;
+
+export interface ClusterSectionProps {
+  readonly cluster: ClusterConsumers;
+  readonly place: Place;
+  /** Undefined while it loads. */
+  readonly head: Head | undefined;
+}
+
+/** What reads the environment in one cluster. */
+export function ClusterSection({ cluster, place, head }: ClusterSectionProps): ReactNode {
+  const { name, seenAt, isStale, consumers } = cluster;
+  const [all, setAll] = useState(false);
+  const id = useId();
+  const shown = all ? consumers : consumers.slice(0, firstShown);
+  return (
+    <section className="group" aria-labelledby={id}>
+      <header className="group-head">
+        <h2 id={id} className="mono">
+          {name}
+        </h2>
+        <Status tone={isStale ? 'warn' : 'good'}>{isStale ? 'Stale' : 'Reporting'}</Status>
+        <span className="muted small">
+          {seenAt === null ? (
+            'never seen'
+          ) : (
+            <>
+              seen <Moment at={seenAt} />
+            </>
+          )}
+        </span>
+        <span className="group-count">{consumers.length.toLocaleString('en')}</span>
+        {isStale ? <p className="muted">What is below may be old: the controller has stopped reporting.</p> : undefined}
+      </header>
+      <ul className="consumers">
+        {shown.map((consumer) => (
+          <ConsumerRow key={`${consumer.uid} ${consumer.source ?? ''}`} consumer={consumer} place={place} head={head} />
+        ))}
+      </ul>
+      {shown.length === consumers.length ? undefined : (
+        <div className="group-more">
+          <Button look="quiet" onClick={() => setAll(true)}>
+            Show all {consumers.length.toLocaleString('en')}
+          </Button>
+        </div>
+      )}
+    </section>
+  );
+}
