@@ -66,6 +66,14 @@ test('finds who read a secret, and names the command that shows the same', async
   await page.getByRole('row', { name: /^project\.create/ }).waitFor();
   expect(queryOf(page)).toBe('');
   await expectForgotten(page, canary);
+
+  // On a phone the links of the header scroll, and the one of the page is in view.
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.reload();
+  await read.waitFor();
+  const { x = 0, width = 0 } = (await page.getByRole('link', { name: 'Audit', exact: true }).boundingBox()) ?? {};
+  expect(x + width).toBeLessThanOrEqual(390);
+  expect(await page.evaluate<number>('window.scrollY')).toBe(0);
 });
 
 test('a mistyped filter is named and sends nothing; an unknown action finds nothing, and says why', async () => {

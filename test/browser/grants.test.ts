@@ -90,6 +90,9 @@ test('no namespace, and a failure that a second try mends', async () => {
   await page.getByRole('button', { name: 'Try again' }).waitFor();
   expect(await lookAt(page, 'grants-failed')).toEqual([]);
   await page.unrouteAll();
+  // Sooner than the page would ask again by itself.
+  const again = page.waitForRequest('**/api/v1/fleet/**', { timeout: 3_000 });
   await page.getByRole('button', { name: 'Try again' }).click();
+  await again;
   await page.getByText('No namespace reads an environment yet').waitFor();
 });

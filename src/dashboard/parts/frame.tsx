@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useState } from 'react';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { generatePath, Link, Navigate, NavLink, Outlet, useLocation, useMatch, useNavigate } from 'react-router';
 import { dashboardPaths } from '../../wire/dashboard-paths.ts';
 import { type User, useMe } from '../api/me.ts';
@@ -73,6 +73,14 @@ function Navigation({ user }: { readonly user: User }): ReactNode {
   const navigate = useNavigate();
   const organizations = organizationsOf(user);
   const organization = useOrganization(organizations);
+  const { pathname } = useLocation();
+  const links = useRef<HTMLElement>(null);
+  // On a phone the links scroll sideways: the one of this page must be in view.
+  useEffect(() => {
+    const all = [...(links.current?.querySelectorAll('a') ?? [])];
+    const link = all.findLast(({ pathname: path }) => `${pathname}/`.startsWith(`${path}/`));
+    link?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  }, [pathname]);
   return (
     <>
       {organization === undefined ? undefined : (
@@ -82,7 +90,7 @@ function Navigation({ user }: { readonly user: User }): ReactNode {
           onChoose={(chosen) => void navigate(generatePath(dashboardPaths.overview, { organization: chosen }))}
         />
       )}
-      <nav aria-label="Main">
+      <nav ref={links} aria-label="Main">
         {organization === undefined ? (
           <>
             <NavLink to={dashboardPaths.home} end>
