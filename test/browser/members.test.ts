@@ -68,6 +68,8 @@ test('a person who is no user gets a link, which is shown once; it ends when the
   const { page } = await site.visitAs(acme.owner, path);
   await page.getByRole('button', { name: 'Give a role' }).click();
   const drawer = page.getByRole('dialog', { name: 'Give a role' });
+  // The drawer puts the focus there.
+  await drawer.locator('input:focus').waitFor();
   await page.keyboard.type('new');
   await page.keyboard.press('Enter');
   await drawer.getByText('Enter an e-mail address.').waitFor();

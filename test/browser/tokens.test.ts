@@ -99,6 +99,8 @@ test('a new token is shown once, reads, and leaves nothing in the browser', asyn
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
   await page.getByRole('button', { name: 'New token' }).click();
   const drawer = page.getByRole('dialog', { name: 'New service token' });
+  // The drawer puts the focus there.
+  await drawer.locator('input:focus').waitFor();
   await page.keyboard.type('checkout');
   await page.keyboard.press('Enter');
   await drawer.getByText('Choose where it may act.').waitFor();

@@ -1,7 +1,6 @@
 import type { RevertView } from '../../wire/changes.ts';
 import type { CopyView } from '../../wire/copies.ts';
 import type { SecretKeyView } from '../../wire/secrets.ts';
-import type { RestoreView } from '../../wire/snapshots.ts';
 
 /** A key and what becomes of it. */
 export interface PlannedKey {
