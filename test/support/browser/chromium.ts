@@ -29,7 +29,7 @@ export async function prepareChromium(): Promise<void> {
 /** The browser that `prepareChromium` found. */
 export function preparedChromium(): Chromium {
   const found = process.env[chromiumVariable];
-  if (found === undefined) throw new Error('No browser was prepared: run this test in the project "browser".');
+  if (found === undefined) throw new Error('No browser was prepared: run this test in the project "browser" or "e2e".');
   return JSON.parse(found) as Chromium;
 }
 

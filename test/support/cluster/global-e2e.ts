@@ -1,4 +1,6 @@
+import { buildDashboard } from '../../../tools/build/dashboard.ts';
 import { ensureBinaries } from '../../../tools/devcluster/cluster/build.ts';
+import { prepareChromium } from '../browser/chromium.ts';
 import { sharedCluster } from './cluster.ts';
 import { startSharedCluster } from './global-cluster.ts';
 import { startTestServer } from '../api/test-server.ts';
@@ -6,6 +8,7 @@ import { startTestServer } from '../api/test-server.ts';
 /** Jest's globalSetup of the end-to-end suite. */
 export default async function startEndToEnd(): Promise<void> {
   await startTestServer();
+  await Promise.all([buildDashboard(), prepareChromium()]);
   await startSharedCluster();
   // Not first in the test that needs them: a build would slow down the test file beside it.
   await ensureBinaries(['kubectl', 'helm', 'health'], { env: process.env, output: process.stderr });

@@ -10,6 +10,11 @@ export interface VerdictProps {
   readonly isUnknown: boolean;
 }
 
+/** Some of all SecretSyncs, with a verb: "1 of 3 SecretSyncs needs". */
+function share(count: number, total: number, [one, many]: readonly [string, string]): string {
+  return `${count} of ${counted(total, 'SecretSync')} ${count === 1 ? one : many}`;
+}
+
 /** The answer to the question of the page, in a line. */
 export function Verdict({ fleet, isUnknown }: VerdictProps): ReactNode {
   if (isUnknown && fleet === undefined) return <Status tone="neutral">The state of the clusters is not known.</Status>;
@@ -18,21 +23,12 @@ export function Verdict({ fleet, isUnknown }: VerdictProps): ReactNode {
   const stale = fleet.clusters.filter(({ isStale }) => isStale).length;
   if (total === 0) return <Status tone="neutral">No SecretSync reads these environments yet.</Status>;
   if (counts.stalled > 0) {
-    const need = counts.stalled === 1 ? 'needs' : 'need';
-    return (
-      <Status tone="danger">
-        {counts.stalled} of {counted(total, 'SecretSync')} {need} a person.
-      </Status>
-    );
+    return <Status tone="danger">{share(counts.stalled, total, ['needs', 'need'])} a person.</Status>;
   }
   if (stale > 0)
     return <Status tone="warn">{counted(stale, 'cluster')} stopped reporting. What is below may be old.</Status>;
   if (counts.progressing > 0) {
-    return (
-      <Status tone="warn">
-        {counts.progressing} of {counted(total, 'SecretSync')} are not done yet.
-      </Status>
-    );
+    return <Status tone="warn">{share(counts.progressing, total, ['is', 'are'])} not done yet.</Status>;
   }
   if (counts.suspended > 0) {
     return (
