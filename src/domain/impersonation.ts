@@ -65,7 +65,7 @@ export function isOwnToken(
 
 /**
  * The other user that a token goes back to, who may have kept it; null for any other token. What such a token accepts
- * counts as the consent of its user only if that other user is an instance admin (ADR 29).
+ * counts as the consent of its user only if that other user is an instance admin who is not disabled (ADR 29).
  */
 export function otherCreatorId(creator: TokenCreator | null): string | null {
   return creator?.actor?.type === 'user' ? creator.actor.id : null;

@@ -2,7 +2,7 @@ import { sessionCreatorId, sessionFault, sessionTables } from './credentials.ts'
 import { Prisma } from './generated/client.ts';
 import type { Transaction } from './transaction.ts';
 
-/** A way to sign in as a user that another user set up who is no instance admin, and who may have kept it. */
+/** A way to sign in as a user that another user set up, and may have kept. */
 export interface ForeignSignIn {
   readonly kind: 'session' | 'passkey' | 'identity' | 'personal_token';
   readonly id: string;
@@ -14,7 +14,7 @@ export interface ForeignSignIn {
 }
 
 /**
- * The ways to sign in as a user that work and go back to a user who is no instance admin now: sessions, then passkeys,
+ * The ways to sign in as a user that work and go back to a user who is no active instance admin now: sessions, then passkeys,
  * identities and personal tokens. Lock the user before: each way is set up under that lock.
  */
 export async function listForeignSignIns(tx: Transaction, userId: string): Promise<ForeignSignIn[]> {
@@ -30,6 +30,6 @@ export async function listForeignSignIns(tx: Transaction, userId: string): Promi
       UNION ALL
       SELECT 'personal_token', 4, id, name, created_at, created_by_id FROM personal_token
       WHERE user_id = ${userId}::uuid AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > clock_timestamp())
-    ) f JOIN app_user a ON a.id = f.creator AND a.id <> ${userId}::uuid AND NOT a.instance_admin
+    ) f JOIN app_user a ON a.id = f.creator AND a.id <> ${userId}::uuid AND NOT (a.instance_admin AND a.disabled_at IS NULL)
     ORDER BY f.position, f.created_at, f.id`;
 }

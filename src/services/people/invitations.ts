@@ -3,7 +3,7 @@ import { DomainError } from '../../domain/errors/domain-error.ts';
 import { otherCreatorId, refusedCreator } from '../../domain/impersonation.ts';
 import type { Role } from '../../domain/principal.ts';
 import { mayGiveRole } from '../../domain/role-changes.ts';
-import { type HeldTarget, holdInstanceAdmin, holdStanding, holdUsers, type TargetIds } from '../../store/access.ts';
+import { type HeldTarget, holdStanding, holdUsers, type TargetIds } from '../../store/access.ts';
 import type { Database } from '../../store/database.ts';
 import {
   endInvitation,
@@ -25,6 +25,7 @@ import {
   notifySubject,
 } from '../../store/role-bindings.ts';
 import type { Transaction } from '../../store/transaction.ts';
+import { holdActiveInstanceAdmin } from '../../store/users.ts';
 import type { OrganizationAccess, PersonAccess } from '../access/access.ts';
 import { impersonationRefusal, placeOf } from '../access/refusals.ts';
 import type { AuditLog, AuditTarget } from '../audit/audit-log.ts';
@@ -241,7 +242,7 @@ function askAgain(found: FoundInvitation): string {
 }
 
 /**
- * Throws DomainError forbidden for a token that goes back to a user who is no instance admin, and for one that the
+ * Throws DomainError forbidden for a token that goes back to a user who is no active instance admin, and for one that the
  * organization of the invitation does not accept; conflict if another way to sign in goes back to such a user, who could
  * use the role. Lock both users before.
  */
@@ -252,7 +253,7 @@ async function requireConsent(
 ): Promise<void> {
   const { principal } = access.caller;
   const creatorId = otherCreatorId(principal.tokenCreator);
-  if (creatorId !== null && !(await holdInstanceAdmin(tx, creatorId))) throw notOwn(access);
+  if (creatorId !== null && !(await holdActiveInstanceAdmin(tx, creatorId))) throw notOwn(access);
   const confirmed = { role: null, confirmedAt: found.createdAt };
   const impersonationForbidden = standing?.impersonationForbidden === true;
   const creator = refusedCreator(principal, { ...confirmed, impersonationForbidden });

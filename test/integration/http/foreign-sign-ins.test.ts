@@ -78,11 +78,22 @@ async function linkFor(id: string): Promise<string> {
 }
 
 /** Invites the user to the organization of others. Returns the path that accepts it. */
-async function invited({ id }: Takeover): Promise<string> {
+async function invited({ id }: Pick<Takeover, 'id'>): Promise<string> {
   const owner = site.first.client(other.owner.token);
   const path = `/members/${other.slugs.organization}/${id}`;
   const invitation = await owner.expectStatus<{ id: string }>(202, 'PUT', path, { role: 'developer' });
   return `/invitations/${invitation.id}/accept`;
+}
+
+/** A user with a token of an instance admin, to whom this change happens. */
+async function setUpByInstanceAdmin(change: object): Promise<{ user: TestUser; token: HttpClient }> {
+  const former = await createUser(site.first.services, { instanceAdmin: true });
+  const { user } = await site.newcomer();
+  const made = await site.first
+    .client(former.token)
+    .expectStatus<{ token: string }>(201, 'POST', `/users/${user.id}/personal-tokens`, { name: 'x' });
+  await asAdmin.expectStatus(200, 'PATCH', `/users/${former.id}`, change);
+  return { user, token: site.first.client({ reveal: () => made.token }) };
 }
 
 async function audited(userId: string): Promise<object[]> {
@@ -143,14 +154,11 @@ describe('the link of an instance admin to a user', () => {
     await owner.expectStatus(200, 'GET', '/me');
   });
 
-  test('ends what a user set up who is no instance admin any more', async () => {
-    const former = await createUser(site.first.services, { instanceAdmin: true });
-    const { user } = await site.newcomer();
-    const made = await site.first
-      .client(former.token)
-      .expectStatus<{ token: string }>(201, 'POST', `/users/${user.id}/personal-tokens`, { name: 'x' });
-    await asAdmin.expectStatus(200, 'PATCH', `/users/${former.id}`, { instanceAdmin: false });
-    const token = site.first.client({ reveal: () => made.token });
+  test.each([
+    ['is no instance admin any more', { instanceAdmin: false }],
+    ['is a disabled instance admin', { disabled: true }],
+  ])('ends what a user set up who %s', async (_standing, change) => {
+    const { user, token } = await setUpByInstanceAdmin(change);
     await token.expectStatus(200, 'GET', '/me');
     await signInWith(site.first, await linkFor(user.id));
     await token.expectStatus(401, 'GET', '/me');
@@ -178,6 +186,15 @@ describe('an acceptance of an invitation', () => {
     await expectProblem(owner.send('POST', accept), 'conflict');
     await owner.expectStatus(204, 'DELETE', `/personal-tokens/${taken.tokenId}`);
     await owner.expectStatus(200, 'POST', accept);
+  });
+
+  test('is refused for what a disabled instance admin set up, and with it', async () => {
+    const { user, token } = await setUpByInstanceAdmin({ disabled: true });
+    const accept = await invited(user);
+    expect(await expectProblem(token.send('POST', accept), 'forbidden')).toMatchObject({
+      detail: expect.stringContaining('who is no instance admin'),
+    });
+    await expectProblem(site.first.client(user.token).send('POST', accept), 'conflict');
   });
 
   test('confirms nothing of that other user, where impersonation is forbidden', async () => {
