@@ -86,6 +86,18 @@ export async function deleteIdentity(
     RETURNING issuer, last_sign_in_at AS "lastSignInAt"`;
 }
 
+/**
+ * Unlinks the identities of a user that another user linked, removes the groups that came with a sign-in with one, and
+ * returns how many it unlinked. Lock the user and end the sessions before.
+ */
+export async function deleteForeignIdentities(tx: Transaction, userId: string): Promise<number> {
+  const unlinked = await tx.rows<Pick<IdentityRecord, 'lastSignInAt'>>`
+    DELETE FROM identity WHERE user_id = ${userId}::uuid AND created_by_type = 'user' AND created_by_id <> user_id
+    RETURNING last_sign_in_at AS "lastSignInAt"`;
+  if (unlinked.some(({ lastSignInAt }) => lastSignInAt !== null)) await deleteGroups(tx, userId);
+  return unlinked.length;
+}
+
 /** Ends the sessions that began with an identity, and returns how many. Lock the user before. */
 export async function endSessionsOfIdentity(tx: Transaction, userId: string, identityId: string): Promise<number> {
   return tx.run`

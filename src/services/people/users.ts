@@ -5,6 +5,7 @@ import { tokensEndAtOf, type UserPrincipal } from '../../domain/principal.ts';
 import { appendAudits } from '../../store/audit.ts';
 import type { Database } from '../../store/database.ts';
 import { withdrawAllInvitationsOfUser, withdrawInvitationsOfAddress } from '../../store/invitations.ts';
+import { deleteForeignIdentities } from '../../store/identities.ts';
 import { notifyUser } from '../../store/notify.ts';
 import { deletePasskeys } from '../../store/passkeys.ts';
 import { revokePersonalTokens } from '../../store/personal-tokens.ts';
@@ -204,9 +205,9 @@ export class Users {
   }
 
   /**
-   * Ends what another person may hold of a user, from the next request on: personal tokens, sessions, passkeys, and the
-   * sign-in link that waits. Identities stay, because the issuer decides who signs in with them. In a session it needs a
-   * recent sign-in. Throws DomainError not_found.
+   * Ends what another person may hold of a user, from the next request on: personal tokens, sessions, passkeys, the sign-in
+   * link that waits, and identities that another user linked. The user's own identities stay, because the issuer decides who
+   * signs in with them. In a session it needs a recent sign-in. Throws DomainError not_found.
    */
   async endTokens(access: InstanceAccess<'user.update'>, id: string): Promise<void> {
     await this.#change({ ...instanceCall(access), action: 'personal_token.revoke' }, access, id, {
@@ -215,11 +216,13 @@ export class Users {
         const { revoked, createdByOthers } = await revokePersonalTokens(tx, id);
         const endedSessions = await endSessions(tx, id);
         const removedPasskeys = await deletePasskeys(tx, id);
+        const unlinkedIdentities = await deleteForeignIdentities(tx, id);
         const signInLinks = (await endSignInLink(tx, id)) ? 1 : 0;
         await notifyUser(tx, id);
         const isOther = access.caller.principal.id !== id;
-        const concernsOrganizations = createdByOthers > 0 || (isOther && revoked + removedPasskeys > 0);
-        const target = { revoked, endedSessions, removedPasskeys, signInLinks };
+        const concernsOrganizations =
+          createdByOthers > 0 || (isOther && revoked + removedPasskeys + unlinkedIdentities > 0);
+        const target = { revoked, endedSessions, removedPasskeys, unlinkedIdentities, signInLinks };
         return { result: undefined, target, concernsOrganizations };
       },
     });

@@ -1,4 +1,5 @@
 import { DomainError } from '../../domain/errors/domain-error.ts';
+import { otherCreatorId } from '../../domain/impersonation.ts';
 import type { Database } from '../../store/database.ts';
 import { notifyUser } from '../../store/notify.ts';
 import * as store from '../../store/sessions.ts';
@@ -88,15 +89,18 @@ export class Sessions {
     });
   }
 
-  /** Ends all of the caller's sessions, also the one this is asked with, and the sign-in link that waits for the caller. */
+  /**
+   * Ends all of the caller's sessions, also the one this is asked with, and the sign-in link that waits for the caller. The
+   * link stays if the caller's credential goes back to another user, whose hold of the user the link may be meant to end.
+   */
   async endAll(access: PersonAccess<'session.end'>): Promise<void> {
-    const userId = access.caller.principal.id;
+    const { id: userId, tokenCreator } = access.caller.principal;
     await auditedFailure(this.#deps.audit, instanceCall(access), async () => {
       await changeJudgedFirst(this.#deps, access, {
         lock: async (tx) => void (await lockUser(tx, userId)),
         change: async (tx) => {
           const ended = await store.endSessions(tx, userId);
-          const link = await endedLink(tx, userId);
+          const link = otherCreatorId(tokenCreator) === null ? await endedLink(tx, userId) : {};
           if (ended > 0) await notifyUser(tx, userId);
           return { result: undefined, audit: successRecord(instanceCall(access), { ended, ...link }) };
         },

@@ -20,13 +20,14 @@ beforeAll(async () => {
 });
 afterAll(() => site.close());
 
-test('one request ends the tokens, sessions, passkeys and the link of a user, and keeps accounts', async () => {
+test('one request ends the tokens, sessions, passkeys and the link of a user, and keeps their accounts', async () => {
   const { user, session, authenticator } = await site.registered();
   const { id: userId } = user;
   const inside = site.sessionOf(await site.signIn(authenticator));
   const path = `/users/${userId}`;
   const { link } = await asAdmin.expectStatus<CreatedLinkView>(201, 'POST', `${path}/sign-in-links`);
-  const identity = { id: randomUUID(), userId, issuer: 'https://id.example.com', subject: userId };
+  const creator = { createdByType: 'user', createdById: userId, createdByName: user.email } as const;
+  const identity = { id: randomUUID(), userId, issuer: 'https://id.example.com', subject: userId, ...creator };
   await site.first.services.database.prisma.identity.create({ data: identity });
 
   await asAdmin.expectStatus(204, 'DELETE', `${path}/personal-tokens`);
@@ -38,14 +39,32 @@ test('one request ends the tokens, sessions, passkeys and the link of a user, an
     identities: [{ id: identity.id }],
   });
   const sql = `SELECT target FROM audit_entry WHERE action = 'personal_token.revoke' AND target->>'userId' = $1 ORDER BY id`;
-  const target = { userId, email: user.email, revoked: 1, endedSessions: 2, removedPasskeys: 1, signInLinks: 1 };
-  expect(await site.sql(sql, userId)).toEqual([{ target }]);
+  const target = { userId, email: user.email, revoked: 1, endedSessions: 2, removedPasskeys: 1, unlinkedIdentities: 0 };
+  const links = { signInLinks: 1 };
+  expect(await site.sql(sql, userId)).toEqual([{ target: { ...target, ...links } }]);
 
   // The user is not disabled, and again changes nothing.
   await asAdmin.expectStatus(204, 'DELETE', `${path}/personal-tokens`);
-  const again = { ...target, revoked: 0, endedSessions: 0, removedPasskeys: 0, signInLinks: 0 };
-  expect(await site.sql(sql, userId)).toEqual([{ target }, { target: again }]);
+  const none = { revoked: 0, endedSessions: 0, removedPasskeys: 0, signInLinks: 0 };
+  expect(await site.sql(sql, userId)).toMatchObject([{}, { target: { ...target, ...links, ...none } }]);
   await asAdmin.expectStatus(201, 'POST', `${path}/sign-in-links`);
+});
+
+test('it unlinks an account that another person linked', async () => {
+  const { user } = await site.newcomer();
+  const { id: userId } = user;
+  const issuer = 'https://id.example.com';
+  const theirs = { createdByType: 'user', createdById: admin.id, createdByName: admin.email } as const;
+  const data = { id: randomUUID(), userId, issuer, subject: userId, lastSignInAt: new Date(), ...theirs };
+  const { prisma } = site.first.services.database;
+  await prisma.identity.create({ data });
+  await prisma.groupMember.create({ data: { userId, groupName: 'g', expiresAt: new Date(Date.now() + 60_000) } });
+  await asAdmin.expectStatus(204, 'DELETE', `/users/${userId}/personal-tokens`);
+  expect(await asAdmin.expectStatus(200, 'GET', `/users/${userId}/identities`)).toMatchObject({ identities: [] });
+  expect(await prisma.groupMember.count({ where: { userId } })).toBe(0);
+  const sql = `SELECT target->'unlinkedIdentities' AS unlinked FROM audit_entry
+    WHERE action = 'personal_token.revoke' AND target->>'userId' = $1`;
+  expect(await site.sql(sql, userId)).toEqual([{ unlinked: 1 }]);
 });
 
 test('in a session it needs a recent sign-in, as the removal of one passkey does', async () => {

@@ -4,7 +4,7 @@ import { meUserView } from '../../../src/wire/me.ts';
 import type { CreatedInvitationView, CreatedLinkView } from '../../../src/wire/sign-in-links.ts';
 import type { SignedInBrowser } from '../../support/api/browser-session.ts';
 import { expectProblem, type HttpClient } from '../../support/api/http.ts';
-import { signInWith } from '../../support/api/link-browser.ts';
+import { redeem, signInWith } from '../../support/api/link-browser.ts';
 import { createUser, createWorld, type TestUser, type World } from '../../support/api/services.ts';
 import { TestAuthenticator } from '../../support/passkeys/authenticator.ts';
 import { passkeyOrigin, PasskeySite } from '../../support/passkeys/site.ts';
@@ -163,6 +163,26 @@ describe('the link of an instance admin to a user', () => {
     await signInWith(site.first, await linkFor(user.id));
     await token.expectStatus(401, 'GET', '/me');
     await site.first.client(user.token).expectStatus(200, 'GET', '/me');
+  });
+
+  test('is not ended by a credential that goes back to another user', async () => {
+    const taken = await takeOver();
+    const link = await linkFor(taken.id);
+    for (const theirCredential of [taken.session, taken.token]) {
+      await theirCredential.expectStatus(204, 'DELETE', '/sessions');
+    }
+    await signInWith(site.second, link);
+    await taken.token.expectStatus(401, 'GET', '/me');
+  });
+
+  test('is ended with all sessions by a token of the user, and by an instance admin', async () => {
+    const { user } = await site.newcomer();
+    const ofUser = await linkFor(user.id);
+    await site.first.client(user.token).expectStatus(204, 'DELETE', '/sessions');
+    expect((await redeem(site.first, ofUser)).status).toBe(401);
+    const ofAdmin = await linkFor(user.id);
+    await asAdmin.expectStatus(204, 'DELETE', `/users/${user.id}/sessions`);
+    expect((await redeem(site.first, ofAdmin)).status).toBe(401);
   });
 });
 
