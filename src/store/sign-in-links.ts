@@ -110,3 +110,18 @@ export async function endSignInLink(tx: Transaction, userId: string): Promise<bo
     RETURNING expires_at > clock_timestamp() AS worked`;
   return row?.worked === true;
 }
+
+/**
+ * Ends the links that a user created, for users and for addresses, and returns how many would have worked. Lock the user
+ * before, so that none of them is spent and none is created meanwhile.
+ */
+export async function endCreatedSignInLinks(tx: Transaction, createdBy: string): Promise<number> {
+  const ended = await tx.rows<{ worked: boolean }>`
+    WITH open AS (
+      SELECT id FROM sign_in_link
+      WHERE created_by = ${createdBy}::uuid AND used_at IS NULL AND ended_at IS NULL ORDER BY id FOR UPDATE
+    )
+    UPDATE sign_in_link l SET ended_at = clock_timestamp() FROM open WHERE l.id = open.id
+    RETURNING l.expires_at > clock_timestamp() AS worked`;
+  return ended.filter(({ worked }) => worked).length;
+}

@@ -10,7 +10,7 @@ import { notifyUser } from '../../store/notify.ts';
 import { deletePasskeys } from '../../store/passkeys.ts';
 import { revokePersonalTokens } from '../../store/personal-tokens.ts';
 import { endSessions } from '../../store/sessions.ts';
-import { endSignInLink } from '../../store/sign-in-links.ts';
+import { endCreatedSignInLinks, endSignInLink } from '../../store/sign-in-links.ts';
 import type { Transaction } from '../../store/transaction.ts';
 import * as store from '../../store/users.ts';
 import type { InstanceAccess } from '../access/access.ts';
@@ -206,8 +206,9 @@ export class Users {
 
   /**
    * Ends what another person may hold of a user, from the next request on: personal tokens, sessions, passkeys, the sign-in
-   * link that waits, and identities that another user linked. The user's own identities stay, because the issuer decides who
-   * signs in with them. In a session it needs a recent sign-in. Throws DomainError not_found.
+   * link that waits, identities that another user linked, and the unused sign-in links that were created as this user. The
+   * user's own identities stay, because the issuer decides who signs in with them. In a session it needs a recent sign-in.
+   * Throws DomainError not_found.
    */
   async endTokens(access: InstanceAccess<'user.update'>, id: string): Promise<void> {
     await this.#change({ ...instanceCall(access), action: 'personal_token.revoke' }, access, id, {
@@ -218,11 +219,13 @@ export class Users {
         const removedPasskeys = await deletePasskeys(tx, id);
         const unlinkedIdentities = await deleteForeignIdentities(tx, id);
         const signInLinks = (await endSignInLink(tx, id)) ? 1 : 0;
+        // A thief may have created them.
+        const createdLinks = await endCreatedSignInLinks(tx, id);
         await notifyUser(tx, id);
         const isOther = access.caller.principal.id !== id;
-        const concernsOrganizations =
-          createdByOthers > 0 || (isOther && revoked + removedPasskeys + unlinkedIdentities > 0);
-        const target = { revoked, endedSessions, removedPasskeys, unlinkedIdentities, signInLinks };
+        const ended = revoked + removedPasskeys + unlinkedIdentities + createdLinks;
+        const concernsOrganizations = createdByOthers > 0 || (isOther && ended > 0);
+        const target = { revoked, endedSessions, removedPasskeys, unlinkedIdentities, signInLinks, createdLinks };
         return { result: undefined, target, concernsOrganizations };
       },
     });

@@ -4,7 +4,7 @@ import type { CreatedLinkView } from '../../../src/wire/sign-in-links.ts';
 import { SignedInBrowser } from '../../support/api/browser-session.ts';
 import { expectProblem, type HttpClient } from '../../support/api/http.ts';
 import { redeem } from '../../support/api/link-browser.ts';
-import { createUser, type TestUser } from '../../support/api/services.ts';
+import { createUser, createWorld, type TestUser } from '../../support/api/services.ts';
 import { PasskeySite } from '../../support/passkeys/site.ts';
 
 /** What an instance admin does about a user whose credentials another person has. */
@@ -40,7 +40,7 @@ test('one request ends the tokens, sessions, passkeys and the link of a user, an
   });
   const sql = `SELECT target FROM audit_entry WHERE action = 'personal_token.revoke' AND target->>'userId' = $1 ORDER BY id`;
   const target = { userId, email: user.email, revoked: 1, endedSessions: 2, removedPasskeys: 1, unlinkedIdentities: 0 };
-  const links = { signInLinks: 1 };
+  const links = { signInLinks: 1, createdLinks: 0 };
   expect(await site.sql(sql, userId)).toEqual([{ target: { ...target, ...links } }]);
 
   // The user is not disabled, and again changes nothing.
@@ -65,6 +65,31 @@ test('it unlinks an account that another person linked', async () => {
   const sql = `SELECT target->'unlinkedIdentities' AS unlinked FROM audit_entry
     WHERE action = 'personal_token.revoke' AND target->>'userId' = $1`;
   expect(await site.sql(sql, userId)).toEqual([{ unlinked: 1 }]);
+});
+
+test('it ends the links that the user created, for users and for addresses', async () => {
+  const world = await createWorld(site.first.services);
+  const { owner } = world;
+  const asOwner = site.first.client(owner.token);
+  const { user: other } = await site.newcomer();
+  const ofUser = await asOwner.expectStatus<CreatedLinkView>(201, 'POST', `/users/${other.id}/sign-in-links`);
+  const path = `/organizations/${world.slugs.organization}/invitations`;
+  const invited = { email: `${randomUUID().slice(0, 8)}@example.test`, role: 'admin' };
+  const ofAddress = await asOwner.expectStatus<CreatedLinkView>(201, 'POST', path, invited);
+  const ofAdmin = await site.first
+    .client(world.admin.token)
+    .expectStatus<CreatedLinkView>(201, 'POST', path, { ...invited, email: `x${invited.email}` });
+  await asAdmin.expectStatus(204, 'DELETE', `/users/${owner.id}/personal-tokens`);
+  for (const { link } of [ofUser, ofAddress]) expect((await redeem(site.second, link)).status).toBe(401);
+  expect((await redeem(site.second, ofAdmin.link)).status).toBe(201);
+  const sql = `SELECT organization_id, target->'createdLinks' AS links FROM audit_entry
+    WHERE action = 'personal_token.revoke' AND target->>'userId' = $1 ORDER BY organization_id NULLS FIRST`;
+  expect(await site.sql(sql, owner.id)).toEqual([
+    { organization_id: null, links: 2 },
+    { organization_id: world.organization.id, links: 2 },
+  ]);
+  // The invitation still waits, and another one gives another link.
+  await site.first.client(world.admin.token).expectStatus(201, 'POST', path, invited);
 });
 
 test('in a session it needs a recent sign-in, as the removal of one passkey does', async () => {
