@@ -1,4 +1,4 @@
-import { sessionCreatorId, sessionFault, sessionTables } from './credentials.ts';
+import { sessionCreatorId, sessionTables } from './credentials.ts';
 import { Prisma } from './generated/client.ts';
 import type { Transaction } from './transaction.ts';
 
@@ -15,14 +15,16 @@ export interface ForeignSignIn {
 
 /**
  * The ways to sign in as a user that work and go back to a user who is no active instance admin now: sessions, then passkeys,
- * identities and personal tokens. Lock the user before: each way is set up under that lock.
+ * identities and personal tokens. A session that is idle is one of them: a use that is noted late would
+ * revive it. Lock the user before: each way is set up under that lock.
  */
 export async function listForeignSignIns(tx: Transaction, userId: string): Promise<ForeignSignIn[]> {
   return tx.rows<ForeignSignIn>`
     SELECT f.kind, f.id, f.name, a.id AS "createdById", a.email AS "createdByEmail"
     FROM (
       SELECT 'session' AS kind, 1 AS position, c.id, NULL AS name, c.created_at, ${Prisma.raw(sessionCreatorId)} AS creator
-      FROM ${Prisma.raw(sessionTables)} WHERE c.user_id = ${userId}::uuid AND ${Prisma.raw(sessionFault)} IS NULL
+      FROM ${Prisma.raw(sessionTables)} WHERE c.user_id = ${userId}::uuid
+        AND c.ended_at IS NULL AND t.revoked_at IS NULL AND c.expires_at > clock_timestamp()
       UNION ALL
       SELECT 'passkey', 2, id, name, created_at, created_by_id FROM passkey WHERE user_id = ${userId}::uuid
       UNION ALL

@@ -165,6 +165,20 @@ describe('the link of an instance admin to a user', () => {
     await site.first.client(user.token).expectStatus(200, 'GET', '/me');
   });
 
+  test('ends an idle session, which a request of the same moment could revive', async () => {
+    const taken = await takeOver();
+    await site.sql(
+      `UPDATE session SET last_used_at = clock_timestamp() - interval '31 minutes' WHERE user_id = $1`,
+      taken.id,
+    );
+    await signInWith(site.first, await linkFor(taken.id));
+    // A use that was noted late.
+    await site.sql('UPDATE session SET last_used_at = clock_timestamp() WHERE user_id = $1', taken.id);
+    for (const session of [taken.session, taken.passkeySession]) {
+      expect((await session.send('GET', '/me')).status).toBe(401);
+    }
+  });
+
   test('is not ended by a credential that goes back to another user', async () => {
     const taken = await takeOver();
     const link = await linkFor(taken.id);
