@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { DomainError } from '../../domain/errors/domain-error.ts';
 import { otherCreatorId, refusedCreator } from '../../domain/impersonation.ts';
-import type { Role } from '../../domain/principal.ts';
+import type { Role, UserPrincipal } from '../../domain/principal.ts';
 import { mayGiveRole } from '../../domain/role-changes.ts';
 import { type HeldTarget, holdStanding, holdUsers, type TargetIds } from '../../store/access.ts';
 import type { Database } from '../../store/database.ts';
@@ -83,10 +83,9 @@ export class Invitations {
     return this.#answer(access, id, async (found, call) => {
       const { principal } = access.caller;
       const place = idsOf(found);
-      const creatorId = otherCreatorId(principal.tokenCreator);
       return changeJudgedFirst(this.#deps, access, {
         async lock(tx) {
-          await holdUsers(tx, [principal.id, found.invitedById, ...(creatorId === null ? [] : [creatorId])]);
+          await holdUsers(tx, [principal.id, found.invitedById, ...creatorIds(principal)]);
           await lockPlace(tx, place);
         },
         async change(tx): Promise<Changed<InvitationRecord>> {
@@ -107,15 +106,21 @@ export class Invitations {
     });
   }
 
-  /** Ends an invitation of the caller without a role. Repeating it changes nothing. Throws as `accept` does. */
+  /**
+   * Ends an invitation of the caller without a role. Repeating it changes nothing. Throws DomainError not_found for no
+   * invitation of the caller, conflict if it does not wait, and forbidden for a token that goes back to another user who is no
+   * active instance admin.
+   */
   async decline(access: PersonAccess<'invitation.decline'>, id: string): Promise<void> {
+    const { principal } = access.caller;
     await this.#answer(access, id, async (found, call) =>
       changeJudgedFirst(this.#deps, access, {
-        lock: (tx) => holdUsers(tx, [access.caller.principal.id]),
+        lock: (tx) => holdUsers(tx, [principal.id, ...creatorIds(principal)]),
         async change(tx) {
           const state = await lockInvitation(tx, id);
           if (state?.outcome === 'declined') return { result: undefined, audit: null };
           requireWaiting(found, state);
+          await requireOwnToken(tx, access);
           await endInvitation(tx, id, 'declined');
           return { result: undefined, audit: successRecord(call) };
         },
@@ -252,14 +257,26 @@ async function requireConsent(
   { found, standing }: { readonly found: FoundInvitation; readonly standing: HeldTarget | null },
 ): Promise<void> {
   const { principal } = access.caller;
-  const creatorId = otherCreatorId(principal.tokenCreator);
-  if (creatorId !== null && !(await holdActiveInstanceAdmin(tx, creatorId))) throw notOwn(access);
+  await requireOwnToken(tx, access);
   const confirmed = { role: null, confirmedAt: found.createdAt };
   const impersonationForbidden = standing?.impersonationForbidden === true;
   const creator = refusedCreator(principal, { ...confirmed, impersonationForbidden });
   if (creator !== null) throw impersonationRefusal(principal, creator, placeText(found));
   const foreign = await listForeignSignIns(tx, principal.id);
   if (foreign.length > 0) throw foreignSignIns(foreign);
+}
+
+/** Throws DomainError forbidden for a token that goes back to a user who is no active instance admin. Lock that user before. */
+async function requireOwnToken(tx: Transaction, access: AnswerAccess): Promise<void> {
+  for (const creatorId of creatorIds(access.caller.principal)) {
+    if (!(await holdActiveInstanceAdmin(tx, creatorId))) throw notOwn(access);
+  }
+}
+
+/** The other user that the token of a user goes back to, if any. */
+function creatorIds({ tokenCreator }: UserPrincipal): readonly string[] {
+  const creatorId = otherCreatorId(tokenCreator);
+  return creatorId === null ? [] : [creatorId];
 }
 
 /** Throws DomainError conflict if the user who invited may not give the role now. Lock that user before. */
@@ -280,8 +297,8 @@ function notOwn({ caller: { principal } }: AnswerAccess): DomainError {
   const name = principal.tokenCreator?.actor?.name ?? 'another user';
   return new DomainError(
     'forbidden',
-    `only you can accept this invitation, and this token goes back to ${name}, who is no instance admin; ` +
-      'accept it with a token of which that is not so: ask an instance admin to create one for you',
+    `only you can answer this invitation, and this token goes back to ${name}, who is no instance admin; ` +
+      'answer it with a token of which that is not so: ask an instance admin to create one for you',
   );
 }
 

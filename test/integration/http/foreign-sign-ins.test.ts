@@ -231,6 +231,18 @@ describe('an acceptance of an invitation', () => {
     await expectProblem(site.first.client(user.token).send('POST', accept), 'conflict');
   });
 
+  test('is not prevented with a credential that goes back to another user', async () => {
+    const taken = await takeOver();
+    const accept = await invited(taken);
+    const decline = accept.replace('/accept', '/decline');
+    for (const theirCredential of [taken.token, taken.session]) {
+      const { detail } = await expectProblem(theirCredential.send('POST', decline), 'forbidden');
+      expect(detail).toContain(`goes back to ${theirs.admin.email}`);
+    }
+    const owner = await signInWith(site.second, await linkFor(taken.id));
+    await owner.expectStatus(200, 'POST', accept);
+  });
+
   test('confirms nothing of that other user, where impersonation is forbidden', async () => {
     const taken = await takeOver();
     const path = `/organizations/${other.slugs.organization}`;
