@@ -15,10 +15,32 @@ export interface ForeignSignIn {
 
 /**
  * The ways to sign in as a user that work and go back to a user who is no active instance admin now: sessions, then passkeys,
- * identities and personal tokens. A session that is idle is one of them: a use that is noted late would
- * revive it. Lock the user before: each way is set up under that lock.
+ * identities and personal tokens. A session that is idle is one of them: a use that is noted late would revive it. Lock the
+ * user before: each way is set up under that lock.
  */
 export async function listForeignSignIns(tx: Transaction, userId: string): Promise<ForeignSignIn[]> {
+  return list(tx, userId, Prisma.sql`NOT (a.instance_admin AND a.disabled_at IS NULL)`);
+}
+
+/**
+ * Like `listForeignSignIns`, those that go back to one other user, whatever that user is; without a credential that is kept
+ * and what it began with.
+ */
+export async function listSignInsBy(
+  tx: Transaction,
+  userId: string,
+  { creatorId, keptCredentialId }: { readonly creatorId: string; readonly keptCredentialId: string },
+): Promise<ForeignSignIn[]> {
+  return list(
+    tx,
+    userId,
+    Prisma.sql`a.id = ${creatorId}::uuid AND f.id <> ${keptCredentialId}::uuid AND NOT EXISTS (
+      SELECT FROM session WHERE id = ${keptCredentialId}::uuid AND f.id IN (personal_token_id, passkey_id, identity_id))`,
+  );
+}
+
+/** Those whose creator, another user as `a`, fulfils a condition on it and on the way as `f`. */
+async function list(tx: Transaction, userId: string, condition: Prisma.Sql): Promise<ForeignSignIn[]> {
   return tx.rows<ForeignSignIn>`
     SELECT f.kind, f.id, f.name, a.id AS "createdById", a.email AS "createdByEmail"
     FROM (
@@ -32,6 +54,6 @@ export async function listForeignSignIns(tx: Transaction, userId: string): Promi
       UNION ALL
       SELECT 'personal_token', 4, id, name, created_at, created_by_id FROM personal_token
       WHERE user_id = ${userId}::uuid AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > clock_timestamp())
-    ) f JOIN app_user a ON a.id = f.creator AND a.id <> ${userId}::uuid AND NOT (a.instance_admin AND a.disabled_at IS NULL)
+    ) f JOIN app_user a ON a.id = f.creator AND a.id <> ${userId}::uuid AND ${condition}
     ORDER BY f.position, f.created_at, f.id`;
 }

@@ -145,6 +145,13 @@ export async function lockUser(tx: Transaction, id: string): Promise<UserRecord 
   return user;
 }
 
+/** Locks a user and all instance admins, disabled ones too, and returns the latter. Lock the changes of users before. */
+export async function lockUserAndInstanceAdmins(tx: Transaction, id: string): Promise<UserRecord[]> {
+  const users = await tx.rows<UserRecord>`
+    SELECT ${Prisma.raw(columns)} FROM app_user WHERE instance_admin OR id = ${id}::uuid ORDER BY id FOR NO KEY UPDATE`;
+  return users.filter(({ instanceAdmin }) => instanceAdmin);
+}
+
 /** Changes a locked user and returns what they are now. */
 export async function updateUser(tx: Transaction, id: string, changes: UserChanges): Promise<UserRecord> {
   const { displayName, instanceAdmin, disabled, email } = changes;

@@ -30,6 +30,7 @@ import {
 import { changeJudgedFirst } from '../kernel/change.ts';
 import type { Changed } from '../kernel/changed.ts';
 import { badCursor, checkLimit, decodeCursor, encodeCursor, type PageRequest } from '../kernel/page.ts';
+import { endSignInsOfAdminsBy } from './departed-admin.ts';
 import { absentUser, checkUserRef } from './user-refs.ts';
 
 export type { UserRecord } from '../../store/users.ts';
@@ -124,10 +125,12 @@ export class Users {
 
   /**
    * Changes a user. None of the tokens of a disabled user work from the next request on, until the user is
-   * enabled again; sessions end, and invitations of the user are withdrawn. Throws DomainError not_found, and conflict if the instance would lose its last admin, or without
-   * `force` an organization its last owner who is not disabled. The audit of each organization that loses its last owner,
-   * or an invitation, has the change too; instance admins appoint another (`Members.appointOwner`). Only a user who is disabled gets another
-   * e-mail address: conflict if not, and if another user has it.
+   * enabled again; sessions end, and invitations of the user are withdrawn. Of a user who is disabled or demoted, ways to
+   * sign in as other instance admins end (`endSignInsOfAdminsBy`). Throws DomainError not_found, and conflict if the instance
+   * would lose its last admin, or without `force` an organization its last owner who is not disabled. The audit of each
+   * organization that loses its last owner, or an invitation, has the change too; instance admins appoint another
+   * (`Members.appointOwner`). Only a user who is disabled gets another e-mail address: conflict if not, and if another user
+   * has it.
    */
   async update(
     access: InstanceAccess<'user.update'>,
@@ -137,14 +140,19 @@ export class Users {
     const { displayName = null, email } = changes;
     if (displayName !== null) checkName('displayName', displayName);
     if (email !== undefined) checkUserRef({ email });
+    const departs = changes.disabled === true || changes.instanceAdmin === false;
+    let admins: readonly store.UserRecord[] = [];
     return this.#change(instanceCall(access), access, id, {
+      lockFirst: async (tx) => {
+        if (departs) admins = await store.lockUserAndInstanceAdmins(tx, id);
+      },
       prepare: async (tx) => {
         if (email !== undefined) await store.lockAddress(tx, email);
         if (changes.disabled === true) await store.lockOwnedOrganizations(tx, id);
       },
       change: async (tx, before) => {
         if (changes.instanceAdmin === true) requireRecentSignIn(access.caller.principal, 'to make an instance admin');
-        if (changes.disabled === true || changes.instanceAdmin === false) await keepInstanceAdmin(tx, before);
+        if (departs) await keepInstanceAdmin(tx, before);
         if (email !== undefined) {
           await checkNewEmail(tx, before, email);
           await withdrawInvitationsOfAddress(tx, email);
@@ -152,11 +160,18 @@ export class Users {
         const { ownerless, invitedTo } =
           changes.disabled === true ? await endRoles(tx, before, force) : { ownerless: [], invitedTo: [] };
         const result = await store.updateUser(tx, id, changes);
+        const signInsOfAdmins = departs ? await endSignInsOfAdminsBy(tx, access, { departedId: id, admins }) : 0;
         await notifyUser(tx, id);
         const { email: newEmail, ...others } = changes;
         const renamed = newEmail === undefined ? {} : { newEmail };
         const withdrawn = invitedTo.length > 0 ? { invitations: invitedTo.length } : {};
-        const target = { ...others, ...renamed, ...(ownerless.length > 0 ? { force } : {}), ...withdrawn };
+        const target = {
+          ...others,
+          ...renamed,
+          ...(ownerless.length > 0 ? { force } : {}),
+          ...withdrawn,
+          ...(signInsOfAdmins > 0 ? { signInsOfAdmins } : {}),
+        };
         const concerned = new Set([...ownerless, ...invitedTo]);
         return { result, target, concernedOrganizations: [...concerned] };
       },
@@ -236,7 +251,7 @@ export class Users {
     call: AuditedCall,
     access: InstanceAccess<'user.update' | 'sign_in_link.create'>,
     id: string,
-    { prepare, change }: UserChange<T>,
+    { lockFirst, prepare, change }: UserChange<T>,
   ): Promise<T> {
     return auditedFailure(this.#deps.audit, call, async (note) => {
       checkUuid('id', id);
@@ -245,6 +260,7 @@ export class Users {
       return changeJudgedFirst(this.#deps, access, {
         async lock(tx) {
           await store.lockUserChanges(tx);
+          await lockFirst?.(tx);
           before = await store.lockUser(tx, id);
           await prepare?.(tx);
         },
@@ -270,6 +286,8 @@ export class Users {
 }
 
 interface UserChange<T> {
+  /** Locks several users, this one with them, by id. */
+  readonly lockFirst?: (tx: Transaction) => Promise<void>;
   /** Takes further locks. */
   readonly prepare?: (tx: Transaction) => Promise<void>;
   readonly change: (tx: Transaction, before: store.UserRecord) => Promise<UserChanged<T>>;

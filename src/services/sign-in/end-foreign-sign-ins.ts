@@ -1,4 +1,4 @@
-import { type ForeignSignIn, listForeignSignIns } from '../../store/foreign-sign-ins.ts';
+import { type ForeignSignIn, listForeignSignIns, listSignInsBy } from '../../store/foreign-sign-ins.ts';
 import { deleteGroups, deleteIdentity, endSessionsOfIdentity } from '../../store/identities.ts';
 import { deletePasskey, endSessionsOfPasskey } from '../../store/passkeys.ts';
 import { revokePersonalToken } from '../../store/personal-tokens.ts';
@@ -11,12 +11,29 @@ import type { AuditRecord, AuditTarget } from '../audit/audit-log.ts';
 export type EndedSignIn = Pick<AuditRecord, 'action' | 'target'>;
 
 /**
- * Ends the ways to sign in as a user that go back to another user who is no instance admin, and returns what the audit says
- * of each. Lock the user before, and notify the user after.
+ * Ends the ways to sign in as a user that go back to another user who is no active instance admin, and returns what the
+ * audit says of each. Lock the user before, and notify the user after.
  */
-export async function endForeignSignIns(tx: Transaction, { id: userId, email }: UserRecord): Promise<EndedSignIn[]> {
+export async function endForeignSignIns(tx: Transaction, user: UserRecord): Promise<EndedSignIn[]> {
+  return end(tx, user, await listForeignSignIns(tx, user.id));
+}
+
+/** Like `endForeignSignIns`, those that go back to one other user, without a credential that is kept and what it began with. */
+export async function endSignInsBy(
+  tx: Transaction,
+  user: UserRecord,
+  by: { readonly creatorId: string; readonly keptCredentialId: string },
+): Promise<EndedSignIn[]> {
+  return end(tx, user, await listSignInsBy(tx, user.id, by));
+}
+
+async function end(
+  tx: Transaction,
+  { id: userId, email }: UserRecord,
+  ways: readonly ForeignSignIn[],
+): Promise<EndedSignIn[]> {
   const ended: EndedSignIn[] = [];
-  for (const found of await listForeignSignIns(tx, userId)) {
+  for (const found of ways) {
     const { createdById, createdByEmail } = found;
     const { action, target } = await enders[found.kind](tx, userId, found);
     ended.push({ action, target: { userId, email, createdById, createdByEmail, ...target } });
