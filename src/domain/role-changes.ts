@@ -66,6 +66,6 @@ export function mayGiveRole(byRole: Role | null, to: Role, level: 'organization'
 }
 
 /** Whether a role, or null for none, becomes a higher one. */
-function isRaise(from: Role | null, to: Role | null): boolean {
+export function isRaise(from: Role | null, to: Role | null): boolean {
   return to !== null && (from === null || everyRole.indexOf(to) < everyRole.indexOf(from));
 }

@@ -26,8 +26,8 @@ export interface FirstOwnersDeps {
 
 /**
  * Appoints all of these users owners of an organization that has none, or none of them; an organization that has an owner
- * stays as it is. Throws DomainError invalid_input for what is no address, and not_found for users who do not exist or are
- * disabled.
+ * stays as it is. Throws DomainError invalid_input for what is no address, not_found for users who do not exist or are
+ * disabled, and conflict for a user as whom others can sign in (`refuseForeignSignIns`).
  */
 export async function appointFirstOwners(
   deps: FirstOwnersDeps,

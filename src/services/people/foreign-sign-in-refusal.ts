@@ -1,5 +1,9 @@
 import { DomainError } from '../../domain/errors/domain-error.ts';
-import type { ForeignSignIn } from '../../store/foreign-sign-ins.ts';
+import type { Role } from '../../domain/principal.ts';
+import { isRaise } from '../../domain/role-changes.ts';
+import { type ForeignSignIn, listForeignSignIns } from '../../store/foreign-sign-ins.ts';
+import type { Candidate } from '../../store/members.ts';
+import type { Transaction } from '../../store/transaction.ts';
 
 // So that the text stays readable.
 const maxNamed = 10;
@@ -11,8 +15,34 @@ const commands: Readonly<Record<ForeignSignIn['kind'], string>> = {
   personal_token: '`keyframe token revoke`',
 };
 
-/** DomainError conflict: others, who are no instance admins, can sign in as the caller. */
-export function foreignSignIns(found: readonly ForeignSignIn[]): DomainError {
+/** What a user is about to get. */
+export interface Gift {
+  readonly userId: string;
+  /** The address of the user; null if the user is the caller, who ends each way to sign in themselves. */
+  readonly email: string | null;
+  /** Such as `the role owner`. */
+  readonly what: string;
+}
+
+/**
+ * Throws DomainError conflict if another user, who is no instance admin, can sign in as a user who is about to get a role:
+ * that user would have it too. It names each way to sign in, and what ends it. Lock the user before.
+ */
+export async function refuseForeignSignIns(tx: Transaction, gift: Gift): Promise<void> {
+  const found = await listForeignSignIns(tx, gift.userId);
+  if (found.length > 0) throw foreignSignIns(found, gift);
+}
+
+/** As `refuseForeignSignIns`, but only for a role that is higher than `from`, the one that the user has at the place. */
+export async function refuseForeignRaise(
+  tx: Transaction,
+  { id: userId, email }: Pick<Candidate, 'id' | 'email'>,
+  { from, to }: { readonly from: Role | null; readonly to: Role },
+): Promise<void> {
+  if (isRaise(from, to)) await refuseForeignSignIns(tx, { userId, email, what: `the role ${to}` });
+}
+
+function foreignSignIns(found: readonly ForeignSignIn[], { email, what }: Gift): DomainError {
   const others = [...new Set(found.map(({ createdByEmail }) => createdByEmail))];
   const sessions = found.filter(({ kind }) => kind === 'session').length;
   const things = [
@@ -20,10 +50,14 @@ export function foreignSignIns(found: readonly ForeignSignIn[]): DomainError {
     ...found.filter(({ kind }) => kind !== 'session').map(textOf),
   ];
   const ends = [...new Set(found.map(({ kind }) => commands[kind]))];
+  const wayOut =
+    email === null
+      ? `end these with ${ends.join(', ')}, then accept`
+      : `these end when ${email} opens a sign-in link of an instance admin (\`keyframe user sign-in-link ${email}\`)`;
   return new DomainError(
     'conflict',
-    `the role would also be that of ${listed(others)} (no instance admin), who can sign in as you with ` +
-      `${listed(things)}; end these with ${ends.join(', ')}, then accept`,
+    `${what} would also be for ${listed(others)} (no instance admin), who can sign in as ${email ?? 'you'} with ` +
+      `${listed(things)}; ${wayOut}`,
   );
 }
 

@@ -15,7 +15,6 @@ import {
   listInvitationsOfUser,
   lockInvitation,
 } from '../../store/invitations.ts';
-import { listForeignSignIns } from '../../store/foreign-sign-ins.ts';
 import { type Candidate, findCandidate } from '../../store/members.ts';
 import {
   type BoundRole,
@@ -33,7 +32,7 @@ import { type AuditedCall, auditedFailure, successRecord } from '../audit/audite
 import { changeJudgedFirst } from '../kernel/change.ts';
 import type { Changed } from '../kernel/changed.ts';
 import { checkUuid } from '../kernel/checks.ts';
-import { foreignSignIns } from './foreign-sign-in-refusal.ts';
+import { refuseForeignSignIns } from './foreign-sign-in-refusal.ts';
 import { type AddressInvitation, inviteAddress, type InvitedAddress } from './invite-address.ts';
 import { makeMember } from './members.ts';
 import { checkCount } from './role-bindings.ts';
@@ -262,8 +261,7 @@ async function requireConsent(
   const impersonationForbidden = standing?.impersonationForbidden === true;
   const creator = refusedCreator(principal, { ...confirmed, impersonationForbidden });
   if (creator !== null) throw impersonationRefusal(principal, creator, placeText(found));
-  const foreign = await listForeignSignIns(tx, principal.id);
-  if (foreign.length > 0) throw foreignSignIns(foreign);
+  await refuseForeignSignIns(tx, { userId: principal.id, email: null, what: `the role ${found.role}` });
 }
 
 /** Throws DomainError forbidden for a token that goes back to a user who is no active instance admin. Lock that user before. */

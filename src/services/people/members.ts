@@ -29,6 +29,7 @@ import { type AuditedCall, auditedFailure, successRecord } from '../audit/audite
 import { checkSlug } from '../kernel/checks.ts';
 import { changeJudgedFirst } from '../kernel/change.ts';
 import type { OrganizationSlugs } from '../kernel/slugs.ts';
+import { refuseForeignRaise, refuseForeignSignIns } from './foreign-sign-in-refusal.ts';
 import { type Invited, invite } from './invite.ts';
 import { checkUserRef, noSuchUser, noteOfUser, textOfUser } from './user-refs.ts';
 
@@ -72,8 +73,9 @@ export class Members {
    * Gives a member another role. A user who has another role of their own in the organization becomes a member. Any other
    * user is invited, and becomes a member by accepting (`Invitations.accept`). With `confirmTokens`, which is for owners, the tokens that
    * the member created until now count as the member's own if impersonation is forbidden; so do those of a new member.
-   * Throws DomainError forbidden for what `memberChangeError` refuses the caller, conflict for the last owner and for
-   * an owner who is disabled, not_found for no user, and what `invite` throws.
+   * Throws DomainError forbidden for what `memberChangeError` refuses the caller, conflict for the last owner, for
+   * an owner who is disabled, and for a higher role of a member as whom others can sign in (`refuseForeignRaise`),
+   * not_found for no user, and what `invite` throws.
    */
   async set(
     access: OrganizationAccess<'member.set'>,
@@ -90,9 +92,10 @@ export class Members {
       if (candidate === undefined) throw noSuchUser(ref);
       const place = { organizationId };
       if (!candidate.hasOwnRole) return invite(tx, access, { place, candidate, role, renew: confirmTokens });
-      const result = await makeMember(tx, { organizationId, candidate, role, confirm: confirmTokens });
-      await endInvitationAt(tx, place, { userId: candidate.id }, 'replaced');
       const { id: userId, email, role: from } = candidate;
+      await refuseForeignRaise(tx, candidate, { from, to: role });
+      const result = await makeMember(tx, { organizationId, candidate, role, confirm: confirmTokens });
+      await endInvitationAt(tx, place, { userId }, 'replaced');
       const confirmed = confirmTokens ? { confirmTokens } : {};
       return { result, audit: successRecord(access, { userId, email, role, from, ...confirmed }) };
     });
@@ -123,7 +126,7 @@ export class Members {
    * Makes a user the first owner of an organization that has no owner who is not disabled, such as one that a
    * SecretEnvironment made. The tokens that the user created until now count as the user's own there; those of a user
    * who is the owner already only if no other token of theirs works there. Throws DomainError conflict if it has one,
-   * and for a user who is disabled, not_found for no such organization or user.
+   * and as `makeOwner` does, not_found for no such organization or user.
    */
   async appointOwner(
     access: InstanceAccess<'organization.appoint_owner'>,
@@ -216,7 +219,8 @@ interface MadeOwner {
 
 /**
  * Makes a user an owner of an organization that has no other one. Lock the user and the members before. Returns undefined
- * if there is no such user. Throws DomainError conflict for one who is disabled.
+ * if there is no such user. Throws DomainError conflict for one who is disabled, and for one as whom others can sign in
+ * (`refuseForeignSignIns`): so it confirms none of their tokens.
  */
 export async function makeOwner(
   tx: Transaction,
@@ -226,9 +230,10 @@ export async function makeOwner(
   const candidate = await findCandidate(tx, organizationId, userId);
   if (candidate === undefined) return undefined;
   const confirm = candidate.role !== 'owner' || !(await hasOwnToken(tx, candidate));
+  const { email, role: from } = candidate;
+  await refuseForeignSignIns(tx, { userId, email, what: 'the role owner' });
   const result = await makeMember(tx, { organizationId, candidate, role: 'owner', confirm });
   await endInvitationAt(tx, { organizationId }, { userId }, 'replaced');
-  const { email, role: from } = candidate;
   return { result, target: { userId, email, role: 'owner', from, ...(confirm ? { confirmTokens: true } : {}) } };
 }
 

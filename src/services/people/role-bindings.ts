@@ -32,6 +32,7 @@ import { changeJudgedFirst } from '../kernel/change.ts';
 import type { Changed } from '../kernel/changed.ts';
 import { checkName, isUuid } from '../kernel/checks.ts';
 import { badCursor, checkLimit, decodeCursor, encodeCursor, type PageRequest } from '../kernel/page.ts';
+import { refuseForeignRaise } from './foreign-sign-in-refusal.ts';
 import { type Invited, invite } from './invite.ts';
 import { checkUserRef, noSuchUser, noteOfUser, textOfUser } from './user-refs.ts';
 
@@ -108,15 +109,19 @@ export class RoleBindings {
    * Gives a subject a role at a place, or another role. A user who has no role of their own in the organization is
    * invited, and gets it by accepting (`Invitations.accept`). Throws DomainError forbidden if callers would give it to
    * themselves or to a group that they are in, invalid_input for a user in an organization, not_found for no such user,
-   * quota_exceeded, and what `invite` throws.
+   * conflict for a higher role of a user as whom others can sign in (`refuseForeignRaise`), quota_exceeded, and what
+   * `invite` throws.
    */
   async set(access: SetRoleAccess, ref: SubjectRef, role: BoundRole): Promise<SetRoleBinding | Invited> {
     return this.#change<SetRoleBinding | Invited>(access, { ref, to: role }, async (tx, found) => {
       const { subject, user, present } = found;
       const place = idsOf(access);
       if (user?.hasOwnRole === false) return invite(tx, access, { place, candidate: user, role });
-      if (user !== undefined) await endInvitationAt(tx, place, { userId: user.id }, 'replaced');
       const from = present?.role ?? null;
+      if (user !== undefined) {
+        await refuseForeignRaise(tx, user, { from, to: role });
+        await endInvitationAt(tx, place, { userId: user.id }, 'replaced');
+      }
       const id = present?.id ?? randomUUID();
       if (present === undefined) await checkCount(tx, access.organizationId);
       const createdAt =

@@ -27,6 +27,7 @@ import {
   issuePersonalToken,
   type PersonalTokenInput,
 } from '../tokens/issue-personal-token.ts';
+import { refuseForeignSignIns } from './foreign-sign-in-refusal.ts';
 import { changeJudgedFirst } from '../kernel/change.ts';
 import type { Changed } from '../kernel/changed.ts';
 import { badCursor, checkLimit, decodeCursor, encodeCursor, type PageRequest } from '../kernel/page.ts';
@@ -124,6 +125,7 @@ export class Users {
   }
 
   /**
+   * Makes no user an instance admin as whom others can sign in (DomainError conflict, `refuseForeignSignIns`).
    * Changes a user. None of the tokens of a disabled user work from the next request on, until the user is
    * enabled again; sessions end, and invitations of the user are withdrawn. Of a user who is disabled or demoted, ways to
    * sign in as other instance admins end (`endSignInsOfAdminsBy`). Throws DomainError not_found, and conflict if the instance
@@ -157,6 +159,7 @@ export class Users {
           await checkNewEmail(tx, before, email);
           await withdrawInvitationsOfAddress(tx, email);
         }
+        await refuseForeignAdmin(tx, before, changes);
         const { ownerless, invitedTo } =
           changes.disabled === true ? await endRoles(tx, before, force) : { ownerless: [], invitedTo: [] };
         const result = await store.updateUser(tx, id, changes);
@@ -322,6 +325,16 @@ async function endRoles(
   await endSignInLink(tx, user.id);
   await endSessions(tx, user.id);
   return { ownerless: owned.map(({ id }) => id), invitedTo: await withdrawAllInvitationsOfUser(tx, user.id) };
+}
+
+/** Throws DomainError conflict for a new instance admin as whom others can sign in. */
+async function refuseForeignAdmin(
+  tx: Transaction,
+  { id, email, instanceAdmin }: store.UserRecord,
+  changes: store.UserChanges,
+): Promise<void> {
+  if (instanceAdmin || changes.instanceAdmin !== true) return;
+  await refuseForeignSignIns(tx, { userId: id, email, what: 'the right of an instance admin' });
 }
 
 /** Throws DomainError conflict if the user is the last instance admin who is not disabled. */

@@ -73,7 +73,8 @@ export class EnvironmentReconciler {
       await resourceEnvironments.appointOwners(access, { organization: environmentRef.organization, owners });
       return undefined;
     } catch (error) {
-      if (!(error instanceof DomainError) || error.code !== 'not_found') throw error;
+      // A conflict is about a user here, not about a slug.
+      if (!(error instanceof DomainError) || !['not_found', 'conflict'].includes(error.code)) throw error;
       return error;
     }
   }
