@@ -45,7 +45,10 @@ export interface SessionFacts {
   readonly isRecent: boolean;
   /** When tokens that are created with it end at the latest. */
   readonly tokensEndAt: Date;
-  /** When the personal token ends that it began with; null for a token without an end, and for another way to sign in. */
+  /**
+   * When the personal token of its user ends that it goes back to: it began with the token, or with a link that was
+   * created with it. Null for a token without an end, and without such a token.
+   */
   readonly tokenExpiresAt: Date | null;
 }
 

@@ -101,23 +101,26 @@ export const serviceTokenFault = `CASE
     WHEN c.state = 'pending' THEN 'pending'
     WHEN c.expires_at <= clock_timestamp() THEN 'expired'
     WHEN t.suspended_at IS NOT NULL THEN 'suspended' END`;
-const personalTokenTables = 'personal_token c JOIN app_user u ON u.id = c.user_id';
-const personalTokenFault = `CASE
+/** SQL: personal tokens as c, and their users as u. */
+export const personalTokenTables = 'personal_token c JOIN app_user u ON u.id = c.user_id';
+/** SQL over `personalTokenTables`: the CredentialFault of a row, null for a token that works. */
+export const personalTokenFault = `CASE
     WHEN c.revoked_at IS NOT NULL THEN 'revoked'
     WHEN u.disabled_at IS NOT NULL THEN 'disabled'
     WHEN c.expires_at <= clock_timestamp() THEN 'expired' END`;
 /** SQL: sessions as c, their users as u, and as t, i, l and k the personal tokens, identities, links and
- *  passkeys that they began with. */
+ *  passkeys that they began with. As lt the token of the same user that the link was created with. */
 export const sessionTables = `session c JOIN app_user u ON u.id = c.user_id
     LEFT JOIN personal_token t ON t.id = c.personal_token_id
     LEFT JOIN identity i ON i.id = c.identity_id
     LEFT JOIN sign_in_link l ON l.id = c.sign_in_link_id
+    LEFT JOIN personal_token lt ON lt.id = l.personal_token_id AND lt.user_id = c.user_id
     LEFT JOIN passkey k ON k.id = c.passkey_id`;
 /** SQL over `sessionTables`: the CredentialFault of a row, null for a session that works. */
 // Disabling a user ends the sessions too: users read why.
 export const sessionFault = `CASE
     WHEN u.disabled_at IS NOT NULL THEN 'disabled'
-    WHEN c.ended_at IS NOT NULL OR t.revoked_at IS NOT NULL THEN 'revoked'
+    WHEN c.ended_at IS NOT NULL OR t.revoked_at IS NOT NULL OR lt.revoked_at IS NOT NULL THEN 'revoked'
     WHEN c.expires_at <= clock_timestamp() THEN 'expired'
     WHEN c.last_used_at <= clock_timestamp() - interval '${limits.sessionIdleMinutes} minutes' THEN 'expired' END`;
 /** SQL over `sessionTables`: the id of the user whose token, identity, passkey or link a session began with; null if unknown. */
@@ -147,8 +150,8 @@ const findSessions: Statement = {
       COALESCE(t.created_by_name, i.created_by_name, k.created_by_name, lb.email) AS creator_name,
       COALESCE(t.derived_at, i.derived_at, k.derived_at) AS derived_at,
       COALESCE(c.verified_at > clock_timestamp() - interval '${limits.recentSignInMinutes} minutes', false) AS is_recent,
-      LEAST(t.expires_at, clock_timestamp() + interval '${limits.sessionTokenDays} days') AS tokens_end_at,
-      t.expires_at AS token_expires_at
+      LEAST(t.expires_at, lt.expires_at, clock_timestamp() + interval '${limits.sessionTokenDays} days') AS tokens_end_at,
+      COALESCE(t.expires_at, lt.expires_at) AS token_expires_at
     FROM ${sessionTables} LEFT JOIN app_user lb ON lb.id = l.created_by WHERE c.id = ANY($1::uuid[])`,
 };
 

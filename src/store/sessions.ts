@@ -63,7 +63,8 @@ export async function listSessions(pool: pg.Pool, userId: string): Promise<Sessi
 }
 
 /**
- * Inserts a session and returns its record. It ends with its personal token, and after `limits.sessionHours` at the latest.
+ * Inserts a session and returns its record. It ends with its personal token or with that of its link, and after
+ * `limits.sessionHours` at the latest.
  * Lock the user before.
  */
 export async function insertSession(tx: Transaction, session: NewSession): Promise<SessionRecord> {
@@ -78,7 +79,8 @@ export async function insertSession(tx: Transaction, session: NewSession): Promi
       ${signInLinkId}::uuid, ${passkeyId}::uuid, clock_timestamp(), clock_timestamp(),
       CASE WHEN ${signedInWith !== 'oidc'}::boolean THEN clock_timestamp()
         WHEN ${authTime}::float8 IS NOT NULL THEN LEAST(to_timestamp(${authTime}::float8), clock_timestamp()) END,
-      LEAST((SELECT expires_at FROM personal_token WHERE id = ${personalTokenId}::uuid),
+      LEAST((SELECT expires_at FROM personal_token WHERE id = COALESCE(${personalTokenId}::uuid,
+          (SELECT personal_token_id FROM sign_in_link WHERE id = ${signInLinkId}::uuid))),
         clock_timestamp() + make_interval(hours => ${limits.sessionHours}::int)),
       ${sourceAddress}, ${userAgent}
     RETURNING id, created_at AS "createdAt", verified_at AS "verifiedAt", last_used_at AS "lastUsedAt",

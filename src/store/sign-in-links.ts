@@ -1,12 +1,17 @@
 import type pg from 'pg';
 import { limits } from '../domain/limits.ts';
+import { personalTokenFault, personalTokenTables } from './credentials.ts';
 import { queryRows, type Statement } from './database.ts';
+import { Prisma } from './generated/client.ts';
 import type { Transaction } from './transaction.ts';
 
 /** Links that begin one session: of a user, or of the user that is made of an invited address. */
 
-/** Why a link does not work; null if it does. `ended`: by a later link, or with its user or invitation. */
-export type SignInLinkFault = 'used' | 'ended' | 'expired' | null;
+/**
+ * Why a link does not work; null if it does. `ended`: by a later link, or with its user or invitation. `token_ended`: the
+ * personal token that it was created with works no more.
+ */
+export type SignInLinkFault = 'used' | 'ended' | 'expired' | 'token_ended' | null;
 
 /** What a link is for. */
 export type LinkSubject = { readonly userId: string } | { readonly invitationId: string };
@@ -15,7 +20,10 @@ export interface NewSignInLink {
   readonly id: string;
   readonly subject: LinkSubject;
   readonly tokenHash: Uint8Array;
+  /** The id of the user who counts as its creator. */
   readonly createdBy: string;
+  /** The id of the personal token or session that it is created with. */
+  readonly credentialId: string;
 }
 
 export interface FoundSignInLink {
@@ -34,8 +42,14 @@ export interface FoundSignInLink {
   readonly fault: SignInLinkFault;
 }
 
+// That the creator is disabled is judged with the right to create the link, which says so.
 const fault = `CASE WHEN l.used_at IS NOT NULL THEN 'used' WHEN l.ended_at IS NOT NULL THEN 'ended'
-      WHEN l.expires_at <= clock_timestamp() THEN 'expired' END`;
+      WHEN l.expires_at <= clock_timestamp() THEN 'expired'
+      WHEN EXISTS (
+        SELECT FROM (SELECT c.user_id, ${personalTokenFault} AS fault
+          FROM ${personalTokenTables} WHERE c.id = l.personal_token_id) f
+        WHERE f.fault IS NOT NULL AND (f.fault <> 'disabled' OR f.user_id <> l.created_by))
+      THEN 'token_ended' END`;
 
 const findStatement: Statement = {
   name: 'sign-in-link-find',
@@ -62,7 +76,7 @@ const keptDays = 30;
  * at each time, those of invitations with their invitation. Lock the user, or the place of the invitation, before.
  */
 export async function insertSignInLink(tx: Transaction, link: NewSignInLink): Promise<Date> {
-  const { id, subject, tokenHash, createdBy } = link;
+  const { id, subject, tokenHash, createdBy, credentialId } = link;
   const [userId, invitationId] = 'userId' in subject ? [subject.userId, null] : [null, subject.invitationId];
   if (userId !== null) await endSignInLink(tx, userId);
   await tx.run`
@@ -71,8 +85,13 @@ export async function insertSignInLink(tx: Transaction, link: NewSignInLink): Pr
       WHERE user_id IS NOT NULL AND expires_at < clock_timestamp() - make_interval(days => ${keptDays}::int)
       ORDER BY id LIMIT 100 FOR UPDATE SKIP LOCKED)`;
   const row = await tx.row<{ expiresAt: Date }>`
-    INSERT INTO sign_in_link (id, token_hash, user_id, invitation_id, created_by, created_at, expires_at)
-    VALUES (${id}::uuid, ${tokenHash}, ${userId}::uuid, ${invitationId}::uuid, ${createdBy}::uuid, clock_timestamp(),
+    INSERT INTO sign_in_link
+      (id, token_hash, user_id, invitation_id, created_by, personal_token_id, created_at, expires_at)
+    VALUES (${id}::uuid, ${tokenHash}, ${userId}::uuid, ${invitationId}::uuid, ${createdBy}::uuid,
+      COALESCE((SELECT id FROM personal_token WHERE id = ${credentialId}::uuid),
+        (SELECT COALESCE(s.personal_token_id, l.personal_token_id)
+          FROM session s LEFT JOIN sign_in_link l ON l.id = s.sign_in_link_id WHERE s.id = ${credentialId}::uuid)),
+      clock_timestamp(),
       COALESCE((SELECT expires_at FROM invitation WHERE id = ${invitationId}::uuid),
         clock_timestamp() + make_interval(hours => ${limits.signInLinkHours}::int)))
     RETURNING expires_at AS "expiresAt"`;
@@ -83,9 +102,7 @@ export async function insertSignInLink(tx: Transaction, link: NewSignInLink): Pr
 /** Spends a link, of several requests for one of them. Returns its fault; undefined if it was deleted. */
 export async function useSignInLink(tx: Transaction, id: string): Promise<SignInLinkFault | undefined> {
   const row = await tx.row<{ fault: SignInLinkFault }>`
-    SELECT CASE WHEN used_at IS NOT NULL THEN 'used' WHEN ended_at IS NOT NULL THEN 'ended'
-      WHEN expires_at <= clock_timestamp() THEN 'expired' END AS fault
-    FROM sign_in_link WHERE id = ${id}::uuid FOR UPDATE`;
+    SELECT ${Prisma.raw(fault)} AS fault FROM sign_in_link l WHERE l.id = ${id}::uuid FOR UPDATE OF l`;
   if (row?.fault !== null) return row?.fault;
   await tx.run`UPDATE sign_in_link SET used_at = clock_timestamp() WHERE id = ${id}::uuid`;
   return null;
@@ -112,14 +129,15 @@ export async function endSignInLink(tx: Transaction, userId: string): Promise<bo
 }
 
 /**
- * Ends the links that a user created, for users and for addresses, and returns how many would have worked. Lock the user
- * before, so that none of them is spent and none is created meanwhile.
+ * Ends the links that a user created, also those of the user's invitations that another user counts as the creator of.
+ * Returns how many would have worked. Lock the user before, so that none of them is spent and none is created meanwhile.
  */
-export async function endCreatedSignInLinks(tx: Transaction, createdBy: string): Promise<number> {
+export async function endCreatedSignInLinks(tx: Transaction, userId: string): Promise<number> {
   const ended = await tx.rows<{ worked: boolean }>`
     WITH open AS (
-      SELECT id FROM sign_in_link
-      WHERE created_by = ${createdBy}::uuid AND used_at IS NULL AND ended_at IS NULL ORDER BY id FOR UPDATE
+      SELECT l.id FROM sign_in_link l LEFT JOIN invitation i ON i.id = l.invitation_id
+      WHERE (l.created_by = ${userId}::uuid OR i.invited_by = ${userId}::uuid)
+        AND l.used_at IS NULL AND l.ended_at IS NULL ORDER BY l.id FOR UPDATE OF l
     )
     UPDATE sign_in_link l SET ended_at = clock_timestamp() FROM open WHERE l.id = open.id
     RETURNING l.expires_at > clock_timestamp() AS worked`;

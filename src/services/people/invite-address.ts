@@ -64,7 +64,7 @@ export async function inviteAddress(
   wanted: AddressInvitation,
 ): Promise<InvitedAddress> {
   const { email, role } = wanted;
-  const callerId = access.caller.principal.id;
+  const { id: callerId, credentialId } = access.caller.principal;
   return auditedFailure(deps.audit, access, async (note) => {
     checkWanted(wanted);
     const target = { ...slugsOf(access, wanted), email, role };
@@ -82,7 +82,7 @@ export async function inviteAddress(
         const level = place.projectId === undefined ? 'organization' : 'beneath';
         if (!mayGiveRole(standing?.role ?? null, role, level)) throw cannotGive(access, role);
         if (await hasAddress(tx, email)) throw belongsToUser(email);
-        const result = await insert(tx, place, { email, role, invitedBy: callerId });
+        const result = await insert(tx, place, { email, role, invitedBy: callerId, credentialId });
         const more = { ...target, invitationId: result.invitation.id, expiresAt: result.expiresAt.toISOString() };
         return { result, audit: successRecord(access, more) };
       },
@@ -92,19 +92,22 @@ export async function inviteAddress(
 
 interface NewAddressInvitation extends Pick<AddressInvitation, 'email' | 'role'> {
   readonly invitedBy: string;
+  /** The credential of the user who invites. */
+  readonly credentialId: string;
 }
 
 async function insert(
   tx: Transaction,
   place: TargetIds,
-  { email, role, invitedBy }: NewAddressInvitation,
+  { email, role, invitedBy, credentialId }: NewAddressInvitation,
 ): Promise<InvitedAddress> {
   const invitee = { address: email };
   await endInvitationAt(tx, place, invitee, 'replaced');
   await checkCounts(tx, place.organizationId, { invitee, email });
   const id = randomUUID();
   await insertInvitation(tx, place, { id, invitee, role, invitedBy, hours: limits.signInLinkHours });
-  const { token, expiresAt } = await createSignInLink(tx, { subject: { invitationId: id }, createdBy: invitedBy });
+  const link = { subject: { invitationId: id }, createdBy: invitedBy, credentialId };
+  const { token, expiresAt } = await createSignInLink(tx, link);
   const invitation = await readInvitation(tx, id);
   if (invitation === undefined) throw new Error('an invitation that was inserted is there');
   return { invitation, token, expiresAt };

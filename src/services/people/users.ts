@@ -51,7 +51,7 @@ export interface UpdateUserInput extends store.UserChanges {
 
 export interface CreatedUser {
   readonly user: store.UserRecord;
-  /** The first personal token, which does not expire. */
+  /** The first personal token, which ends with the one that it is made with. */
   readonly token: CreatedPersonalToken['token'];
 }
 
@@ -80,7 +80,10 @@ export class Users {
     this.#deps = deps;
   }
 
-  /** Makes a user with a first personal token. Throws DomainError conflict for an e-mail address that is taken. */
+  /**
+   * Makes a user with a first personal token, which never outlives the one that it is made with: otherwise a token that
+   * expires could make another instance admin. Throws DomainError conflict for an e-mail address that is taken.
+   */
   async create(access: InstanceAccess<'user.create'>, input: CreateUserInput): Promise<CreatedUser> {
     const call = instanceCall(access);
     return auditedFailure(this.#deps.audit, call, async (note) => {
@@ -95,7 +98,8 @@ export class Users {
         change: async (tx) => {
           const user = await store.insertUser(tx, { id: randomUUID(), email, displayName, instanceAdmin });
           if (user === undefined) throw emailTaken(email);
-          const issue = { userId: user.id, by: personOf(access), input: firstToken, notAfter: null };
+          const by = personOf(access);
+          const issue = { userId: user.id, by, input: firstToken, notAfter: tokensEndAtOf(by) };
           const { record, token } = await issuePersonalToken(tx, issue);
           const target = { userId: user.id, email, instanceAdmin, personalTokenId: record.id };
           return { result: { user, token }, audit: successRecord(call, target) };
@@ -210,12 +214,12 @@ export class Users {
    * Throws DomainError not_found, and conflict for a disabled user and for the caller.
    */
   async createLink(access: InstanceAccess<'sign_in_link.create'>, id: string): Promise<CreatedSignInLink> {
-    const { id: callerId } = access.caller.principal;
+    const { id: callerId, credentialId } = personOf(access);
     return this.#change(instanceCall(access), access, id, {
       change: async (tx, { email, disabledAt }) => {
         if (id === callerId) throw ownLink();
         if (disabledAt !== null) throw new DomainError('conflict', `${email} is disabled; enable the user first`);
-        const result = await createSignInLink(tx, { subject: { userId: id }, createdBy: callerId });
+        const result = await createSignInLink(tx, { subject: { userId: id }, createdBy: callerId, credentialId });
         const target = { signInLinkId: result.id, expiresAt: result.expiresAt.toISOString() };
         return { result, target, concernsOrganizations: true };
       },
@@ -306,7 +310,9 @@ interface UserChanged<T> {
 }
 
 /** The person who acts: no service token is an instance admin. */
-function personOf({ caller: { principal } }: InstanceAccess<'user.create' | 'user.update'>): UserPrincipal {
+function personOf({
+  caller: { principal },
+}: InstanceAccess<'user.create' | 'user.update' | 'sign_in_link.create'>): UserPrincipal {
   if (principal.type !== 'user') throw new Error('an instance admin is a person');
   return principal;
 }

@@ -3,7 +3,7 @@ import { otherCreatorId } from '../../domain/impersonation.ts';
 import type { Database } from '../../store/database.ts';
 import { notifyUser } from '../../store/notify.ts';
 import * as store from '../../store/sessions.ts';
-import { endSignInLink } from '../../store/sign-in-links.ts';
+import { endCreatedSignInLinks, endSignInLink } from '../../store/sign-in-links.ts';
 import type { Transaction } from '../../store/transaction.ts';
 import { lockUser, lockUserChanges } from '../../store/users.ts';
 import type { InstanceAccess, PersonAccess } from '../access/access.ts';
@@ -90,8 +90,9 @@ export class Sessions {
   }
 
   /**
-   * Ends all of the caller's sessions, also the one this is asked with, and the sign-in link that waits for the caller. The
-   * link stays if the caller's credential goes back to another user, whose hold of the user the link may be meant to end.
+   * Ends all of the caller's sessions, also the one this is asked with, the links that the caller created, and the sign-in
+   * link that waits for the caller. The last one stays if the caller's credential goes back to another user, whose hold of
+   * the user the link may be meant to end.
    */
   async endAll(access: PersonAccess<'session.end'>): Promise<void> {
     const { id: userId, tokenCreator } = access.caller.principal;
@@ -100,9 +101,9 @@ export class Sessions {
         lock: async (tx) => void (await lockUser(tx, userId)),
         change: async (tx) => {
           const ended = await store.endSessions(tx, userId);
-          const link = otherCreatorId(tokenCreator) === null ? await endedLink(tx, userId) : {};
+          const links = await endedLinks(tx, userId, otherCreatorId(tokenCreator) === null);
           if (ended > 0) await notifyUser(tx, userId);
-          return { result: undefined, audit: successRecord(instanceCall(access), { ended, ...link }) };
+          return { result: undefined, audit: successRecord(instanceCall(access), { ended, ...links }) };
         },
       });
     });
@@ -115,7 +116,7 @@ export class Sessions {
     return store.listSessions(pool, userId);
   }
 
-  /** Ends all sessions of a user, and the sign-in link that waits. Throws DomainError not_found for no such user. */
+  /** Ends all sessions of a user, the sign-in link that waits, and the links that the user created. Throws DomainError not_found for no such user. */
   async endOfUser(access: InstanceAccess<'user.update'>, userId: string): Promise<void> {
     const call = { ...instanceCall(access), action: 'session.end' };
     await auditedFailure(this.#deps.audit, call, async (note) => {
@@ -130,16 +131,21 @@ export class Sessions {
         async change(tx) {
           if (email === undefined) throw absentUser(userId);
           const ended = await store.endSessions(tx, userId);
-          const link = await endedLink(tx, userId);
+          const links = await endedLinks(tx, userId, true);
           if (ended > 0) await notifyUser(tx, userId);
-          return { result: undefined, audit: successRecord(call, { userId, email, ended, ...link }) };
+          return { result: undefined, audit: successRecord(call, { userId, email, ended, ...links }) };
         },
       });
     });
   }
 }
 
-/** Ends the sign-in link of a user, which could begin another session. Returns what the audit says of it. */
-async function endedLink(tx: Transaction, userId: string): Promise<AuditTarget> {
-  return (await endSignInLink(tx, userId)) ? { signInLinks: 1 } : {};
+/**
+ * Ends the sign-in link of a user (`withOwn`), which could begin another session, and those that the user created: a session that
+ * another person had may have created them. Returns what the audit says of them.
+ */
+async function endedLinks(tx: Transaction, userId: string, withOwn: boolean): Promise<AuditTarget> {
+  const own = withOwn && (await endSignInLink(tx, userId)) ? 1 : 0;
+  const signInLinks = own + (await endCreatedSignInLinks(tx, userId));
+  return signInLinks > 0 ? { signInLinks } : {};
 }

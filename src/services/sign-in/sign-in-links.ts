@@ -7,7 +7,13 @@ import { holdUsers } from '../../store/access.ts';
 import { appendAudits } from '../../store/audit.ts';
 import type { Database } from '../../store/database.ts';
 import { findInvitation, type FoundInvitation } from '../../store/invitations.ts';
-import { countNewUsers, findSignInLink, type FoundSignInLink, useSignInLink } from '../../store/sign-in-links.ts';
+import {
+  countNewUsers,
+  endCreatedSignInLinks,
+  findSignInLink,
+  type FoundSignInLink,
+  useSignInLink,
+} from '../../store/sign-in-links.ts';
 import { inTransaction, type Transaction } from '../../store/transaction.ts';
 import { holdActiveInstanceAdmin, insertUser, lockAddress, lockUser, type UserRecord } from '../../store/users.ts';
 import type { AuditLog, AuditRecord, AuditTarget } from '../audit/audit-log.ts';
@@ -41,7 +47,7 @@ export interface SignInLinksDeps {
   readonly audit: Pick<AuditLog, 'record'>;
 }
 
-type LinkFault = 'used' | 'ended' | 'expired' | 'user_disabled' | 'creator_not_admin';
+type LinkFault = 'used' | 'ended' | 'expired' | 'token_ended' | 'user_disabled' | 'creator_not_admin';
 
 /** A link that does not work, with the reason for the audit. Users get one sentence for all of them. */
 class LinkRefusal extends DomainError {
@@ -141,6 +147,8 @@ async function signIn(tx: Transaction, link: FoundSignInLink, attempt: Attempt):
   await spend(tx, id);
   if (user === undefined || user.disabledAt !== null) throw new LinkRefusal('user_disabled');
   const ended = await endForeignSignIns(tx, user);
+  // They may hold links that they created as this user.
+  await endCreatedSignInLinks(tx, user.id);
   const created = await begin(tx, user, { link, attempt });
   const facts = { ...recordOf(attempt.request), actor: actorOf(user), outcome: 'success' } as const;
   const records = ended.map(({ action, target }) => ({ ...facts, action, target: { ...target, signInLinkId: id } }));
