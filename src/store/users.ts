@@ -183,6 +183,11 @@ export async function holdActiveInstanceAdmin(tx: Transaction, id: string): Prom
   return found > 0;
 }
 
+/** Whether a user is an instance admin who is not disabled. Without a lock: a change under way may end that. */
+export async function isActiveInstanceAdmin(tx: Transaction, id: string): Promise<boolean> {
+  return (await tx.run`SELECT FROM app_user WHERE id = ${id}::uuid AND instance_admin AND disabled_at IS NULL`) > 0;
+}
+
 /** Whether there is an instance admin beside this user who is not disabled. */
 export async function hasOtherInstanceAdmin(tx: Transaction, id: string): Promise<boolean> {
   const row = await tx.row<{ found: boolean }>`

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { DomainError, invalidField } from '../../domain/errors/domain-error.ts';
 import { limits } from '../../domain/limits.ts';
 import type { Plaintext } from '../../domain/plaintext.ts';
-import type { Role } from '../../domain/principal.ts';
+import type { Role, UserPrincipal } from '../../domain/principal.ts';
 import { mayGiveRole } from '../../domain/role-changes.ts';
 import {
   findEnvironmentTargets,
@@ -23,6 +23,7 @@ import { auditedFailure, successRecord } from '../audit/audited.ts';
 import { changeJudgedFirst } from '../kernel/change.ts';
 import { checkSlug } from '../kernel/checks.ts';
 import { createSignInLink } from '../sign-in/create-sign-in-link.ts';
+import { foreignCreatorId } from './foreign-creator.ts';
 import { checkCounts, type Invited } from './invite.ts';
 import { checkUserRef } from './user-refs.ts';
 
@@ -64,7 +65,8 @@ export async function inviteAddress(
   wanted: AddressInvitation,
 ): Promise<InvitedAddress> {
   const { email, role } = wanted;
-  const { id: callerId, credentialId } = access.caller.principal;
+  const principal = personOf(access);
+  const { id: callerId, credentialId } = principal;
   return auditedFailure(deps.audit, access, async (note) => {
     checkWanted(wanted);
     const target = { ...slugsOf(access, wanted), email, role };
@@ -82,7 +84,8 @@ export async function inviteAddress(
         const level = place.projectId === undefined ? 'organization' : 'beneath';
         if (!mayGiveRole(standing?.role ?? null, role, level)) throw cannotGive(access, role);
         if (await hasAddress(tx, email)) throw belongsToUser(email);
-        const result = await insert(tx, place, { email, role, invitedBy: callerId, credentialId });
+        const createdBy = (await foreignCreatorId(tx, principal)) ?? callerId;
+        const result = await insert(tx, place, { email, role, invitedBy: callerId, createdBy, credentialId });
         const more = { ...target, invitationId: result.invitation.id, expiresAt: result.expiresAt.toISOString() };
         return { result, audit: successRecord(access, more) };
       },
@@ -92,6 +95,11 @@ export async function inviteAddress(
 
 interface NewAddressInvitation extends Pick<AddressInvitation, 'email' | 'role'> {
   readonly invitedBy: string;
+  /**
+   * The user who counts as the creator of the link: the one who invites, or the user who is no instance admin and to whom
+   * the credential goes back. That user may have seen the link.
+   */
+  readonly createdBy: string;
   /** The credential of the user who invites. */
   readonly credentialId: string;
 }
@@ -99,18 +107,24 @@ interface NewAddressInvitation extends Pick<AddressInvitation, 'email' | 'role'>
 async function insert(
   tx: Transaction,
   place: TargetIds,
-  { email, role, invitedBy, credentialId }: NewAddressInvitation,
+  { email, role, invitedBy, createdBy, credentialId }: NewAddressInvitation,
 ): Promise<InvitedAddress> {
   const invitee = { address: email };
   await endInvitationAt(tx, place, invitee, 'replaced');
   await checkCounts(tx, place.organizationId, { invitee, email });
   const id = randomUUID();
   await insertInvitation(tx, place, { id, invitee, role, invitedBy, hours: limits.signInLinkHours });
-  const link = { subject: { invitationId: id }, createdBy: invitedBy, credentialId };
+  const link = { subject: { invitationId: id }, createdBy, credentialId };
   const { token, expiresAt } = await createSignInLink(tx, link);
   const invitation = await readInvitation(tx, id);
   if (invitation === undefined) throw new Error('an invitation that was inserted is there');
   return { invitation, token, expiresAt };
+}
+
+/** The person who invites: no service token gives a role. */
+function personOf({ caller: { principal } }: CreateAccess): UserPrincipal {
+  if (principal.type !== 'user') throw new Error('an admin of an organization is a person');
+  return principal;
 }
 
 /** Throws DomainError invalid_input. */

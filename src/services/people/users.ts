@@ -32,6 +32,7 @@ import { changeJudgedFirst } from '../kernel/change.ts';
 import type { Changed } from '../kernel/changed.ts';
 import { badCursor, checkLimit, decodeCursor, encodeCursor, type PageRequest } from '../kernel/page.ts';
 import { endSignInsOfAdminsBy } from './departed-admin.ts';
+import { refuseForeignCreator } from './foreign-creator.ts';
 import { absentUser, checkUserRef } from './user-refs.ts';
 
 export type { UserRecord } from '../../store/users.ts';
@@ -82,7 +83,8 @@ export class Users {
 
   /**
    * Makes a user with a first personal token, which never outlives the one that it is made with: otherwise a token that
-   * expires could make another instance admin. Throws DomainError conflict for an e-mail address that is taken.
+   * expires could make another instance admin. Throws DomainError conflict for an e-mail address that is taken, forbidden
+   * for a credential that goes back to another user who is no instance admin (as do `createToken` and `createLink`).
    */
   async create(access: InstanceAccess<'user.create'>, input: CreateUserInput): Promise<CreatedUser> {
     const call = instanceCall(access);
@@ -96,9 +98,10 @@ export class Users {
       return changeJudgedFirst(this.#deps, access, {
         lock: store.lockUserChanges,
         change: async (tx) => {
+          const by = personOf(access);
+          await refuseForeignCreator(tx, by);
           const user = await store.insertUser(tx, { id: randomUUID(), email, displayName, instanceAdmin });
           if (user === undefined) throw emailTaken(email);
-          const by = personOf(access);
           const issue = { userId: user.id, by, input: firstToken, notAfter: tokensEndAtOf(by) };
           const { record, token } = await issuePersonalToken(tx, issue);
           const target = { userId: user.id, email, instanceAdmin, personalTokenId: record.id };
@@ -201,6 +204,7 @@ export class Users {
     return this.#change({ ...instanceCall(access), action: 'personal_token.create' }, access, id, {
       change: async (tx, { email, disabledAt }) => {
         requireRecentSignIn(by, 'personal_token.create');
+        if (by.id !== id) await refuseForeignCreator(tx, by);
         if (disabledAt !== null) throw new DomainError('conflict', `${email} is disabled; enable the user first`);
         const result = await issuePersonalToken(tx, { userId: id, by, input, notAfter });
         const concernsOrganizations = result.record.creator !== null;
@@ -214,10 +218,12 @@ export class Users {
    * Throws DomainError not_found, and conflict for a disabled user and for the caller.
    */
   async createLink(access: InstanceAccess<'sign_in_link.create'>, id: string): Promise<CreatedSignInLink> {
-    const { id: callerId, credentialId } = personOf(access);
+    const by = personOf(access);
+    const { id: callerId, credentialId } = by;
     return this.#change(instanceCall(access), access, id, {
       change: async (tx, { email, disabledAt }) => {
         if (id === callerId) throw ownLink();
+        await refuseForeignCreator(tx, by);
         if (disabledAt !== null) throw new DomainError('conflict', `${email} is disabled; enable the user first`);
         const result = await createSignInLink(tx, { subject: { userId: id }, createdBy: callerId, credentialId });
         const target = { signInLinkId: result.id, expiresAt: result.expiresAt.toISOString() };

@@ -43,12 +43,13 @@ interface Takeover {
 }
 
 /** Redeems the link of an address that the attacker invited, and sets up every way to sign in. */
-async function takeOver(): Promise<Takeover> {
+async function takeOver(
+  role = 'viewer',
+  by: Pick<HttpClient, 'expectStatus'> = site.first.client(theirs.admin.token),
+): Promise<Takeover> {
   const email = `${randomUUID().slice(0, 8)}@victim.example.test`;
   const path = `/organizations/${theirs.slugs.organization}/invitations`;
-  const { link } = await site.first
-    .client(theirs.admin.token)
-    .expectStatus<CreatedInvitationView>(201, 'POST', path, { email, role: 'viewer' });
+  const { link } = await by.expectStatus<CreatedInvitationView>(201, 'POST', path, { email, role });
   const session = await signInWith(site.first, link);
   const { id } = meUserView.parse(await session.expectStatus(200, 'GET', '/me'));
   const authenticator = new TestAuthenticator(passkeyOrigin);
@@ -258,6 +259,53 @@ describe('an acceptance of an invitation', () => {
     const accept = await invited(taken);
     await expectProblem(owner.send('POST', accept), 'conflict');
     await expectProblem(site.sessionOf(await site.signIn(taken.authenticator)).send('GET', path), 'not_found');
+  });
+});
+
+describe('what is made with a credential that goes back to another user who is no instance admin', () => {
+  test('goes back to that user too: the link of an address, and what its user sets up', async () => {
+    const ann = await takeOver('admin');
+    const bob = await takeOver('viewer', ann.session);
+    // The owner of Ann's address gets her user back, and becomes an instance admin.
+    await signInWith(site.second, await linkFor(ann.id));
+    await asAdmin.expectStatus(200, 'PATCH', `/users/${ann.id}`, { instanceAdmin: true });
+    expect(await asAdmin.expectStatus(200, 'GET', `/users/${bob.id}/passkeys`)).toMatchObject({
+      passkeys: [{ createdBy: { id: theirs.admin.id } }],
+    });
+    await signInWith(site.second, await linkFor(bob.id));
+    expect((await site.signIn(bob.authenticator)).status).toBe(401);
+    await bob.session.expectStatus(401, 'GET', '/me');
+  });
+
+  test('a link that was created as the user ends when the user is back', async () => {
+    const ann = await takeOver('admin');
+    const path = `/organizations/${theirs.slugs.organization}/invitations`;
+    const email = `${randomUUID().slice(0, 8)}@victim.example.test`;
+    const { link } = await ann.session.expectStatus<CreatedInvitationView>(201, 'POST', path, { email, role: 'admin' });
+    await signInWith(site.second, await linkFor(ann.id));
+    await expectProblem(redeem(site.first, link), 'unauthenticated');
+  });
+
+  test('is no user, no token of another user and no link of one', async () => {
+    const former = await createUser(site.first.services, { instanceAdmin: true });
+    const user = await createUser(site.first.services, { instanceAdmin: true });
+    const { token } = await site.first
+      .client(former.token)
+      .expectStatus<{ token: string }>(201, 'POST', `/users/${user.id}/personal-tokens`, { name: 'kept' });
+    const kept = site.first.client({ reveal: () => token });
+    const makers: readonly [string, () => object | undefined][] = [
+      ['/users', () => ({ email: `${randomUUID().slice(0, 8)}@new.example.test` })],
+      [`/users/${theirs.viewer.id}/personal-tokens`, () => ({ name: 'x' })],
+      [`/users/${theirs.viewer.id}/sign-in-links`, () => undefined],
+    ];
+    for (const [path, body] of makers) await kept.expectStatus(201, 'POST', path, body());
+    await asAdmin.expectStatus(200, 'PATCH', `/users/${former.id}`, { instanceAdmin: false });
+    for (const [path, body] of makers) {
+      const { detail } = await expectProblem(kept.send('POST', path, body()), 'forbidden');
+      expect(detail).toContain(former.email);
+      await site.first.client(user.token).expectStatus(201, 'POST', path, body());
+    }
+    await kept.expectStatus(201, 'POST', `/users/${user.id}/personal-tokens`, { name: 'own' });
   });
 });
 
