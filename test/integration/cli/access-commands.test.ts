@@ -161,7 +161,7 @@ describe('service tokens', () => {
 });
 
 describe('people', () => {
-  test('token revoke names the passkeys and accounts that were set up since', async () => {
+  test('token revoke names the passkeys, accounts and tokens that were set up since', async () => {
     const user = await createUser(api.services);
     const own = { env: { KEYFRAME_TOKEN: user.token.reveal() } };
     const { prisma } = api.services.database;
@@ -173,8 +173,13 @@ describe('people', () => {
     await prisma.passkey.create({ data: passkey });
     const identity = { id: randomUUID(), userId: user.id, issuer: 'https://id.example', subject: randomUUID() };
     await prisma.identity.create({ data: identity });
+    await cli.run(['token', 'create', '--name', 'revoked'], own);
+    await cli.run(['token', 'revoke', 'revoked', '--yes'], own);
+    const later = await cli.json<{ id: string }>(['token', 'create', '--name', 'Unknown token'], own);
     const { code, stderr } = await cli.run(['token', 'revoke', 'leaked', '--yes'], own);
     expect(code).toBe(0);
+    expect(stderr).toContain(`token "Unknown token" (${later.id})`);
+    for (const gone of [', token "revoked"', ', token "leaked"', ', token "first"']) expect(stderr).not.toContain(gone);
     expect(stderr).toContain(`passkey "Unknown phone" (${passkey.id}), account of https://id.example (${identity.id})`);
     expect(stderr).not.toContain('Before');
   });

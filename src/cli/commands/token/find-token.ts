@@ -11,8 +11,6 @@ export interface FoundToken {
   readonly id: string;
   /** Undefined for an id that was not looked up. */
   readonly name?: string;
-  /** As `name`. */
-  readonly createdAt?: string;
 }
 
 const idOption = requiredText('--id <id>', 'Id, unique name, or latest for the newest one');

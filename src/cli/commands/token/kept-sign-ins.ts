@@ -1,24 +1,34 @@
 import type { ApiClient } from '../../../client/api-client.ts';
 import type { IdentityListView } from '../../../wire/identities.ts';
 import type { PasskeyListView } from '../../../wire/passkeys.ts';
+import type { PersonalTokenView } from '../../../wire/personal-tokens.ts';
 
 /**
- * The passkeys and linked accounts of the user that were set up since a time, or all of them: each with its id. Empty if
- * the server does not list them, because a revocation must not fail for that.
+ * The passkeys, linked accounts and other live tokens of the user that were set up since a personal token was created:
+ * each with its id. Empty if the server does not list them, because a revocation must not fail for that.
  */
-export async function keptSignIns(api: ApiClient, since: string | undefined): Promise<readonly string[]> {
+export async function keptSignIns(api: ApiClient, tokenId: string): Promise<readonly string[]> {
   try {
-    const [{ passkeys }, { identities }] = await Promise.all([
+    const [{ passkeys }, { identities }, { personalTokens }] = await Promise.all([
       api.get<PasskeyListView>('/passkeys'),
       api.get<IdentityListView>('/identities'),
+      api.get<{ personalTokens: PersonalTokenView[] }>('/personal-tokens'),
     ]);
+    const since = personalTokens.find(({ id }) => id === tokenId.toLowerCase())?.createdAt;
     const isKept = ({ createdAt }: { readonly createdAt: string }): boolean =>
       since === undefined || Date.parse(createdAt) >= Date.parse(since);
     return [
       ...passkeys.filter(isKept).map(({ id, name }) => `passkey "${name}" (${id})`),
       ...identities.filter(isKept).map(({ id, issuer }) => `account of ${issuer} (${id})`),
+      ...personalTokens
+        .filter((token) => token.id !== tokenId.toLowerCase() && isLive(token) && isKept(token))
+        .map(({ id, name }) => `token "${name}" (${id})`),
     ];
   } catch {
     return [];
   }
+}
+
+function isLive({ revokedAt, expiresAt }: PersonalTokenView): boolean {
+  return revokedAt === null && (expiresAt === null || Date.parse(expiresAt) > Date.now());
 }

@@ -8,7 +8,7 @@ import { findPersonalToken, personalTokenArgument, tokenTitle } from './find-tok
 export const tokenRevokeCommand = defineCommand({
   summary: 'Revoke one of your personal tokens',
   description:
-    'The next request with the token is refused. This cannot be undone. Passkeys and linked accounts that were set up with the token stay: those that you have set up since the token was created are printed. If the token leaked, remove those that you do not know.',
+    'The next request with the token is refused. This cannot be undone. Passkeys, linked accounts and other tokens that were set up with the token stay: those that you have set up since the token was created are printed. If the token leaked, remove those that you do not know.',
   arguments: { given: personalTokenArgument },
   examples: [
     { line: 'token revoke laptop', note: 'Asks for confirmation' },
@@ -19,14 +19,14 @@ export const tokenRevokeCommand = defineCommand({
     const { id, name = null } = token;
     await context.confirm(`Revoke your personal token "${name ?? id}"?`);
     // Before: the command may use this token.
-    const kept = await keptSignIns(context.api(), token.createdAt);
+    const kept = await keptSignIns(context.api(), id);
     await context.api().delete(apiPath`/personal-tokens/${id}`);
     const value = { kind: 'personal_token', action: 'revoked', id, name } satisfies DeletionOutput;
     await context.printer.done({ value, sentence: `Personal token ${tokenTitle(token)} is revoked.`, name: id });
     if (kept.length === 0) return;
     context.io.note(
       `These were set up since the token was created, and still sign you in: ${kept.join(', ')}. ` +
-        'If one is not yours, remove it with `keyframe passkey remove` or `keyframe identity remove`.',
+        'If one is not yours, remove it with `keyframe passkey remove`, `keyframe identity remove` or `keyframe token revoke`.',
     );
   },
 });
