@@ -2,7 +2,7 @@ import { DomainError } from '../../domain/errors/domain-error.ts';
 import type { Role } from '../../domain/principal.ts';
 import { isRaise } from '../../domain/role-changes.ts';
 import { type ForeignSignIn, listForeignSignIns } from '../../store/foreign-sign-ins.ts';
-import type { Candidate } from '../../store/members.ts';
+import { type Candidate, findCandidate } from '../../store/members.ts';
 import type { Transaction } from '../../store/transaction.ts';
 
 // So that the text stays readable.
@@ -33,13 +33,32 @@ export async function refuseForeignSignIns(tx: Transaction, gift: Gift): Promise
   if (found.length > 0) throw foreignSignIns(found, gift);
 }
 
-/** As `refuseForeignSignIns`, but only for a role that is higher than `from`, the one that the user has at the place. */
+/** A change of the role of a user within an organization. */
+export interface RoleChange {
+  readonly organizationId: string;
+  /** The role that the user has at the place; null for none. */
+  readonly from: Role | null;
+  readonly to: Role;
+}
+
+/**
+ * As `refuseForeignSignIns`, but only for a role that is higher than the user's, and only for another user who would gain
+ * by it: a member of the organization whose own role is as high has nothing more.
+ */
 export async function refuseForeignRaise(
   tx: Transaction,
   { id: userId, email }: Pick<Candidate, 'id' | 'email'>,
-  { from, to }: { readonly from: Role | null; readonly to: Role },
+  { organizationId, from, to }: RoleChange,
 ): Promise<void> {
-  if (isRaise(from, to)) await refuseForeignSignIns(tx, { userId, email, what: `the role ${to}` });
+  if (!isRaise(from, to)) return;
+  const found = await listForeignSignIns(tx, userId);
+  const gaining: ForeignSignIn[] = [];
+  for (const signIn of found) {
+    const creator = await findCandidate(tx, organizationId, signIn.createdById);
+    const held = creator === undefined || creator.isDisabled ? null : creator.role;
+    if (isRaise(held, to)) gaining.push(signIn);
+  }
+  if (gaining.length > 0) throw foreignSignIns(gaining, { userId, email, what: `the role ${to}` });
 }
 
 function foreignSignIns(found: readonly ForeignSignIn[], { email, what }: Gift): DomainError {

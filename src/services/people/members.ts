@@ -93,7 +93,7 @@ export class Members {
       const place = { organizationId };
       if (!candidate.hasOwnRole) return invite(tx, access, { place, candidate, role, renew: confirmTokens });
       const { id: userId, email, role: from } = candidate;
-      await refuseForeignRaise(tx, candidate, { from, to: role });
+      await refuseForeignRaise(tx, candidate, { organizationId, from, to: role });
       const result = await makeMember(tx, { organizationId, candidate, role, confirm: confirmTokens });
       await endInvitationAt(tx, place, { userId }, 'replaced');
       const confirmed = confirmTokens ? { confirmTokens } : {};

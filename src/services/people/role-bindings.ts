@@ -119,7 +119,7 @@ export class RoleBindings {
       if (user?.hasOwnRole === false) return invite(tx, access, { place, candidate: user, role });
       const from = present?.role ?? null;
       if (user !== undefined) {
-        await refuseForeignRaise(tx, user, { from, to: role });
+        await refuseForeignRaise(tx, user, { organizationId: access.organizationId, from, to: role });
         await endInvitationAt(tx, place, { userId: user.id }, 'replaced');
       }
       const id = present?.id ?? randomUUID();

@@ -63,6 +63,13 @@ async function expectRefusal(change: ReturnType<HttpClient['send']>, { email }: 
   expect(detail).toBe(refusalOf(email, what));
 }
 
+/** The taker becomes a viewer of the organization. */
+async function demoteTaker(): Promise<void> {
+  await asOwner.expectStatus(200, 'PUT', `/members/${theirs.slugs.organization}/${theirs.admin.id}`, {
+    role: 'viewer',
+  });
+}
+
 function refusalOf(email: string, what: string): string {
   return (
     `${what} would also be for ${theirs.admin.email} (no instance admin), who can sign in as ${email} with ` +
@@ -106,6 +113,11 @@ describe('a user as whom another user can sign in', () => {
   test('gets no higher role as a member, but a lower one', async () => {
     const taken = await takeOver();
     const path = `/members/${theirs.slugs.organization}/${taken.id}`;
+    await expectRefusal(asOwner.send('PUT', path, { role: 'owner' }), taken, 'the role owner');
+    // What the admin of the organization has anyway is no gain.
+    await asOwner.expectStatus(200, 'PUT', path, { role: 'developer' });
+    await asOwner.expectStatus(200, 'PUT', path, { role: 'viewer' });
+    await demoteTaker();
     for (const role of ['owner', 'developer']) {
       await expectRefusal(asOwner.send('PUT', path, { role }), taken, `the role ${role}`);
     }
@@ -125,6 +137,7 @@ describe('a user as whom another user can sign in', () => {
     const place = [organization, project, ...(level === 'environments' ? [environment] : [])].join('/');
     const path = `/${level}/${place}/roles/${taken.id}`;
     const set = (role: string): ReturnType<HttpClient['send']> => asOwner.send('PUT', path, { role });
+    await demoteTaker();
     await expectRefusal(set('admin'), taken, 'the role admin');
     await giveBack(taken);
     expect((await set('admin')).status).toBe(201);
