@@ -27,12 +27,12 @@ import {
   issuePersonalToken,
   type PersonalTokenInput,
 } from '../tokens/issue-personal-token.ts';
-import { refuseForeignSignIns } from './foreign-sign-in-refusal.ts';
 import { changeJudgedFirst } from '../kernel/change.ts';
 import type { Changed } from '../kernel/changed.ts';
 import { badCursor, checkLimit, decodeCursor, encodeCursor, type PageRequest } from '../kernel/page.ts';
 import { endSignInsOfAdminsBy } from './departed-admin.ts';
 import { refuseForeignCreator } from './foreign-creator.ts';
+import { checkNewEmail, emailTaken, keepInstanceAdmin, onlyOwner, refuseForeignAdmin } from './user-refusals.ts';
 import { absentUser, checkUserRef } from './user-refs.ts';
 
 export type { UserRecord } from '../../store/users.ts';
@@ -70,8 +70,6 @@ export interface UsersDeps {
 
 const cursorOf = 'users';
 const firstToken: PersonalTokenInput = { name: 'first' };
-// So that the text stays readable.
-const namedOrganizations = 20;
 
 /** The people of the instance, for its admins (docs/interface.md 4, "Further routes"). None is ever deleted. */
 export class Users {
@@ -339,59 +337,8 @@ async function endRoles(
   return { ownerless: owned.map(({ id }) => id), invitedTo: await withdrawAllInvitationsOfUser(tx, user.id) };
 }
 
-/** Throws DomainError conflict for a new instance admin as whom others can sign in. */
-async function refuseForeignAdmin(
-  tx: Transaction,
-  { id, email, instanceAdmin }: store.UserRecord,
-  changes: store.UserChanges,
-): Promise<void> {
-  if (instanceAdmin || changes.instanceAdmin !== true) return;
-  await refuseForeignSignIns(tx, { userId: id, email, what: 'the right of an instance admin' });
-}
-
-/** Throws DomainError conflict if the user is the last instance admin who is not disabled. */
-async function keepInstanceAdmin(tx: Transaction, user: store.UserRecord): Promise<void> {
-  if (!user.instanceAdmin || user.disabledAt !== null || (await store.hasOtherInstanceAdmin(tx, user.id))) return;
-  throw new DomainError(
-    'conflict',
-    `${user.email} is the last instance admin who is not disabled; make another user one first`,
-  );
-}
-
-/** Throws DomainError conflict for a user who is not disabled, and for an address that another user has. */
-async function checkNewEmail(
-  tx: Transaction,
-  { id, email: former, disabledAt }: store.UserRecord,
-  email: string,
-): Promise<void> {
-  if (disabledAt === null) {
-    throw new DomainError(
-      'conflict',
-      `${former} is not disabled, and only a disabled user gets another e-mail address`,
-    );
-  }
-  if (await store.isEmailTaken(tx, email, id)) throw emailTaken(email);
-}
-
 function ownLink(): DomainError {
   return new DomainError('conflict', 'a sign-in link is for another user; you are signed in');
-}
-
-/** DomainError conflict for an e-mail address that a user has. */
-function emailTaken(email: string): DomainError {
-  return new DomainError('conflict', `${email} is the e-mail address of a user already, maybe a disabled one`);
-}
-
-/** DomainError conflict for a user without whom organizations have no owner who is not disabled. */
-function onlyOwner({ email, id }: store.UserRecord, owned: readonly store.OwnedOrganization[]): DomainError {
-  const slugs = owned.slice(0, namedOrganizations).map(({ slug }) => slug);
-  const more = owned.length > namedOrganizations ? ` and ${owned.length - namedOrganizations} more` : '';
-  return new DomainError(
-    'conflict',
-    `${email} is the only owner who is not disabled of ${slugs.join(', ')}${more}; make another member an owner there, ` +
-      `disable the user with force and appoint an owner then, or end the user's tokens, sessions, passkeys and ` +
-      `sign-in link with DELETE /api/v1/users/${id}/personal-tokens`,
-  );
 }
 
 function positionOf(cursor: string): string {

@@ -1,0 +1,60 @@
+import { DomainError } from '../../domain/errors/domain-error.ts';
+import type { Transaction } from '../../store/transaction.ts';
+import * as store from '../../store/users.ts';
+import { refuseForeignSignIns } from './foreign-sign-in-refusal.ts';
+
+/** Why a change of a user is refused. */
+
+// So that the text stays readable.
+const namedOrganizations = 20;
+
+/** Throws DomainError conflict for a new instance admin as whom others can sign in. */
+export async function refuseForeignAdmin(
+  tx: Transaction,
+  { id, email, instanceAdmin }: store.UserRecord,
+  changes: store.UserChanges,
+): Promise<void> {
+  if (instanceAdmin || changes.instanceAdmin !== true) return;
+  await refuseForeignSignIns(tx, { userId: id, email, what: 'the right of an instance admin' });
+}
+
+/** Throws DomainError conflict if the user is the last instance admin who is not disabled. */
+export async function keepInstanceAdmin(tx: Transaction, user: store.UserRecord): Promise<void> {
+  if (!user.instanceAdmin || user.disabledAt !== null || (await store.hasOtherInstanceAdmin(tx, user.id))) return;
+  throw new DomainError(
+    'conflict',
+    `${user.email} is the last instance admin who is not disabled; make another user one first`,
+  );
+}
+
+/** Throws DomainError conflict for a user who is not disabled, and for an address that another user has. */
+export async function checkNewEmail(
+  tx: Transaction,
+  { id, email: former, disabledAt }: store.UserRecord,
+  email: string,
+): Promise<void> {
+  if (disabledAt === null) {
+    throw new DomainError(
+      'conflict',
+      `${former} is not disabled, and only a disabled user gets another e-mail address`,
+    );
+  }
+  if (await store.isEmailTaken(tx, email, id)) throw emailTaken(email);
+}
+
+/** DomainError conflict for an e-mail address that a user has. */
+export function emailTaken(email: string): DomainError {
+  return new DomainError('conflict', `${email} is the e-mail address of a user already, maybe a disabled one`);
+}
+
+/** DomainError conflict for a user without whom organizations have no owner who is not disabled. */
+export function onlyOwner({ email, id }: store.UserRecord, owned: readonly store.OwnedOrganization[]): DomainError {
+  const slugs = owned.slice(0, namedOrganizations).map(({ slug }) => slug);
+  const more = owned.length > namedOrganizations ? ` and ${owned.length - namedOrganizations} more` : '';
+  return new DomainError(
+    'conflict',
+    `${email} is the only owner who is not disabled of ${slugs.join(', ')}${more}; make another member an owner there, ` +
+      `disable the user with force and appoint an owner then, or end the user's tokens, sessions, passkeys and ` +
+      `sign-in link with DELETE /api/v1/users/${id}/personal-tokens`,
+  );
+}
