@@ -8,6 +8,7 @@ export interface ForeignSignIn {
   readonly id: string;
   /** Of a passkey or a token its name, of an identity its issuer; null for a session. */
   readonly name: string | null;
+  readonly createdAt: Date;
   readonly createdById: string;
   /** The present address of that other user. */
   readonly createdByEmail: string;
@@ -42,7 +43,7 @@ export async function listSignInsBy(
 /** Those whose creator, another user as `a`, fulfils a condition on it and on the way as `f`. */
 async function list(tx: Transaction, userId: string, condition: Prisma.Sql): Promise<ForeignSignIn[]> {
   return tx.rows<ForeignSignIn>`
-    SELECT f.kind, f.id, f.name, a.id AS "createdById", a.email AS "createdByEmail"
+    SELECT f.kind, f.id, f.name, f.created_at AS "createdAt", a.id AS "createdById", a.email AS "createdByEmail"
     FROM (
       SELECT 'session' AS kind, 1 AS position, c.id, NULL AS name, c.created_at, ${Prisma.raw(sessionCreatorId)} AS creator
       FROM ${Prisma.raw(sessionTables)} WHERE c.user_id = ${userId}::uuid

@@ -43,25 +43,31 @@ export interface RoleChange {
 
 /**
  * As `refuseForeignSignIns`, but only for a role that is higher than the user's, and only for another user who would gain
- * by it: a member of the organization whose own role is as high has nothing more.
+ * by it: a member of the organization whose own role is as high has nothing more. What an owner has confirmed as the
+ * user's own counts as such.
  */
 export async function refuseForeignRaise(
   tx: Transaction,
-  { id: userId, email }: Pick<Candidate, 'id' | 'email'>,
+  { id: userId, email, confirmedAt }: Pick<Candidate, 'id' | 'email' | 'confirmedAt'>,
   { organizationId, from, to }: RoleChange,
 ): Promise<void> {
   if (!isRaise(from, to)) return;
-  const found = await listForeignSignIns(tx, userId);
+  const all = await listForeignSignIns(tx, userId);
+  const found = all.filter(({ createdAt }) => confirmedAt === null || createdAt > confirmedAt);
   const gaining: ForeignSignIn[] = [];
   for (const signIn of found) {
     const creator = await findCandidate(tx, organizationId, signIn.createdById);
     const held = creator === undefined || creator.isDisabled ? null : creator.role;
     if (isRaise(held, to)) gaining.push(signIn);
   }
-  if (gaining.length > 0) throw foreignSignIns(gaining, { userId, email, what: `the role ${to}` });
+  if (gaining.length > 0) throw foreignSignIns(gaining, { userId, email, what: `the role ${to}` }, { isMember: true });
 }
 
-function foreignSignIns(found: readonly ForeignSignIn[], { email, what }: Gift): DomainError {
+function foreignSignIns(
+  found: readonly ForeignSignIn[],
+  { email, what }: Gift,
+  { isMember = false }: { readonly isMember?: boolean } = {},
+): DomainError {
   const others = [...new Set(found.map(({ createdByEmail }) => createdByEmail))];
   const sessions = found.filter(({ kind }) => kind === 'session').length;
   const things = [
@@ -72,7 +78,8 @@ function foreignSignIns(found: readonly ForeignSignIn[], { email, what }: Gift):
   const wayOut =
     email === null
       ? `end these with ${ends.join(', ')}, then accept`
-      : `these end when ${email} opens a sign-in link of an instance admin (\`keyframe user sign-in-link ${email}\`)`;
+      : `these end when ${email} opens a sign-in link of an instance admin (\`keyframe user sign-in-link ${email}\`)` +
+        (isMember ? ', or an owner vouches for them (`keyframe member set --confirm-tokens`)' : '');
   return new DomainError(
     'conflict',
     `${what} would also be for ${listed(others)} (no instance admin), who can sign in as ${email ?? 'you'} with ` +

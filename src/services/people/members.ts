@@ -93,7 +93,8 @@ export class Members {
       const place = { organizationId };
       if (!candidate.hasOwnRole) return invite(tx, access, { place, candidate, role, renew: confirmTokens });
       const { id: userId, email, role: from } = candidate;
-      await refuseForeignRaise(tx, candidate, { organizationId, from, to: role });
+      // An owner who confirms them vouches for the member.
+      if (!confirmTokens) await refuseForeignRaise(tx, candidate, { organizationId, from, to: role });
       const result = await makeMember(tx, { organizationId, candidate, role, confirm: confirmTokens });
       await endInvitationAt(tx, place, { userId }, 'replaced');
       const confirmed = confirmTokens ? { confirmTokens } : {};

@@ -63,6 +63,13 @@ async function expectRefusal(change: ReturnType<HttpClient['send']>, { email }: 
   expect(detail).toBe(refusalOf(email, what));
 }
 
+/** The same for a member, for whom an owner may vouch. */
+async function expectNoRaise(change: ReturnType<HttpClient['send']>, { email }: Taken, role: string): Promise<void> {
+  const { detail } = await expectProblem(change, 'conflict');
+  const vouch = ', or an owner vouches for them (`keyframe member set --confirm-tokens`)';
+  expect(detail).toBe(refusalOf(email, `the role ${role}`) + vouch);
+}
+
 /** The taker becomes a viewer of the organization. */
 async function demoteTaker(): Promise<void> {
   await asOwner.expectStatus(200, 'PUT', `/members/${theirs.slugs.organization}/${theirs.admin.id}`, {
@@ -113,22 +120,33 @@ describe('a user as whom another user can sign in', () => {
   test('gets no higher role as a member, but a lower one', async () => {
     const taken = await takeOver();
     const path = `/members/${theirs.slugs.organization}/${taken.id}`;
-    await expectRefusal(asOwner.send('PUT', path, { role: 'owner' }), taken, 'the role owner');
+    await expectNoRaise(asOwner.send('PUT', path, { role: 'owner' }), taken, 'owner');
     // What the admin of the organization has anyway is no gain.
     await asOwner.expectStatus(200, 'PUT', path, { role: 'developer' });
     await asOwner.expectStatus(200, 'PUT', path, { role: 'viewer' });
     await demoteTaker();
     for (const role of ['owner', 'developer']) {
-      await expectRefusal(asOwner.send('PUT', path, { role }), taken, `the role ${role}`);
+      await expectNoRaise(asOwner.send('PUT', path, { role }), taken, role);
     }
-    // The same role: an owner confirms the tokens of the member.
-    await asOwner.expectStatus(200, 'PUT', path, { role: 'viewer', confirmTokens: true });
     await site.sql(`UPDATE membership SET role = 'admin' WHERE user_id = $1`, taken.id);
     await asOwner.expectStatus(200, 'PUT', path, { role: 'developer' });
-    await expectRefusal(asOwner.send('PUT', path, { role: 'admin' }), taken, 'the role admin');
+    await expectNoRaise(asOwner.send('PUT', path, { role: 'admin' }), taken, 'admin');
     await giveBack(taken);
     await asOwner.expectStatus(200, 'PUT', path, { role: 'owner' });
     expect(await roleOf(theirs.organization.id, taken)).toBe('owner');
+  });
+
+  test('gets a higher role if an owner vouches for what the member has until now', async () => {
+    const taken = await takeOver();
+    await demoteTaker();
+    const path = `/members/${theirs.slugs.organization}/${taken.id}`;
+    const inProject = `/projects/${theirs.slugs.organization}/${theirs.slugs.project}/roles/${taken.id}`;
+    await expectNoRaise(asOwner.send('PUT', inProject, { role: 'developer' }), taken, 'developer');
+    await asOwner.expectStatus(200, 'PUT', path, { role: 'developer', confirmTokens: true });
+    await asOwner.expectStatus(201, 'PUT', inProject, { role: 'admin' });
+    // No owner has vouched for what is set up later.
+    await site.signIn(taken.authenticator);
+    await expectProblem(asOwner.send('PUT', path, { role: 'admin' }), 'conflict');
   });
 
   test.each(['projects', 'environments'])('gets no higher role in %s, but a lower one', async (level) => {
@@ -138,7 +156,7 @@ describe('a user as whom another user can sign in', () => {
     const path = `/${level}/${place}/roles/${taken.id}`;
     const set = (role: string): ReturnType<HttpClient['send']> => asOwner.send('PUT', path, { role });
     await demoteTaker();
-    await expectRefusal(set('admin'), taken, 'the role admin');
+    await expectNoRaise(set('admin'), taken, 'admin');
     await giveBack(taken);
     expect((await set('admin')).status).toBe(201);
     await site.sql(
