@@ -1,8 +1,9 @@
-import { type ReactNode, useId, useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { useParams } from 'react-router';
 import { useFleet } from '../api/fleet.ts';
 import { type ProjectPlaces, usePlaces } from '../api/places.ts';
 import { Empty } from '../parts/empty.tsx';
+import { FilterField } from '../parts/filter-field.tsx';
 import { Loaded } from '../parts/loaded.tsx';
 import { Page } from '../parts/page.tsx';
 import { Skeleton } from '../parts/skeleton.tsx';
@@ -15,23 +16,10 @@ export function EnvironmentsPage(): ReactNode {
   const places = usePlaces(organization);
   const fleet = useFleet(organization);
   const [filter, setFilter] = useState('');
-  const id = useId();
   return (
     <Page title="Environments" intro="Each keeps every version of its secrets." wide>
       <div className="toolbar">
-        <label htmlFor={id} className="visually-hidden">
-          Filter by name
-        </label>
-        <input
-          id={id}
-          type="search"
-          className="input"
-          placeholder="Filter by name"
-          value={filter}
-          onChange={(event) => setFilter(event.target.value)}
-          autoComplete="off"
-          spellCheck={false}
-        />
+        <FilterField name="Filter by name" value="" onChange={setFilter} />
       </div>
       <Loaded query={places} waiting={<Skeleton name="Loading the environments" rows={5} />}>
         {(projects) => (
