@@ -1,3 +1,4 @@
+-- Side by side: INDEX sign_in_link_personal_token_id_idx on sign_in_link: no server of the release before writes sign-in links
 -- Side by side: FOREIGN KEY sign_in_link_personal_token_id_fkey keeps rows of personal_token: no server deletes a personal token, so none is kept that would go
 
 -- AlterTable
