@@ -2,20 +2,15 @@ import { DomainError } from '../../../domain/errors/domain-error.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import type { Logger } from '../../../observability/logger.ts';
 import type { ReportedPlan, WaitingRestores } from '../../../services/fleet/waiting-restores.ts';
-import type { Namespaces } from '../../frame/namespaces.ts';
+import { absentUids, type KnownResources } from '../../frame/absent-resources.ts';
 import { type Next, WorkQueue } from '../../frame/work-queue.ts';
 
-export interface WaitingPlansDeps {
+export interface WaitingPlansDeps extends KnownResources {
   readonly plans: Pick<WaitingRestores, 'report' | 'forget' | 'reported'>;
   /** The cluster's name in the database. Throws DomainError cluster_unavailable if it is unknown. */
   readonly cluster: () => string;
   /** Whether no other cluster has this name. Throws DomainError store_unavailable. */
   readonly hasName: () => Promise<boolean>;
-  /** The uids of all SnapshotRestores that the watch shows. */
-  readonly knownUids: () => Iterable<string>;
-  /** Whether the API server has listed the SnapshotRestores of a namespace. */
-  readonly isListed: (namespace: string) => boolean;
-  readonly namespaces: Pick<Namespaces, 'isGone'>;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -87,19 +82,9 @@ export class WaitingPlans {
   }
 
   async #dropAbsent(): Promise<void> {
-    const { plans, cluster, hasName, knownUids, isListed, namespaces } = this.#deps;
+    const { plans, cluster, hasName } = this.#deps;
     if (!(await hasName())) return;
-    const stored = await plans.reported(cluster());
-    const known = new Set(knownUids());
-    // A namespace that is not listed proves nothing: it may not be watched, or another installation watches it.
-    const absent = stored.filter(
-      ({ uid, namespace }) => !known.has(uid) && (isListed(namespace) || namespaces.isGone(namespace)),
-    );
-    if (absent.length > 0) {
-      await plans.forget(
-        cluster(),
-        absent.map(({ uid }) => uid),
-      );
-    }
+    const absent = absentUids(await plans.reported(cluster()), this.#deps);
+    if (absent.length > 0) await plans.forget(cluster(), absent);
   }
 }

@@ -2,21 +2,18 @@ import { DomainError } from '../../../../domain/errors/domain-error.ts';
 import { type BackoffOptions, backoffMs } from '../../../../lib/backoff.ts';
 import type { Clock } from '../../../../lib/clock.ts';
 import { type Logger, errorFields } from '../../../../observability/logger.ts';
+import { absentUids, type KnownResources } from '../../../frame/absent-resources.ts';
 import type { Namespaces } from '../../../frame/namespaces.ts';
 import type { Metrics } from '../../../../observability/metrics.ts';
-import type { ReportedSync, SyncStateReport, SyncStates } from '../../../../services/fleet/sync-states.ts';
+import type { SyncStateReport, SyncStates } from '../../../../services/fleet/sync-states.ts';
 import { statesNotReported, statesReportedAgain } from '../source-messages.ts';
 
-export interface SyncReporterDeps {
+export interface SyncReporterDeps extends KnownResources {
   readonly states: Pick<SyncStates, 'report' | 'forget' | 'reported' | 'seen'>;
   /** The cluster's name in the database. Throws DomainError cluster_unavailable if it is unknown. */
   readonly cluster: () => string;
   /** Whether no other cluster has this name. Throws DomainError store_unavailable. */
   readonly hasName: () => Promise<boolean>;
-  /** The uids of all SecretSyncs that the watch shows. */
-  readonly knownUids: () => Iterable<string>;
-  /** Whether the API server has listed the SecretSyncs of a namespace. */
-  readonly isListed: (namespace: string) => boolean;
   /** Whether a namespace is known to be being deleted, and whether it is known to be deleted or being deleted. */
   readonly namespaces: Pick<Namespaces, 'isEnding' | 'isGone'>;
   readonly clock: Clock;
@@ -185,18 +182,11 @@ export class SyncReporter {
     }
   }
 
-  /**
-   * Drops what is stored of SecretSyncs that do not exist. A namespace that is not listed proves nothing: it may not be watched,
-   * or another installation watches it.
-   */
+  /** Drops what is stored of SecretSyncs that do not exist. */
   async #sweep(cluster: string): Promise<void> {
-    const { states, hasName, knownUids, isListed, namespaces } = this.#deps;
+    const { states, hasName } = this.#deps;
     if (!(await hasName())) return;
-    const stored = await states.reported(cluster);
-    const known = new Set(knownUids());
-    const isAbsent = ({ uid, namespace }: ReportedSync): boolean =>
-      !known.has(uid) && (isListed(namespace) || namespaces.isGone(namespace));
-    const absent = stored.filter(isAbsent).map(({ uid }) => uid);
+    const absent = absentUids(await states.reported(cluster), this.#deps);
     if (absent.length > 0) await states.forget(cluster, absent);
     this.#isSweepDue = false;
   }
