@@ -54,13 +54,14 @@ export async function refuseForeignRaise(
   if (!isRaise(from, to)) return;
   const all = await listForeignSignIns(tx, userId);
   const found = all.filter(({ createdAt }) => confirmedAt === null || createdAt > confirmedAt);
-  const gaining: ForeignSignIn[] = [];
-  for (const signIn of found) {
-    const creator = await findCandidate(tx, organizationId, signIn.createdById);
+  const gaining = new Set<string>();
+  for (const creatorId of new Set(found.map(({ createdById }) => createdById))) {
+    const creator = await findCandidate(tx, organizationId, creatorId);
     const held = creator === undefined || creator.isDisabled ? null : creator.role;
-    if (isRaise(held, to)) gaining.push(signIn);
+    if (isRaise(held, to)) gaining.add(creatorId);
   }
-  if (gaining.length > 0) throw foreignSignIns(gaining, { userId, email, what: `the role ${to}` }, { isMember: true });
+  const refused = found.filter(({ createdById }) => gaining.has(createdById));
+  if (refused.length > 0) throw foreignSignIns(refused, { userId, email, what: `the role ${to}` }, { isMember: true });
 }
 
 function foreignSignIns(
