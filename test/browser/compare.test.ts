@@ -5,7 +5,7 @@ import { type TestUser, enrol } from '../support/api/services.ts';
 import { type DashboardSite, createVisitor, startDashboardSite } from '../support/browser/dashboard-site.ts';
 import { layoutShift } from '../support/browser/layout-shift.ts';
 import { lookAt } from '../support/browser/looks.ts';
-import { createOrganization } from '../support/browser/organization.ts';
+import { createOrganization, valuesAt } from '../support/browser/organization.ts';
 
 const resources = new AsyncDisposableStack();
 let site: DashboardSite;
@@ -30,11 +30,7 @@ async function scene(slug: string): Promise<Scene> {
   const client = site.api.client(owner.token);
   const write: Scene['write'] = (environment, change) =>
     client.expectStatus(200, 'PATCH', `/secrets/${slug}/shop/${environment}`, change);
-  const values: Scene['values'] = async (environment) => {
-    const path = `/secrets/${slug}/shop/${environment}`;
-    const list = await client.expectStatus<{ secrets: { key: string; value: string }[] }>(200, 'GET', path);
-    return Object.fromEntries(list.secrets.map(({ key, value }) => [key, value]));
-  };
+  const values: Scene['values'] = (environment) => valuesAt(client, `/secrets/${slug}/shop/${environment}`);
   await write('production', { set: { API_KEY: 'canary-p', REGION: 'canary-same', LEGACY: 'canary-old' } });
   await write('staging', { set: { API_KEY: 'canary-s', REGION: 'canary-same', FEATURE: 'canary-new' } });
   return {

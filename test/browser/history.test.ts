@@ -5,7 +5,7 @@ import { type TestUser, enrol } from '../support/api/services.ts';
 import { type DashboardSite, createVisitor, startDashboardSite } from '../support/browser/dashboard-site.ts';
 import { layoutShift } from '../support/browser/layout-shift.ts';
 import { lookAt } from '../support/browser/looks.ts';
-import { createOrganization } from '../support/browser/organization.ts';
+import { createOrganization, valuesAt } from '../support/browser/organization.ts';
 
 const resources = new AsyncDisposableStack();
 let site: DashboardSite;
@@ -29,10 +29,7 @@ async function scene(slug: string): Promise<Scene> {
   const { owner } = await createOrganization(site.api, slug, ['shop/production']);
   const client = site.api.client(owner.token);
   const secrets = `/secrets/${slug}/shop/production`;
-  const values: Scene['values'] = async () => {
-    const list = await client.expectStatus<{ secrets: { key: string; value: string }[] }>(200, 'GET', secrets);
-    return Object.fromEntries(list.secrets.map(({ key, value }) => [key, value]));
-  };
+  const values: Scene['values'] = () => valuesAt(client, secrets);
   return { owner, client, path: `/orgs/${slug}/environments/shop/production/history`, secrets, values };
 }
 

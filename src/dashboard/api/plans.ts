@@ -1,14 +1,9 @@
-import {
-  type UseMutationResult,
-  type UseQueryResult,
-  useMutation,
-  useQuery,
-  useQueryClient,
-} from '@tanstack/react-query';
+import { type UseMutationResult, type UseQueryResult, useQuery } from '@tanstack/react-query';
 import { type Place, pathOf } from '../text/place.ts';
 import { type ApiError, callApi } from './client.ts';
 import { keysQuery } from './secrets.ts';
 import { timelineKey } from './timeline.ts';
+import { useChange } from './use-change.ts';
 
 /** What a dry run returned. */
 export interface Planned {
@@ -83,16 +78,13 @@ export function useApply<View extends Planned>(
   place: Place,
   { path, body }: PlanRequest,
 ): UseMutationResult<View, ApiError, Application> {
-  const client = useQueryClient();
-  return useMutation<View, ApiError, Application>({
-    mutationFn: ({ plan: { planHash, revisionId }, comment }) =>
+  return useChange(
+    ({ plan: { planHash, revisionId }, comment }: Application) =>
       callApi<View>(path, {
         method: 'POST',
         body: { ...body, planHash, expectedRevision: revisionId, ...(comment === '' ? {} : { comment }) },
       }),
-    onSettled: async () => {
-      await client.invalidateQueries({ queryKey: keysQuery(place).queryKey });
-      await client.invalidateQueries({ queryKey: timelineKey(pathOf(place)) });
-    },
-  });
+    keysQuery(place).queryKey,
+    timelineKey(pathOf(place)),
+  );
 }

@@ -5,14 +5,13 @@ import {
   type UseMutationResult,
   type UseQueryResult,
   useInfiniteQuery,
-  useMutation,
   useQuery,
-  useQueryClient,
 } from '@tanstack/react-query';
 import type { ChangeView } from '../../wire/changes.ts';
 import type { SnapshotListView, SnapshotView } from '../../wire/snapshots.ts';
 import { type Place, pathOf } from '../text/place.ts';
 import { type ApiError, callApi } from './client.ts';
+import { useChange } from './use-change.ts';
 
 const pageSize = 50;
 
@@ -67,13 +66,12 @@ export interface NewSnapshot {
 
 /** Takes a snapshot. Empty texts are not sent. */
 export function useCreateSnapshot(place: Place): UseMutationResult<SnapshotView, ApiError, NewSnapshot> {
-  const client = useQueryClient();
-  return useMutation<SnapshotView, ApiError, NewSnapshot>({
-    mutationFn: ({ name, description }) =>
+  return useChange(
+    ({ name, description }: NewSnapshot) =>
       callApi<SnapshotView>(`/snapshots/${pathOf(place)}`, {
         method: 'POST',
         body: { ...(name === '' ? {} : { name }), ...(description === '' ? {} : { description }) },
       }),
-    onSettled: () => client.invalidateQueries({ queryKey: timelineKey(pathOf(place)) }),
-  });
+    timelineKey(pathOf(place)),
+  );
 }

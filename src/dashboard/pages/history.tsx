@@ -1,6 +1,7 @@
 import { type ReactNode, useState } from 'react';
 import { useSearchParams } from 'react-router';
 import { Button } from '../parts/button.tsx';
+import { FilterField } from '../parts/filter-field.tsx';
 import { Notice } from '../parts/notice.tsx';
 import { type EnvironmentFacts, EnvironmentShell } from './environment/shell.tsx';
 import { Events } from './history/events.tsx';
@@ -37,16 +38,7 @@ function History({ place, keys, rights }: EnvironmentFacts): ReactNode {
     <>
       {report === '' ? undefined : <Notice kind="info">{report}</Notice>}
       <div className="toolbar">
-        <input
-          type="search"
-          className="input"
-          aria-label="Filter by key, person or comment"
-          placeholder="Filter by key, person or comment"
-          value={filter}
-          onChange={(event) => setFilter(event.target.value)}
-          autoComplete="off"
-          spellCheck={false}
-        />
+        <FilterField name="Filter by key, person or comment" value="" onChange={setFilter} />
         {rights.mayTakeSnapshots ? (
           <span className="toolbar-end">
             <Button onClick={() => setNew(true)}>Take a snapshot</Button>

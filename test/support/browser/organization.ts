@@ -1,4 +1,4 @@
-import type { TestApi } from '../api/http.ts';
+import type { HttpClient, TestApi } from '../api/http.ts';
 import { type TestUser, createUser } from '../api/services.ts';
 
 /** An organization that a page shows. */
@@ -30,4 +30,10 @@ export async function createOrganization(
     environments.set(place, id);
   }
   return { slug, owner, environments };
+}
+
+/** All values at a path of secrets, such as `/secrets/acme/shop/production`. */
+export async function valuesAt(client: HttpClient, path: string): Promise<Record<string, string>> {
+  const list = await client.expectStatus<{ secrets: { key: string; value: string }[] }>(200, 'GET', path);
+  return Object.fromEntries(list.secrets.map(({ key, value }) => [key, value]));
 }

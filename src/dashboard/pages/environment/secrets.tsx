@@ -3,6 +3,7 @@ import { useSearchParams } from 'react-router';
 import type { SecretKeyListView } from '../../../wire/secrets.ts';
 import { Button } from '../../parts/button.tsx';
 import { Empty } from '../../parts/empty.tsx';
+import { FilterField } from '../../parts/filter-field.tsx';
 import { Notice } from '../../parts/notice.tsx';
 import { VirtualTable } from '../../parts/virtual-table.tsx';
 import type { HeldDraft } from '../../state/drafts.ts';
@@ -108,16 +109,7 @@ interface ToolbarProps {
 function Toolbar({ filter, onFilter, count, onOpen }: ToolbarProps): ReactNode {
   return (
     <div className="toolbar">
-      <input
-        type="search"
-        className="input"
-        aria-label="Filter by name"
-        placeholder="Filter by name"
-        value={filter}
-        onChange={(event) => onFilter(event.target.value)}
-        autoComplete="off"
-        spellCheck={false}
-      />
+      <FilterField name="Filter by name" value={filter} onChange={onFilter} />
       <output className="muted toolbar-count">
         {filter.trim() === '' ? counted(count, 'key') : `${counted(count, 'key')} found`}
       </output>
