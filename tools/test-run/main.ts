@@ -1,6 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { checkoutDirectory } from '../checkout.ts';
+import { cacheFolder } from '../devcluster/cluster/cache-folder.ts';
+import { endAbandonedRuns } from '../devcluster/cluster/run-record.ts';
 import { Commands } from './commands.ts';
 import { type Plan, readPlan } from './plan.ts';
 import { type StepResult, slowestLines, sum, summaryLines, withRequired } from './results.ts';
@@ -31,6 +33,8 @@ async function main(): Promise<number> {
     });
   }
   const results = await runSteps({ commands, plan, write: (text) => void process.stdout.write(text) });
+  // A test file that was interrupted or crashed can't stop the cluster that it started for itself.
+  endAbandonedRuns(cacheFolder(process.env), process.env);
   if (commands.interrupted) process.stdout.write('\nInterrupted.\n');
   const failed = report(withRequired(results, plan.required));
   return interruption || (failed > 0 ? 1 : 0);

@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import { checkoutDirectory } from '../../../tools/checkout.ts';
-import type { Cluster } from '../../../tools/devcluster/cluster/cluster.ts';
+import { type Cluster, startCluster } from '../../../tools/devcluster/cluster/cluster.ts';
 import { createControllerAccount } from '../../../tools/devcluster/cluster/controller-account.ts';
-import { ClusterCache } from './cluster-cache.ts';
 
 /** Where our CustomResourceDefinitions are. */
 export const definitionsFolder = join(checkoutDirectory, 'crds');
@@ -15,10 +14,12 @@ export async function startOwnCluster(
   resources: AsyncDisposableStack,
   { withoutDefinitions = false }: { readonly withoutDefinitions?: boolean } = {},
 ): Promise<Cluster> {
-  const cache = new ClusterCache();
-  resources.defer(() => cache.remove());
-  resources.defer(() => cache.stopAll());
-  const cluster = await cache.start(withoutDefinitions ? {} : { customResources: definitionsFolder });
+  const cluster = await startCluster({
+    sources: ['built'],
+    output: { write: () => true },
+    ...(withoutDefinitions ? {} : { customResources: definitionsFolder }),
+  });
+  resources.defer(() => cluster.stop());
   await createControllerAccount({
     adminKubeconfig: cluster.kubeconfig,
     kubeconfigFile: join(cluster.runFolder, 'controller.kubeconfig'),
