@@ -2,13 +2,13 @@ import { z } from 'zod';
 import { copyModes } from '../domain/plans/copy.ts';
 import { comment, keySelection, planHash, revisionRef, slug, uuid } from './fields.ts';
 
-/** docs/interface.md 4.13: copies of secrets from one environment to another. */
+/** docs/interface.md 4.13: copies of secrets from one environment to another, or from an earlier revision of the same one. */
 
 export const copyBody = z.strictObject({
   from: z.strictObject({
     project: slug,
     environment: slug,
-    /** The newest revision by default. */
+    /** The newest revision by default. Required if the environment is its own source. */
     revision: revisionRef.exactOptional(),
   }),
   mode: z.enum(copyModes, { error: `must be one of ${copyModes.join(', ')}` }),

@@ -136,6 +136,31 @@ test('a snapshot is taken, and restored as planned with what the user chooses', 
   expect((await entries(page)).join('\n')).toMatch(/Revision 3\s+Restore\s+of a snapshot/);
 });
 
+test('the state of a revision is restored as planned, without a snapshot', async () => {
+  const { owner, client, path, secrets, values } = await scene('state');
+  await client.expectStatus(200, 'PATCH', secrets, { set: { A: 'a1', B: 'b1', C: 'c1' } });
+  await client.expectStatus(200, 'PATCH', secrets, { set: { A: 'a2', D: 'd1' }, delete: ['B'] });
+  await client.expectStatus(200, 'PUT', `${secrets}/A`, { value: 'a3' });
+  const { page } = await site.visitAs(owner, path);
+  const restore = drawer(page).getByRole('button', { name: 'Restore this state' });
+  await page.getByRole('link', { name: 'Revision 3' }).click();
+  await drawer(page).getByRole('button', { name: 'Revert this change' }).waitFor();
+  expect(await restore.count()).toBe(0);
+  await page.keyboard.press('Escape');
+  await page.getByRole('link', { name: 'Revision 1' }).click();
+  await restore.click();
+  await drawer(page).getByText('was deleted since').waitFor();
+  expect(await planned(page)).toHaveLength(2);
+  await drawer(page).getByLabel('Delete keys that were created since').check();
+  await drawer(page).getByText('was created since').waitFor();
+  expect(await lookAt(page, 'restore-revision')).toEqual([]);
+  await drawer(page).getByLabel('Comment').fill('bad release');
+  await drawer(page).getByRole('button', { name: 'Restore', exact: true }).click();
+  await page.getByText('Restored the state of revision 1, as revision 4.').waitFor();
+  expect(await values()).toEqual({ A: 'a1', B: 'b1', C: 'c1' });
+  expect((await entries(page)).join('\n')).toMatch(/Revision 4\s+Restore\s+of revision 1[\s\S]*bad release/);
+});
+
 test('if another user was faster, nothing is restored, and the new plan is shown', async () => {
   const { owner, client, path, secrets, values } = await scene('race');
   await client.expectStatus(200, 'PATCH', secrets, { set: { A: 'a1', B: 'b1' } });
@@ -144,13 +169,13 @@ test('if another user was faster, nothing is restored, and the new plan is shown
   const { page } = await site.visitAs(owner, path);
   await page.getByRole('link', { name: 'start' }).click();
   await drawer(page).getByRole('button', { name: 'Restore this state' }).click();
-  await drawer(page).getByText('gets its value of the snapshot').waitFor();
+  await drawer(page).getByText('gets its earlier value').waitFor();
   await client.expectStatus(200, 'PUT', `${secrets}/B`, { value: 'b2' });
   await drawer(page).getByText('Another user changed the environment since this plan.').waitFor();
   await drawer(page).getByRole('button', { name: 'Restore', exact: true }).click();
   await drawer(page).getByText('so nothing was done').waitFor();
   expect(await values()).toEqual({ A: 'a2', B: 'b2' });
-  await drawer(page).getByText('gets its value of the snapshot').nth(1).waitFor();
+  await drawer(page).getByText('gets its earlier value').nth(1).waitFor();
   expect(await lookAt(page, 'restore-outdated')).toEqual([]);
   await drawer(page).getByRole('button', { name: 'Restore', exact: true }).click();
   await page.getByText('Restored, as revision 4.').waitFor();

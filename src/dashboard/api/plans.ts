@@ -47,7 +47,7 @@ export interface CopyChoice {
   readonly keys?: { readonly include: readonly string[] } | { readonly exclude: readonly string[] };
 }
 
-/** How keys of another environment of the organization are copied into an environment. */
+/** How keys of another environment of the organization, or of an earlier revision of the same one, are copied into an environment. */
 export function copyRequest(place: Place, { from, revision, ...rest }: CopyChoice): PlanRequest {
   const { project, environment } = from;
   return {

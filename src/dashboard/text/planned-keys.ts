@@ -25,13 +25,13 @@ export type RestoreLists = Readonly<
 export function restoreKeys({ restored, recreated, pruned, skipped, destroyed }: RestoreLists): KeyPlan {
   return {
     changes: byKey([
-      ...restored.map((key) => ({ key, change: 'set' as const, note: 'gets its value of the snapshot' })),
+      ...restored.map((key) => ({ key, change: 'set' as const, note: 'gets its earlier value' })),
       ...recreated.map((key) => ({ key, change: 'add' as const, note: 'was deleted since, and exists again' })),
       ...pruned.map((key) => ({ key, change: 'delete' as const, note: 'was created since; its history stays' })),
     ]),
     left: [
       ...skipped.map((key) => ({ key, reason: 'stays deleted' })),
-      ...destroyed.map((key) => ({ key, reason: 'stays as it is: its value in the snapshot was destroyed' })),
+      ...destroyed.map((key) => ({ key, reason: 'stays as it is: its earlier value was destroyed' })),
     ],
   };
 }
@@ -47,6 +47,11 @@ export function revertKeys({ restored, recreated, deleted, destroyed, conflicts 
     ]),
     left: destroyed.map((key) => ({ key, reason: 'stays as it is: its value from before was destroyed' })),
   };
+}
+
+/** A copy from an earlier revision of the environment itself. */
+export function stateKeys({ created, updated, deleted, destroyed }: CopyView): KeyPlan {
+  return restoreKeys({ restored: updated, recreated: created, pruned: deleted, skipped: [], destroyed });
 }
 
 export function copyKeys({ created, updated, deleted, destroyed }: CopyView): KeyPlan {

@@ -103,6 +103,7 @@ const origins: readonly (readonly [Origin['name'], RegExp, (groups: Groups) => s
     /^restored from snapshot [0-9a-f-]{36}(?<by> by [^:]+)?(?:: (?<rest>.*))?$/,
     ({ by = '' }) => `of a snapshot${by}`,
   ],
+  ['Restore', /^restored revision (?<revision>\d+)(?:: (?<rest>.*))?$/, ({ revision }) => `of revision ${revision}`],
   ['Revert', /^reverted revision (?<revision>\d+)(?:: (?<rest>.*))?$/, ({ revision }) => `of revision ${revision}`],
   ['Copy', /^copied from (?<source>\S+ at revision \d+)(?:: (?<rest>.*))?$/, ({ source }) => `from ${source}`],
 ];

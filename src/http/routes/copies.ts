@@ -11,7 +11,7 @@ export const copyRoutes: readonly Route[] = [
     path: '/environments/{org}/{project}/{env}/copy',
     action: 'environment.copy',
     operation: 'copyEnvironment',
-    summary: 'Copy secrets from another environment of the organization, or plan the copy',
+    summary: 'Copy secrets from another environment or an earlier revision, or plan the copy',
     input: { body: copyBody, idempotencyKey: true },
     responses: { 200: copyView },
     async handle({ access, copies }, destination, { body, idempotencyKey: idempotency, room }) {

@@ -49,7 +49,7 @@ interface EnvironmentChangeDeps extends ChangeDeps {
 export interface EnvironmentChange<First, T> {
   /** The id of the revision that the environment must be at. */
   readonly expectedRevision?: string | undefined;
-  /** Another environment, which the change reads: no write to it commits until the transaction ends. */
+  /** An environment that the change reads, mostly another one: no write to it commits until the transaction ends. */
   readonly sharedEnvironmentId?: string;
   /** The first statement under the lock. It is sent with the lock, so it must not wait for anything before. */
   readonly first: (tx: Transaction) => Promise<First>;

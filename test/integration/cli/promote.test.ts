@@ -48,6 +48,14 @@ describe('promote', () => {
     expect(await pulled(production)).toBe('ONLY=o\nOTHER=ours\nSAME=s\n');
   });
 
+  test('goes back to an earlier revision of the environment, as shown', async () => {
+    await cli.output(['set', 'OTHER=newer', 'LATER=l', '--yes', ...project, '-e', production]);
+    const back = ['promote', '--from', production, '--to', production, ...project, '--revision', '1', '--mirror'];
+    expect((await cli.run([...back, '--plan'])).stdout).toBe('  - LATER\n  ~ OTHER\n');
+    await cli.output([...back, '--yes']);
+    expect(await pulled(production)).toBe('ONLY=o\nOTHER=ours\nSAME=s\n');
+  });
+
   test('warns if no secret has the selected keys, and not if they are the same already', async () => {
     const notes = async (...more: string[]): Promise<string> =>
       (await cli.run(['promote', ...between(), '--yes', ...more])).stderr;

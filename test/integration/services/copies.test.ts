@@ -188,7 +188,26 @@ describe('a copy', () => {
     expect(other.id).not.toBe(world.project.id);
   });
 
-  test('is refused for the environment itself, a bad hash and a value beyond the quota', async () => {
+  test('from an earlier revision of the environment itself goes back to it, and leaves the values alone that are equal', async () => {
+    await calls.patch({ BACK: 'b1', GONE: 'g1', SAME: 's' });
+    const { revision, revisionId } = await calls.read();
+    await calls.put('BACK', 'b2');
+    await calls.remove('GONE');
+    await calls.put('LATER', 'l');
+    const itself = world.slugs.environment;
+    const input = { revision: revisionId, mode: 'mirror' } as const;
+    const { planHash, ...planned } = await plan(itself, input);
+    const done = { ...nothing, created: ['GONE'], updated: ['BACK'], unchanged: ['SAME'], deleted: ['LATER'] };
+    expect(planned).toMatchObject({ ...done, from: { revision, revisionId }, revision: 4 });
+    expect(await copy(itself, { ...input, planHash })).toMatchObject({ ...done, revision: 5 });
+    expect((await calls.read()).secrets).toEqual({ BACK: ['b1', 3], GONE: ['g1', 2], SAME: ['s', 1] });
+    expect((await calls.history('BACK'))[0]).toMatchObject({
+      changeType: 'rolled_back',
+      comment: 'restored revision 1',
+    });
+  });
+
+  test('is refused for the environment itself without a revision, a bad hash and a value beyond the quota', async () => {
     await expect(copy(world.slugs.environment)).rejects.toMatchObject({ code: 'invalid_input' });
     const { slug, source } = await newSource();
     await source.put('KEY', '1');
@@ -268,6 +287,19 @@ describe('the audit', () => {
       expect.objectContaining({ environment, fromEnvironment: slug, setKeys: ['NEW', 'OTHER'], revision: 2 }),
     ]);
     expect(JSON.stringify(await entries())).not.toContain('theirs');
+  });
+
+  test('has one entry for a copy from an earlier revision of the environment itself, and one for its plan', async () => {
+    await calls.put('KEY', '1');
+    await calls.put('KEY', '2');
+    const itself = world.slugs.environment;
+    await plan(itself, { revision: 1 });
+    await copy(itself, { revision: 1 });
+    const from = { environment: itself, fromEnvironment: itself, fromRevision: 1 };
+    expect(await entries()).toEqual([
+      expect.objectContaining({ ...from, dryRun: true, updated: 1 }),
+      expect.objectContaining({ ...from, setKeys: ['KEY'], revision: 3 }),
+    ]);
   });
 
   test('records a copy that failed', async () => {

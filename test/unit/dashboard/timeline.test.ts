@@ -98,6 +98,8 @@ test.each([
   ],
   ['reverted revision 41', 'Revert of revision 41', null],
   ['reverted revision 41: wrong database: again', 'Revert of revision 41', 'wrong database: again'],
+  ['restored revision 12', 'Restore of revision 12', null],
+  ['restored revision 12: bad release', 'Restore of revision 12', 'bad release'],
   ['copied from shop/staging at revision 7', 'Copy from shop/staging at revision 7', null],
   ['reverted revision of the docs', undefined, 'reverted revision of the docs'],
 ])('the origin of a revision with the comment %s', (comment, shown, rest) => {

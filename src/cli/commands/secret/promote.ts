@@ -23,7 +23,7 @@ import { warnIfNoneMatches } from './unmatched-keys.ts';
 export const promoteCommand = defineCommand({
   summary: 'Copy secrets from one environment to another, after showing the plan',
   description:
-    'Shows the plan first: + created, ~ changed, - deleted. By default, it creates and changes secrets of the destination, and deletes none. The values stay on the server. It is one change: all of it is applied, or nothing. If either environment changes before you confirm, nothing is copied.',
+    'Shows the plan first: + created, ~ changed, - deleted. By default, it creates and changes secrets of the destination, and deletes none. The values stay on the server. It is one change: all of it is applied, or nothing. If either environment changes before you confirm, nothing is copied. To go back to an earlier revision of an environment, name it with both --from and --to, and the revision with --revision.',
   arguments: {},
   options: {
     from: completing('environment', text('--from <environment>', 'The source: env, or project/env')),
@@ -52,6 +52,7 @@ export const promoteCommand = defineCommand({
     { line: 'promote --from staging --to production', note: 'Show the plan and ask for confirmation' },
     { line: "promote --from staging --to production --keys 'DB_*' --plan", note: 'Show the plan for some keys' },
     { line: 'promote --from staging --to production --missing --yes', note: 'Only add what is missing' },
+    { line: 'promote --from production --to production --revision 12 --mirror', note: 'Go back to revision 12' },
   ],
   async run(context, { options }) {
     const { isPlan, isDryRun, planHash: givenHash } = options;
@@ -96,8 +97,9 @@ interface Places {
   readonly destination: Scope;
 }
 
-interface DestinationFlags {
+interface PlaceFlags {
   readonly from: string | undefined;
+  readonly revision: string | undefined;
   readonly to: string | undefined;
   readonly organization: string | undefined;
   readonly project: string | undefined;
@@ -115,13 +117,20 @@ function modeOf({ isMissingOnly, isMirror }: ModeFlags): CopyRequest['mode'] {
   return isMirror ? 'mirror' : 'changed';
 }
 
-function placesOf(context: CommandContext, { from, ...flags }: DestinationFlags): Places {
+function placesOf(context: CommandContext, { from, ...flags }: PlaceFlags): Places {
   if (from === undefined) throw usageError('--from <environment> is required', 'It names the source, such as staging.');
   const destination = destinationOf(context, flags);
-  return { source: sourceOf(from, destination), destination };
+  const source = sourceOf(from, destination);
+  if (shownScope(source) === shownScope(destination) && flags.revision === undefined) {
+    throw usageError(
+      `--from and --to both name ${shownScope(source)}`,
+      'Name another environment with --to, or an earlier revision with --revision.',
+    );
+  }
+  return { source, destination };
 }
 
-function destinationOf(context: CommandContext, { to, ...flags }: Omit<DestinationFlags, 'from'>): Scope {
+function destinationOf(context: CommandContext, { to, ...flags }: Omit<PlaceFlags, 'from' | 'revision'>): Scope {
   if (to === undefined) return context.scope(flags);
   if (flags.environment !== undefined) throw usageError('--to and --env both name the destination', 'Use one of them.');
   // The parts that --to names are not looked for elsewhere.
@@ -140,9 +149,6 @@ function sourceOf(from: string, destination: Scope): Scope {
       `--from and --to must be in one organization, and ${source.organization} is not ${destination.organization}`,
       'To move values between organizations, use `keyframe pull` and `keyframe push`.',
     );
-  }
-  if (shownScope(source) === shownScope(destination)) {
-    throw usageError(`--from and --to both name ${shownScope(source)}`, 'Name another environment with --to.');
   }
   return source;
 }

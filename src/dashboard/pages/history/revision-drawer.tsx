@@ -12,6 +12,7 @@ import { counted } from '../../text/counted.ts';
 import { revertKeys } from '../../text/planned-keys.ts';
 import { originOf } from '../../text/timeline.ts';
 import { changeOf } from './changed-keys.tsx';
+import { RestoreRevision } from './restore-revision.tsx';
 import { StateThen } from './state-then.tsx';
 import type { HistoryDrawerProps } from './use-timeline.ts';
 
@@ -20,16 +21,19 @@ export interface RevisionDrawerProps extends HistoryDrawerProps {
   readonly revision: string;
 }
 
-/** A revision: what it changed, the state at that time, how it differs from now, and the way back. */
+/** A revision: what it changed, the state at that time, how it differs from now, and the ways back. */
 export function RevisionDrawer(props: RevisionDrawerProps): ReactNode {
   const { revision, place, present, rights, timeline, onClose } = props;
-  const [isReverting, setReverting] = useState(false);
+  const [wayBack, setWayBack] = useState<'revert' | 'restore'>();
   const change = timeline.entries
     .flatMap((entry) => (entry.kind === 'revision' ? [entry.change] : []))
     .find((candidate) => String(candidate.revision) === revision);
-  if (isReverting) {
-    return <Revert {...props} revisionId={change?.revisionId ?? revision} onBack={() => setReverting(false)} />;
+  const revisionId = change?.revisionId ?? revision;
+  if (wayBack !== undefined) {
+    const WayBack = wayBack === 'revert' ? Revert : RestoreRevision;
+    return <WayBack {...props} revisionId={revisionId} onBack={() => setWayBack(undefined)} />;
   }
+  const isPresent = present !== undefined && [present.revisionId, String(present.revision)].includes(revisionId);
   return (
     <Drawer
       key="details"
@@ -38,9 +42,12 @@ export function RevisionDrawer(props: RevisionDrawerProps): ReactNode {
       onClose={onClose}
       foot={
         rights.mayWrite ? (
-          <Button look="primary" onClick={() => setReverting(true)}>
-            Revert this change
-          </Button>
+          <>
+            {isPresent ? undefined : <Button onClick={() => setWayBack('restore')}>Restore this state</Button>}
+            <Button look="primary" onClick={() => setWayBack('revert')}>
+              Revert this change
+            </Button>
+          </>
         ) : undefined
       }
     >
@@ -51,7 +58,7 @@ export function RevisionDrawer(props: RevisionDrawerProps): ReactNode {
       ) : (
         <Details change={change} />
       )}
-      <StateThen place={place} revision={change?.revisionId ?? revision} present={present} />
+      <StateThen place={place} revision={revisionId} present={present} />
     </Drawer>
   );
 }
@@ -76,13 +83,14 @@ function Details({ change }: { readonly change: ChangeView }): ReactNode {
   );
 }
 
-interface RevertProps extends RevisionDrawerProps {
+/** What a way back from a revision, by its plan, needs to know. */
+export interface WayBackProps extends RevisionDrawerProps {
   /** Or its number, while its entry is not loaded. */
   readonly revisionId: string;
   readonly onBack: () => void;
 }
 
-function Revert({ revision, revisionId, place, present, onBack, onClose, onDone }: RevertProps): ReactNode {
+function Revert({ revision, revisionId, place, present, onBack, onClose, onDone }: WayBackProps): ReactNode {
   const [overwrite, setOverwrite] = useState(false);
   const request = revertRequest(place, { revision: revisionId, overwrite });
   const plan = usePlan<RevertView>(request);

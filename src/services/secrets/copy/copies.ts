@@ -33,7 +33,7 @@ export interface CopyInput extends CopySelection {
   readonly expectedRevision?: string | undefined;
   /** `planHash` of a dry run: only what it returned is done. */
   readonly planHash?: string | undefined;
-  /** Comment of the versions and the revision; by default a line that names the source. */
+  /** Comment of the versions and the revision; by default a line that names the source or the revision. */
   readonly comment?: string | undefined;
   readonly idempotency?: IdempotencyRequest | undefined;
   readonly room?: ReadRoom;
@@ -75,7 +75,10 @@ export interface CopiesDeps {
 // An audit row names this many keys of each kind; the revision it names has them all.
 const auditedKeys = 100;
 
-/** Copies of secrets from one environment of an organization to another (docs/interface.md 4.13). */
+/**
+ * Copies of secrets from one environment of an organization to another, or from an earlier revision of the same one
+ * (docs/interface.md 4.13).
+ */
 export class Copies {
   readonly #deps: CopiesDeps;
 
@@ -84,7 +87,7 @@ export class Copies {
   }
 
   /**
-   * Returns what a copy would do, with the errors that it would have, and writes only its two audit entries. It reads both
+   * Returns what a copy would do, with the errors that it would have, and writes only its audit entries. It reads both
    * environments at one moment, without a lock. Throws what `copy` throws.
    */
   async plan(ends: CopyEnds, input: CopyInput): Promise<CopyPlan> {
@@ -99,7 +102,7 @@ export class Copies {
       });
       const lists = listsOf(planned);
       note(countsOf(lists));
-      await audit.record(sourceRecord(ends, { ...countsOf(lists), dryRun: true }));
+      if (!isWithinOne(ends)) await audit.record(sourceRecord(ends, { ...countsOf(lists), dryRun: true }));
       const { revision, revisionId } = planned.plan;
       return { ...lists, revision, revisionId, planHash: hashOf(ends, input, planned) };
     });
@@ -107,8 +110,8 @@ export class Copies {
 
   /**
    * Copies values in one revision, all or nothing. The values are decrypted and sealed again in this process. If nothing is
-   * to be changed, it makes no revision. Throws DomainError invalid_input for a copy of an environment to itself,
-   * not_found for an unknown revision of the source, version_mismatch, plan_outdated, quota_exceeded, key_unavailable, and
+   * to be changed, it makes no revision. Throws DomainError invalid_input for a copy of an environment to itself
+   * without a revision, not_found for an unknown revision of the source, version_mismatch, plan_outdated, quota_exceeded, key_unavailable, and
    * what `changeEnvironmentOnce` throws.
    */
   async copy(ends: CopyEnds, input: CopyInput): Promise<CopyAnswer> {
@@ -157,7 +160,7 @@ export class Copies {
       keys: planned.plan.keys,
       versionOf: ({ key, present }) => ({
         content: sealed(key),
-        changeType: present.live === null ? 'created' : 'updated',
+        changeType: isWithinOne(ends) ? 'rolled_back' : present.live === null ? 'created' : 'updated',
       }),
       actor: { type, id, name },
       comment: input.comment ?? defaultComment(ends, planned),
@@ -165,7 +168,7 @@ export class Copies {
     });
     const isChange = written.revisionId !== before.revisionId;
     const summary = { ...summaryOf(lists), ...(isChange ? written : {}) };
-    await appendAudit(tx, sourceRecord(ends, summary));
+    if (!isWithinOne(ends)) await appendAudit(tx, sourceRecord(ends, summary));
     await source.confirm(tx);
     const audit = successRecord(destination, {
       ...sourceTarget(ends, input),
@@ -211,12 +214,17 @@ interface LockedCopy {
   readonly before: PresentRevision;
 }
 
-function checkInput({ source, destination }: CopyEnds, input: CopyInput): void {
+/** Whether the environment goes back to an earlier revision of its own. */
+function isWithinOne({ source, destination }: CopyEnds): boolean {
+  return source.environmentId === destination.environmentId;
+}
+
+function checkInput(ends: CopyEnds, input: CopyInput): void {
   const { expectedRevision, planHash, comment, revision, keys } = input;
-  if (source.environmentId === destination.environmentId) {
+  if (isWithinOne(ends) && revision === undefined) {
     throw invalidField(
-      'from',
-      'must be another environment; to go back to an earlier state of this one, restore a snapshot or revert a change',
+      'from.revision',
+      'must be given to copy from the environment itself: the earlier revision to go back to',
     );
   }
   if (revision !== undefined) checkRevisionRef('from.revision', revision);
@@ -299,6 +307,8 @@ function sourceRecord({ source, destination }: CopyEnds, summary: AuditTarget): 
   return successRecord(call, { toProject: project, toEnvironment: environment, ...summary });
 }
 
-function defaultComment({ source }: CopyEnds, { from }: PlannedCopy): string {
+function defaultComment(ends: CopyEnds, { from }: PlannedCopy): string {
+  const { source } = ends;
+  if (isWithinOne(ends)) return `restored revision ${from.revision}`;
   return `copied from ${source.project}/${source.environment} at revision ${from.revision}`;
 }

@@ -24,7 +24,7 @@ export interface CopySelection {
   readonly mode: CopyMode;
   /** Which keys; all by default. */
   readonly keys?: KeySelection | undefined;
-  /** The revision of the source; the newest by default. */
+  /** The revision of the source; the newest by default. Required if both ends are one environment. */
   readonly revision?: RevisionRef | undefined;
 }
 

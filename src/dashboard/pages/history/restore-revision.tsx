@@ -1,0 +1,35 @@
+import { type ReactNode, useState } from 'react';
+import type { CopyView } from '../../../wire/copies.ts';
+import { copyRequest, useApply, usePlan } from '../../api/plans.ts';
+import { PlanDrawer } from '../../parts/plan-drawer.tsx';
+import { stateKeys } from '../../text/planned-keys.ts';
+import type { WayBackProps } from './revision-drawer.tsx';
+
+/** The plan to go back to the state at a revision, and its button. */
+export function RestoreRevision(props: WayBackProps): ReactNode {
+  const { revision, revisionId, place, present, onBack, onClose, onDone } = props;
+  const [isMirror, setMirror] = useState(false);
+  const request = copyRequest(place, { from: place, revision: revisionId, mode: isMirror ? 'mirror' : 'changed' });
+  const plan = usePlan<CopyView>(request);
+  const apply = useApply<CopyView>(place, request);
+  return (
+    <PlanDrawer
+      title={`Restore the state of revision ${revision}`}
+      intro={`All keys return to their values at revision ${revision}, also those that were deleted since. It is one new revision, and no version is removed.`}
+      plan={plan}
+      onBack={onBack}
+      onClose={onClose}
+      apply={apply}
+      keysOf={stateKeys}
+      present={present?.revisionId}
+      label="Restore"
+      origin={`restored revision ${revision}`}
+      onDone={(done) => onDone(`Restored the state of revision ${revision}, as revision ${done.revision}.`)}
+    >
+      <label className="check">
+        <input type="checkbox" checked={isMirror} onChange={(event) => setMirror(event.target.checked)} />
+        Delete keys that were created since
+      </label>
+    </PlanDrawer>
+  );
+}
