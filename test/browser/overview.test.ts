@@ -71,8 +71,8 @@ test('says what is not healthy, why, and which command shows the message', async
   expect(await page.evaluate<string>('navigator.clipboard.readText()')).toBe(
     'kubectl describe secretsyncs.keyframe.dev worker -n shop',
   );
-  expect(await page.getByRole('row', { name: /oregon-2/ }).innerText()).toMatch(/Stale\s+1 hour ago\s+1/);
-  expect(await page.getByRole('row', { name: /frankfurt-1/ }).innerText()).toMatch(/Reporting\s+just now\s+5/);
+  expect(await page.getByRole('row', { name: /oregon-2/ }).innerText()).toMatch(/Stale\s+seen 1 hour ago\s+1/);
+  expect(await page.getByRole('row', { name: /frankfurt-1/ }).innerText()).toMatch(/Reporting\s+seen just now\s+5/);
   expect(await page.getByRole('row', { name: /shop \/ production/ }).innerText()).toMatch(/1 stalled\s+2 healthy/);
   expect(await lookAt(page, 'overview')).toEqual([]);
   expect(await layoutShift(page)).toBeLessThan(0.02);

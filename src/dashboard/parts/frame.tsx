@@ -75,11 +75,16 @@ function Navigation({ user }: { readonly user: User }): ReactNode {
   const organization = useOrganization(organizations);
   const { pathname } = useLocation();
   const links = useRef<HTMLElement>(null);
-  // On a phone the links scroll sideways: the one of this page must be in view.
+  // On a phone the links scroll sideways: the one of this page must be in view, also after it was turned.
   useEffect(() => {
-    const all = [...(links.current?.querySelectorAll('a') ?? [])];
-    const link = all.findLast(({ pathname: path }) => `${pathname}/`.startsWith(`${path}/`));
-    link?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+    const show = (): void => {
+      const all = [...(links.current?.querySelectorAll('a') ?? [])];
+      const link = all.findLast(({ pathname: path }) => `${pathname}/`.startsWith(`${path}/`));
+      link?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+    };
+    show();
+    addEventListener('resize', show);
+    return () => removeEventListener('resize', show);
   }, [pathname]);
   return (
     <>

@@ -96,7 +96,7 @@ function Restore({ snapshot, place, present, onBack, onClose, onDone }: RestoreP
       origin={`restored from snapshot ${snapshot.id}`}
       onDone={({ revision }) => onDone(`Restored, as revision ${revision}.`)}
     >
-      <fieldset className="choices">
+      <fieldset className="checks">
         <legend className="visually-hidden">What to restore</legend>
         {options.map(([name, label]) => (
           <label key={name} className="check">

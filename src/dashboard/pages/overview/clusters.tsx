@@ -14,7 +14,6 @@ export function Clusters({ clusters }: { readonly clusters: readonly ClusterSumm
           <tr>
             <th scope="col">Cluster</th>
             <th scope="col">State</th>
-            <th scope="col">Last seen</th>
             <th scope="col" className="cell-number">
               SecretSyncs
             </th>
@@ -26,10 +25,18 @@ export function Clusters({ clusters }: { readonly clusters: readonly ClusterSumm
               <th scope="row" className="mono cell-main">
                 {name}
               </th>
-              <td>
-                <Status tone={isStale ? 'warn' : 'good'}>{isStale ? 'Stale' : 'Reporting'}</Status>
+              <td className="cluster-state">
+                <Status tone={isStale ? 'warn' : 'good'}>{isStale ? 'Stale' : 'Reporting'}</Status>{' '}
+                <span className="muted small">
+                  {seenAt === null ? (
+                    'never seen'
+                  ) : (
+                    <>
+                      seen <Moment at={seenAt} />
+                    </>
+                  )}
+                </span>
               </td>
-              <td className="muted">{seenAt === null ? 'never' : <Moment at={seenAt} />}</td>
               <td className="cell-number">{consumers}</td>
             </tr>
           ))}
