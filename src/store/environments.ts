@@ -47,6 +47,16 @@ const ofProject: Statement = {
     ORDER BY e.slug COLLATE "C"`,
 };
 
+const ofOrganization: Statement = {
+  name: 'environments-of-organization',
+  text: `SELECT ${columns}, e.project_id AS "projectId" FROM environment e
+    JOIN project p ON p.id = e.project_id
+    JOIN organization o ON o.id = p.organization_id
+    WHERE o.id = $1 AND p.deleted_at IS NULL AND e.deleted_at IS NULL AND ($2::uuid IS NULL OR p.id = $2)
+      AND ($3::uuid IS NULL OR e.id = $3) AND ($4::uuid IS NULL OR ${seesEnvironment('$4')})
+    ORDER BY e.slug COLLATE "C"`,
+};
+
 const deletedOfProject: Statement = {
   name: 'environments-deleted',
   text: `SELECT ${columns}, e.deleted_at AS "deletedAt" FROM environment e
@@ -104,6 +114,26 @@ export async function listEnvironments(
   { only, visibleTo }: Visible,
 ): Promise<EnvironmentRecord[]> {
   return queryRows<EnvironmentRecord>(pool, ofProject, [projectId, only, visibleTo]);
+}
+
+/** An environment and the project that it is in. */
+export interface PlacedEnvironmentRecord extends EnvironmentRecord {
+  readonly projectId: string;
+}
+
+/** What a caller sees of the environments of an organization. */
+export interface VisibleEnvironments extends Visible {
+  /** The id of the only project that a service token sees. */
+  readonly onlyProject: string | null;
+}
+
+/** The visible environments of all projects of an organization, by slug. */
+export async function listAllEnvironments(
+  pool: pg.Pool,
+  organizationId: string,
+  { onlyProject, only, visibleTo }: VisibleEnvironments,
+): Promise<PlacedEnvironmentRecord[]> {
+  return queryRows<PlacedEnvironmentRecord>(pool, ofOrganization, [organizationId, onlyProject, only, visibleTo]);
 }
 
 /** The environments of a project that are deleted and not purged, by slug. */

@@ -28,6 +28,9 @@ export const setImpersonationBody = z.strictObject({ forbidden: z.boolean() });
 /** `true` lists what is deleted and not purged, instead of the rest. */
 export const tenantListQuery = z.strictObject({ deleted: booleanText.exactOptional() });
 
+/** `environments=true` adds the environments of each project. The deleted ones are listed without. */
+export const projectListQuery = tenantListQuery.extend({ environments: booleanText.exactOptional() });
+
 /** `all=true` lists also the organizations that the caller has no role in. The deleted ones are always all. */
 export const organizationListQuery = tenantListQuery.extend({ all: booleanText.exactOptional() });
 
@@ -85,7 +88,12 @@ export const organizationListView = z.strictObject({
   organizations: z.array(listedOrganizationView.extend({ owners, deletedAt })),
   nextCursor,
 });
-export const projectListView = z.strictObject({ projects: z.array(projectView.extend({ deletedAt })), nextCursor });
+/** Only with `environments=true`. */
+const environments = z.array(environmentView).exactOptional();
+export const projectListView = z.strictObject({
+  projects: z.array(projectView.extend({ environments, deletedAt })),
+  nextCursor,
+});
 export const environmentListView = z.strictObject({
   environments: z.array(environmentView.extend({ deletedAt })),
   nextCursor,
@@ -94,5 +102,6 @@ export const environmentListView = z.strictObject({
 export type OrganizationView = z.infer<typeof organizationView>;
 export type OrganizationListView = z.infer<typeof organizationListView>;
 export type ProjectView = z.infer<typeof projectView>;
+export type ProjectListView = z.infer<typeof projectListView>;
 export type EnvironmentView = z.infer<typeof environmentView>;
 export type UpdatedEnvironmentView = z.infer<typeof updatedEnvironmentView>;

@@ -1,5 +1,5 @@
 import { type UseQueryResult, queryOptions, useQuery } from '@tanstack/react-query';
-import type { EnvironmentView, ProjectView } from '../../wire/tenancy.ts';
+import type { EnvironmentView, ProjectListView, ProjectView } from '../../wire/tenancy.ts';
 import { type ApiError, callApi } from './client.ts';
 
 /** A project with its environments, by slug. */
@@ -14,14 +14,8 @@ function placesQuery(organization: string) {
   return queryOptions<readonly ProjectPlaces[], ApiError>({
     queryKey: ['places', organization],
     queryFn: async () => {
-      const { projects } = await callApi<{ readonly projects: readonly ProjectView[] }>(`/projects/${organization}`);
-      return Promise.all(
-        projects.map(async (project) => {
-          const path = `/environments/${organization}/${project.slug}`;
-          const { environments } = await callApi<{ readonly environments: readonly EnvironmentView[] }>(path);
-          return { project, environments };
-        }),
-      );
+      const { projects } = await callApi<ProjectListView>(`/projects/${organization}?environments=true`);
+      return projects.map(({ environments = [], ...project }) => ({ project, environments }));
     },
     refetchInterval: pollMs,
   });

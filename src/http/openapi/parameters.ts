@@ -30,6 +30,7 @@ const descriptions: Readonly<Record<string, string>> = {
   values: '`false` omits the values; then only keys and versions are read and audited.',
   prefix: 'Only keys with this prefix.',
   deleted: '`true` lists what is deleted, and not purged, instead of the rest.',
+  environments: '`true` adds the environments of each project.',
   all: '`true` lists all organizations with their owners, for instance admins.',
   health:
     'Only consumers of this health: the worse of the states of the SecretSync and of its workloads (section 4.15 of docs/interface.md).',

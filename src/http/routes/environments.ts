@@ -22,13 +22,16 @@ export const environmentRoutes: readonly Route[] = [
     responses: { 200: environmentListView },
     async handle({ access: door, environments }, access, { query: { deleted = false } }) {
       if (!deleted) {
-        return { status: 200, body: { environments: (await environments.list(access)).map(viewOf), nextCursor: null } };
+        return {
+          status: 200,
+          body: { environments: (await environments.list(access)).map(environmentViewOf), nextCursor: null },
+        };
       }
       const list = await environments.listDeleted(
         await door.project(access.caller, 'environment.list_deleted', access),
       );
       const views = list.map(({ deletedAt, ...record }) => ({
-        ...viewOf(record),
+        ...environmentViewOf(record),
         deletedAt: deletedAt.toISOString(),
       }));
       return { status: 200, body: { environments: views, nextCursor: null } };
@@ -43,7 +46,7 @@ export const environmentRoutes: readonly Route[] = [
     input: { body: createTenantBody },
     responses: { 201: environmentView },
     async handle({ environments }, access, { body }) {
-      const view = viewOf(await environments.create(access, body));
+      const view = environmentViewOf(await environments.create(access, body));
       const location = `/api/v1/environments/${access.organization}/${access.project}/${view.slug}`;
       return { status: 201, body: view, location };
     },
@@ -57,7 +60,7 @@ export const environmentRoutes: readonly Route[] = [
     input: {},
     responses: { 200: environmentView },
     async handle({ environments }, access) {
-      return { status: 200, body: viewOf(await environments.get(access)) };
+      return { status: 200, body: environmentViewOf(await environments.get(access)) };
     },
   }),
   environmentRoute({
@@ -72,7 +75,10 @@ export const environmentRoutes: readonly Route[] = [
       const change = isProtected === undefined ? body : { ...body, isProtected };
       const { environment, tokensWithoutAccess } = await environments.update(access, change);
       const lost = tokensWithoutAccess.map(({ id, name, scope }) => ({ id, name, scope }));
-      const updated = { ...viewOf(environment), ...(isProtected === true ? { tokensWithoutAccess: lost } : {}) };
+      const updated = {
+        ...environmentViewOf(environment),
+        ...(isProtected === true ? { tokensWithoutAccess: lost } : {}),
+      };
       return { status: 200, body: updated };
     },
   }),
@@ -98,7 +104,7 @@ export const environmentRoutes: readonly Route[] = [
     input: {},
     responses: { 200: environmentView },
     async handle({ environments }, access) {
-      return { status: 200, body: viewOf(await environments.undelete(access)) };
+      return { status: 200, body: environmentViewOf(await environments.undelete(access)) };
     },
   }),
   instanceRoute({
@@ -116,7 +122,8 @@ export const environmentRoutes: readonly Route[] = [
   }),
 ];
 
-function viewOf(record: EnvironmentRecord): EnvironmentView {
+/** An environment as the API shows it. */
+export function environmentViewOf(record: EnvironmentRecord): EnvironmentView {
   const { id, slug, displayName, createdAt, revision, revisionId, isProtected } = record;
   return { id, slug, displayName, createdAt: createdAt.toISOString(), revision, revisionId, protected: isProtected };
 }

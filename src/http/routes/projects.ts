@@ -1,13 +1,15 @@
+import { invalidField } from '../../domain/errors/domain-error.ts';
 import type { ProjectRecord } from '../../services/tenancy/projects.ts';
 import {
   type ProjectView,
   createTenantBody,
+  projectListQuery,
   projectListView,
   projectPath,
   projectView,
-  tenantListQuery,
   updateTenantBody,
 } from '../../wire/tenancy.ts';
+import { environmentViewOf } from './environments.ts';
 import { type Route, instanceRoute, organizationRoute, projectRoute } from '../route.ts';
 
 export const projectRoutes: readonly Route[] = [
@@ -17,9 +19,18 @@ export const projectRoutes: readonly Route[] = [
     action: 'project.list',
     operation: 'listProjects',
     summary: 'List the projects of an organization',
-    input: { query: tenantListQuery },
+    input: { query: projectListQuery },
     responses: { 200: projectListView },
-    async handle({ access: door, projects }, access, { query: { deleted = false } }) {
+    async handle({ access: door, projects }, access, { query: { deleted = false, environments = false } }) {
+      if (deleted && environments) throw invalidField('environments', 'cannot be combined with deleted');
+      if (environments) {
+        const found = await projects.listWithEnvironments(access);
+        const views = found.map((project) => ({
+          ...viewOf(project),
+          environments: project.environments.map(environmentViewOf),
+        }));
+        return { status: 200, body: { projects: views, nextCursor: null } };
+      }
       if (!deleted) {
         return { status: 200, body: { projects: (await projects.list(access)).map(viewOf), nextCursor: null } };
       }

@@ -9,6 +9,7 @@ import {
   readProject,
   renameProject,
 } from '../../store/projects.ts';
+import { type EnvironmentRecord, listAllEnvironments } from '../../store/environments.ts';
 import type { InstanceAccess, OrganizationAccess, ProjectAccess } from '../access/access.ts';
 import { auditedFailure, auditedTokenRead, successRecord } from '../audit/audited.ts';
 import { checkName, checkSlug } from '../kernel/checks.ts';
@@ -20,6 +21,10 @@ import { deleteTenant, purgeTenant } from './tenant-deletion.ts';
 import { undeleteTenant } from './tenant-undeletion.ts';
 
 export type { DeletedProjectRecord, ProjectRecord } from '../../store/projects.ts';
+
+export interface ProjectWithEnvironments extends ProjectRecord {
+  readonly environments: readonly EnvironmentRecord[];
+}
 
 export class Projects {
   readonly #deps: TenancyDeps;
@@ -54,6 +59,21 @@ export class Projects {
       const only = principal.type === 'service_token' ? principal.projectId : null;
       return listProjects(this.#deps.database.pool, access.organizationId, { only, visibleTo: access.visibleTo });
     });
+  }
+
+  /** Like `list`, each project with the environments in it that the caller sees, by slug. */
+  async listWithEnvironments(access: OrganizationAccess<'project.list'>): Promise<readonly ProjectWithEnvironments[]> {
+    const projects = await this.list(access);
+    const { organizationId, visibleTo } = access;
+    const { principal } = access.caller;
+    const token = principal.type === 'service_token' ? principal : undefined;
+    const environments = await listAllEnvironments(this.#deps.database.pool, organizationId, {
+      onlyProject: token?.projectId ?? null,
+      only: token?.environmentId ?? null,
+      visibleTo,
+    });
+    const byProject = Map.groupBy(environments, ({ projectId }) => projectId);
+    return projects.map((project) => ({ ...project, environments: byProject.get(project.id) ?? [] }));
   }
 
   async get(access: ProjectAccess<'project.read'>): Promise<ProjectRecord> {

@@ -62,6 +62,11 @@ describe('organizations, projects and environments', () => {
     expect(await admin.expectStatus(200, 'GET', '/environments/acme/web/prod')).toEqual(environment.body);
     const { environments } = environmentListView.parse(await admin.expectStatus(200, 'GET', '/environments/acme/web'));
     expect(environments).toEqual([environment.body]);
+    const all = await admin.expectStatus(200, 'GET', '/projects/acme?environments=true');
+    expect(projectListView.parse(all).projects).toEqual(
+      projects.map((project) => ({ ...project, environments: project.slug === 'web' ? environments : [] })),
+    );
+    await expectProblem(admin.send('GET', '/projects/acme?environments=true&deleted=true'), 'invalid_input');
   });
 
   test('refuse a slug that is taken', async () => {

@@ -55,6 +55,9 @@ describe('a role by place', () => {
     expect(projects.map(({ slug }) => slug)).toEqual([world.slugs.project]);
     const environments = await services.environments.list(await world.onProject(caller, 'environment.list'));
     expect(environments.map(({ slug }) => slug)).toEqual([world.slugs.environment]);
+    const all = await services.projects.listWithEnvironments(await world.onOrganization(caller, 'project.list'));
+    expect(all).toMatchObject([{ ...projects[0], environments }]);
+    expect(all[0]?.environments).toHaveLength(1);
     expect(await services.me.get(caller)).toMatchObject({
       organizations: [],
       rolesByPlace: [{ ...world.slugs, group: null, role: 'viewer' }],

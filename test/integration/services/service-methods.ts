@@ -69,6 +69,8 @@ export const targetMethods: Methods = {
     services.environments.delete(await world.onEnvironment(caller, 'environment.delete')),
   'projects.list': async ({ services, world }, caller) =>
     services.projects.list(await world.onOrganization(caller, 'project.list')),
+  'projects.listWithEnvironments': async ({ services, world }, caller) =>
+    services.projects.listWithEnvironments(await world.onOrganization(caller, 'project.list')),
   'projects.create': async ({ services, world }, caller) =>
     services.projects.create(await world.onOrganization(caller, 'project.create'), { slug: 'denied' }),
   'projects.get': async ({ services, world }, caller) =>

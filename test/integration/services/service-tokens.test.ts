@@ -262,6 +262,10 @@ describe('what a service token sees', () => {
     expect(slugs(listed)).toEqual(projects);
     const found = await services.environments.list(await world.onProject(caller, 'environment.list'));
     expect(slugs(found)).toEqual(environments);
+    const all = await services.projects.listWithEnvironments(await world.onOrganization(caller, 'project.list'));
+    expect(all.map((project) => [project.slug, slugs(project.environments)])).toEqual(
+      projects.map((slug) => [slug, slug === 'web' ? environments : []]),
+    );
   });
 
   test('of itself are its scope, by name and id, and its permission', async () => {
