@@ -1,6 +1,7 @@
 import { type ReactNode, useMemo, useState } from 'react';
 import type { SecretKeyListView, SecretKeyView } from '../../../wire/secrets.ts';
 import { useKeysAt } from '../../api/secrets.ts';
+import { FilterField } from '../../parts/filter-field.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { PlannedKeys } from '../../parts/planned-keys.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
@@ -62,16 +63,7 @@ function All({ secrets }: { readonly secrets: readonly SecretKeyView[] }): React
     <section className="drawer-section" aria-label="All keys then">
       <h3>{counted(secrets.length, 'key')} then</h3>
       {secrets.length > 10 ? (
-        <input
-          type="search"
-          className="input"
-          aria-label="Filter the keys"
-          placeholder="Filter by name"
-          value={filter}
-          onChange={(event) => setFilter(event.target.value)}
-          autoComplete="off"
-          spellCheck={false}
-        />
+        <FilterField name="Filter by name" value="" onChange={setFilter} />
       ) : undefined}
       {found.length === 0 ? undefined : (
         <ul className="plan state-keys">
