@@ -63,6 +63,11 @@ test('shows how each key differs, and promotes the chosen ones as planned', asyn
   await page.getByLabel('Choose API_KEY').check();
   await page.getByText('2 keys chosen').waitFor();
   expect(await lookAt(page, 'compare')).toEqual([]);
+  await page.setViewportSize({ width: 390, height: 844 });
+  const [box, name] = [page.getByLabel('Choose FEATURE'), page.getByRole('link', { name: 'FEATURE' })];
+  expect((await box.boundingBox())?.x).toBeLessThan(60);
+  expect((await name.boundingBox())?.x).toBeLessThan(100);
+  await page.setViewportSize({ width: 1280, height: 800 });
   await page.getByRole('button', { name: 'Promote to production' }).click();
   await page.getByRole('dialog').getByText('gets the other value').waitFor();
   expect(await planned(page)).toEqual([

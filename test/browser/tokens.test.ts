@@ -66,6 +66,10 @@ test('a leaked token is found by its name, and reads nothing after it is revoked
   expect(await row(page, 'old-ci').count()).toBe(0);
   expect(await lookAt(page, 'tokens')).toEqual([]);
   expect(await layoutShift(page)).toBeLessThan(0.02);
+  const choices = await page.getByRole('group', { name: 'State' }).getByRole('button').all();
+  const tops = await Promise.all(choices.map(async (choice) => (await choice.boundingBox())?.y));
+  // One line.
+  expect(new Set(tops).size).toBe(1);
 
   await page.getByLabel('Filter by name or place').fill('LEAKED');
   await page.getByRole('button', { name: 'In use 1', exact: true }).waitFor();
