@@ -71,7 +71,7 @@ test('a leaked token is found by its name, and reads nothing after it is revoked
   // One line.
   expect(new Set(tops).size).toBe(1);
 
-  await page.getByLabel('Filter by name or place').fill('LEAKED');
+  await page.getByLabel('Filter by name or place, or paste a leaked token').fill('LEAKED');
   await page.getByRole('button', { name: 'In use 1', exact: true }).waitFor();
   await row(page, 'leaked-ci').getByRole('link').focus();
   await page.keyboard.press('Enter');
@@ -96,6 +96,59 @@ test('a leaked token is found by its name, and reads nothing after it is revoked
   await page.reload();
   await row(page, 'leaked-ci').waitFor();
   expect(complaints.filter((complaint) => !complaint.includes(' 401 '))).toEqual([]);
+});
+
+test('a pasted token opens the token that it is, and is in no address', async () => {
+  const leaked = await createToken('in-a-log');
+  const { page, requests } = await site.visitAs(acme.owner, '/orgs/acme/tokens');
+  const field = page.getByLabel('Filter by name or place, or paste a leaked token');
+  await field.fill(` ${leaked.token}`);
+  const drawer = page.getByRole('dialog', { name: 'in-a-log' });
+  await drawer.waitFor();
+  expect(await field.inputValue()).toBe('');
+  await drawer.getByRole('button', { name: 'Revoke the token in-a-log' }).click();
+  await page.getByRole('dialog', { name: 'Revoke in-a-log?' }).getByRole('button', { name: 'Revoke' }).click();
+  await drawer.getByText('it is refused from now on').waitFor();
+  await page.keyboard.press('Escape');
+  await field.fill(leaked.token);
+  await page.getByRole('alert').getByText('The server accepts no token with this value.').waitFor();
+  expect(await lookAt(page, 'tokens-pasted')).toEqual([]);
+  await field.fill(acme.owner.token.reveal());
+  await page.getByRole('alert').getByText('This is not a service token.').waitFor();
+  for (const { token } of [leaked, { token: acme.owner.token.reveal() }]) {
+    await expectForgotten(page, token);
+    expect(requests.filter((request) => request.url().includes(token))).toEqual([]);
+  }
+});
+
+test('if the response to a creation is lost, the second click creates no other token', async () => {
+  const { page } = await site.visitAs(acme.owner, '/orgs/acme/tokens');
+  await page.getByRole('button', { name: 'New token' }).click();
+  const drawer = page.getByRole('dialog', { name: 'New service token' });
+  await drawer.getByLabel('Name', { exact: true }).fill('lost');
+  await drawer.getByLabel('Place').selectOption('shop / production');
+  await page.route(
+    '**/api/v1/service-tokens/acme',
+    async (route) => {
+      if (route.request().method() !== 'POST') return route.continue();
+      await route.fetch();
+      await route.abort();
+    },
+    { times: 1 },
+  );
+  await drawer.getByRole('button', { name: 'Create token' }).click();
+  await drawer.getByText('The server could not be reached.').waitFor();
+  await drawer.getByRole('button', { name: 'Create token' }).click();
+  await drawer.getByText('Its value cannot be shown again.').waitFor();
+  expect(await lookAt(page, 'token-lost')).toEqual([]);
+  await drawer.getByRole('link', { name: 'Open the token' }).click();
+  await page.getByRole('dialog', { name: 'lost' }).getByRole('button', { name: 'Rotate the token lost' }).waitFor();
+  const { serviceTokens } = await owner.expectStatus<{ serviceTokens: { name: string }[] }>(
+    200,
+    'GET',
+    '/service-tokens/acme',
+  );
+  expect(serviceTokens.filter(({ name }) => name === 'lost')).toHaveLength(1);
 });
 
 test('a new token is shown once, reads, and leaves nothing in the browser', async () => {

@@ -24,6 +24,8 @@ export interface ApiRequest {
   readonly body?: unknown;
   /** Sent as `Authorization` in place of the session's cookie. */
   readonly token?: string;
+  /** Of a request that creates: a repetition under the same key creates nothing more. */
+  readonly idempotencyKey?: string;
 }
 
 /**
@@ -31,15 +33,11 @@ export interface ApiRequest {
  *
  * @throws ApiError if the server refuses, or cannot be reached
  */
-export async function callApi<Body>(path: string, { method = 'GET', body, token }: ApiRequest = {}): Promise<Body> {
-  const headers = new Headers({ Accept: 'application/json' });
-  if (token !== undefined) headers.set('Authorization', `Bearer ${token}`);
-  if (method !== 'GET') headers.set('X-Keyframe-CSRF', '1');
-  else if (!isUserActive()) headers.set('X-Keyframe-Background', '1');
-  if (body !== undefined) headers.set('Content-Type', 'application/json');
+export async function callApi<Body>(path: string, request: ApiRequest = {}): Promise<Body> {
+  const { method = 'GET', body } = request;
   const response = await reach(`/api/v1${path}`, {
     method,
-    headers,
+    headers: headersOf(request),
     cache: 'no-store',
     redirect: 'error',
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -47,6 +45,16 @@ export async function callApi<Body>(path: string, { method = 'GET', body, token 
   const text = await response.text().catch(unreachable);
   if (!response.ok) throw refusal(response, text);
   return (text === '' ? undefined : JSON.parse(text)) as Body;
+}
+
+function headersOf({ method = 'GET', body, token, idempotencyKey }: ApiRequest): Headers {
+  const headers = new Headers({ Accept: 'application/json' });
+  if (token !== undefined) headers.set('Authorization', `Bearer ${token}`);
+  if (method !== 'GET') headers.set('X-Keyframe-CSRF', '1');
+  else if (!isUserActive()) headers.set('X-Keyframe-Background', '1');
+  if (body !== undefined) headers.set('Content-Type', 'application/json');
+  if (idempotencyKey !== undefined) headers.set('Idempotency-Key', idempotencyKey);
+  return headers;
 }
 
 /**

@@ -4,6 +4,7 @@ import { type ApiError, callApi } from './client.ts';
 import { keysQuery } from './secrets.ts';
 import { timelineKey } from './timeline.ts';
 import { useChange } from './use-change.ts';
+import { useOnce } from './use-once.ts';
 
 /** What a dry run returned. */
 export interface Planned {
@@ -78,12 +79,14 @@ export function useApply<View extends Planned>(
   place: Place,
   { path, body }: PlanRequest,
 ): UseMutationResult<View, ApiError, Application> {
+  const once = useOnce();
   return useChange(
-    ({ plan: { planHash, revisionId }, comment }: Application) =>
-      callApi<View>(path, {
-        method: 'POST',
-        body: { ...body, planHash, expectedRevision: revisionId, ...(comment === '' ? {} : { comment }) },
-      }),
+    ({ plan: { planHash, revisionId }, comment }: Application) => {
+      const applied = { ...body, planHash, expectedRevision: revisionId, ...(comment === '' ? {} : { comment }) };
+      return once({ path, ...applied }, (idempotencyKey) =>
+        callApi<View>(path, { method: 'POST', body: applied, idempotencyKey }),
+      );
+    },
     keysQuery(place).queryKey,
     timelineKey(pathOf(place)),
   );

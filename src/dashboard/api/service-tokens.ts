@@ -6,9 +6,11 @@ import {
   useQuery,
 } from '@tanstack/react-query';
 import type { CreatedServiceTokenView, ServiceTokenListView, ServiceTokenView } from '../../wire/service-tokens.ts';
+import type { MeView } from '../../wire/me.ts';
 import type { AdminOf } from '../text/admin-of.ts';
 import { type ApiError, callApi } from './client.ts';
 import { useChange } from './use-change.ts';
+import { useOnce } from './use-once.ts';
 
 /** A service token, with the path below which the user manages it. */
 export interface ListedToken extends ServiceTokenView {
@@ -62,12 +64,27 @@ export interface NewToken {
   readonly expiresInDays?: number;
 }
 
-/** Creates a service token. The response has its value, which no later one has. */
-export function useCreateToken(organization: string): UseMutationResult<CreatedServiceTokenView, ApiError, NewToken> {
-  return useChange(
-    ({ home, ...body }) => callApi<CreatedServiceTokenView>(home, { method: 'POST', body }),
-    keyOf(organization),
-  );
+/** A token that was created. If only a lost response had its value, there is none. */
+export type CreatedToken = CreatedServiceTokenView | (ServiceTokenView & { readonly token?: undefined });
+
+/** Creates a service token. The first response has its value, and no later one has. */
+export function useCreateToken(organization: string): UseMutationResult<CreatedToken, ApiError, NewToken> {
+  const once = useOnce();
+  return useChange((token: NewToken) => {
+    const { home, ...body } = token;
+    return once(token, (idempotencyKey) => callApi<CreatedToken>(home, { method: 'POST', body, idempotencyKey }));
+  }, keyOf(organization));
+}
+
+type FoundToken = Extract<MeView, { type: 'service_token' }>;
+
+/**
+ * Asks the server which service token a value is. The value is sent once, in a header. It counts as a use of the token.
+ *
+ * @throws ApiError with status 401 if the value is not valid, or no longer
+ */
+export function findServiceToken(value: string): Promise<FoundToken> {
+  return callApi<FoundToken>('/me', { token: value });
 }
 
 export interface Rotation {

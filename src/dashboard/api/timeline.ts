@@ -12,6 +12,7 @@ import type { SnapshotListView, SnapshotView } from '../../wire/snapshots.ts';
 import { type Place, pathOf } from '../text/place.ts';
 import { type ApiError, callApi } from './client.ts';
 import { useChange } from './use-change.ts';
+import { useOnce } from './use-once.ts';
 
 const pageSize = 50;
 
@@ -66,12 +67,14 @@ export interface NewSnapshot {
 
 /** Takes a snapshot. Empty texts are not sent. */
 export function useCreateSnapshot(place: Place): UseMutationResult<SnapshotView, ApiError, NewSnapshot> {
+  const once = useOnce();
   return useChange(
-    ({ name, description }: NewSnapshot) =>
-      callApi<SnapshotView>(`/snapshots/${pathOf(place)}`, {
-        method: 'POST',
-        body: { ...(name === '' ? {} : { name }), ...(description === '' ? {} : { description }) },
-      }),
+    ({ name, description }: NewSnapshot) => {
+      const body = { ...(name === '' ? {} : { name }), ...(description === '' ? {} : { description }) };
+      return once(body, (idempotencyKey) =>
+        callApi<SnapshotView>(`/snapshots/${pathOf(place)}`, { method: 'POST', body, idempotencyKey }),
+      );
+    },
     timelineKey(pathOf(place)),
   );
 }

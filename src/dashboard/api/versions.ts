@@ -10,6 +10,7 @@ import { type Place, pathOf } from '../text/place.ts';
 import { type ApiError, callApi } from './client.ts';
 import { keysQuery } from './secrets.ts';
 import { useChange } from './use-change.ts';
+import { useOnce } from './use-once.ts';
 
 const pageSize = 20;
 
@@ -48,16 +49,17 @@ export interface Rollback {
 
 /** Gives a key the value of an earlier version, as a new one. */
 export function useRollback(place: Place, key: string): UseMutationResult<RollbackView, ApiError, Rollback> {
-  return useVersionChange<RollbackView, Rollback>(place, key, ({ comment, ...body }) =>
-    callApi<RollbackView>(`${pathTo(place, key)}/rollback`, {
-      method: 'POST',
-      body: {
-        ...body,
-        ...(body.expectedVersion === 0 ? { undelete: true } : {}),
-        ...(comment === '' ? {} : { comment }),
-      },
-    }),
-  );
+  const once = useOnce();
+  return useVersionChange<RollbackView, Rollback>(place, key, ({ comment, ...rest }) => {
+    const body = {
+      ...rest,
+      ...(rest.expectedVersion === 0 ? { undelete: true } : {}),
+      ...(comment === '' ? {} : { comment }),
+    };
+    return once(body, (idempotencyKey) =>
+      callApi<RollbackView>(`${pathTo(place, key)}/rollback`, { method: 'POST', body, idempotencyKey }),
+    );
+  });
 }
 
 export interface Destruction {

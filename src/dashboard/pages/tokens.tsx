@@ -7,7 +7,6 @@ import { Button } from '../parts/button.tsx';
 import { Choices } from '../parts/choices.tsx';
 import { CopyCommand } from '../parts/copy-command.tsx';
 import { Empty } from '../parts/empty.tsx';
-import { FilterField } from '../parts/filter-field.tsx';
 import { Loaded } from '../parts/loaded.tsx';
 import { Page } from '../parts/page.tsx';
 import { Skeleton } from '../parts/skeleton.tsx';
@@ -17,6 +16,7 @@ import { adminOf } from '../text/admin-of.ts';
 import { isChosen, placeNames, scopeText, shownState, type StateChoice, stateChoices } from '../text/service-token.ts';
 import { NewTokenDrawer } from './tokens/new-token.tsx';
 import { TokenDrawer } from './tokens/token-drawer.tsx';
+import { useTokenSearch } from './tokens/token-search.tsx';
 import { type NamedToken, TokenTable } from './tokens/token-table.tsx';
 
 /** The service tokens of an organization: what each may do, whether it is used, and its end. */
@@ -109,11 +109,12 @@ function Tokens({ organization, mayAudit, list, places, filters }: TokensProps):
   const chosen = stateChoices.find((choice) => choice === filters.get('state')) ?? 'live';
   const shown = matching.filter(({ state }) => isChosen(state, chosen));
   const open = all.find(({ token }) => token.id === filters.get('token'));
+  const search = useTokenSearch(list, filters);
   if (list.length === 0) return <NoTokens organization={organization} />;
   return (
     <>
       <div className="toolbar">
-        <FilterField name="Filter by name or place" value={text} onChange={(q) => filters.set({ q })} />
+        {search.field}
         <Choices
           name="State"
           chosen={chosen}
@@ -125,6 +126,7 @@ function Tokens({ organization, mayAudit, list, places, filters }: TokensProps):
           onChoose={(state) => filters.set({ state: state === 'live' ? '' : state })}
         />
       </div>
+      {search.report}
       {shown.length === 0 ? (
         <Empty title={text.trim() === '' ? 'No token is in this state' : 'No token matches'} />
       ) : (

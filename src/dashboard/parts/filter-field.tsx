@@ -1,4 +1,5 @@
 import { type ReactNode, useId } from 'react';
+import { hasTokenText } from '../text/token-text.ts';
 
 export interface FilterFieldProps {
   /** Its name and its placeholder. */
@@ -6,10 +7,12 @@ export interface FilterFieldProps {
   /** At first. The field keeps what is typed: the address follows later. */
   readonly value: string;
   readonly onChange: (value: string) => void;
+  /** A token was pasted. The field is empty again. */
+  readonly onToken?: (text: string) => void;
 }
 
 /** A field that filters a list while the user types. */
-export function FilterField({ name, value, onChange }: FilterFieldProps): ReactNode {
+export function FilterField({ name, value, onChange, onToken }: FilterFieldProps): ReactNode {
   const id = useId();
   return (
     <>
@@ -22,7 +25,13 @@ export function FilterField({ name, value, onChange }: FilterFieldProps): ReactN
         className="input"
         placeholder={name}
         defaultValue={value}
-        onChange={(event) => onChange(event.target.value)}
+        onChange={({ target }) => {
+          const text = target.value;
+          if (onToken === undefined || !hasTokenText(text)) return onChange(text);
+          target.value = '';
+          onChange('');
+          onToken(text);
+        }}
         autoComplete="off"
         spellCheck={false}
       />

@@ -1,10 +1,11 @@
 import { useSearchParams } from 'react-router';
+import { hasTokenText } from '../text/token-text.ts';
 
 /** The filters of a list, in the query of the page's address. They are names and ids, and never values. */
 export interface Filters {
   /** Empty if it is not set. */
   readonly get: (name: string) => string;
-  /** Sets several at once; an empty one is removed. It adds no entry to the history. */
+  /** Sets several at once; one that is empty or has a token is removed. It adds no entry to the history. */
   readonly set: (changes: Readonly<Record<string, string>>) => void;
   /** The query with changes, for a link. */
   readonly with: (changes: Readonly<Record<string, string>>) => string;
@@ -22,7 +23,7 @@ export function useFilters(): Filters {
 function changed(former: URLSearchParams, changes: Readonly<Record<string, string>>): URLSearchParams {
   const next = new URLSearchParams(former);
   for (const [name, value] of Object.entries(changes)) {
-    if (value === '') next.delete(name);
+    if (value === '' || hasTokenText(value)) next.delete(name);
     else next.set(name, value);
   }
   return next;

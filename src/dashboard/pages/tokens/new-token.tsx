@@ -1,4 +1,5 @@
 import { type ComponentProps, type ReactNode, useId, useState } from 'react';
+import { Link } from 'react-router';
 import type { ProjectPlaces } from '../../api/places.ts';
 import { type NewToken, tokenHomes, useCreateToken } from '../../api/service-tokens.ts';
 import { Button } from '../../parts/button.tsx';
@@ -30,9 +31,12 @@ const lifetimes = [
 export function NewTokenDrawer({ organization, rights, places, onClose }: NewTokenDrawerProps): ReactNode {
   const create = useCreateToken(organization);
   const value = useShownOnce('token', onClose);
+  const [lost, setLost] = useState<string>();
   return (
     <Drawer title="New service token" onClose={value.close}>
-      {value.isShown ? (
+      {lost !== undefined ? (
+        <LostValue id={lost} />
+      ) : value.isShown ? (
         <>
           <Notice kind="info">The token exists.</Notice>
           {value.box}
@@ -52,8 +56,9 @@ export function NewTokenDrawer({ organization, rights, places, onClose }: NewTok
             onCancel={onClose}
             onCreate={(token) =>
               create.mutate(token, {
-                onSuccess: ({ token: shown }) => {
-                  value.show(shown);
+                onSuccess: ({ id, token: shown }) => {
+                  if (shown === undefined) setLost(id);
+                  else value.show(shown);
                   create.reset();
                 },
               })
@@ -62,6 +67,21 @@ export function NewTokenDrawer({ organization, rights, places, onClose }: NewTok
         </>
       )}
     </Drawer>
+  );
+}
+
+/** The first response, which had the value, did not arrive. */
+function LostValue({ id }: { readonly id: string }): ReactNode {
+  return (
+    <>
+      <Notice>
+        An earlier click created the token, but the response was lost. Its value cannot be shown again. Rotate the token
+        to get another value, or revoke it.
+      </Notice>
+      <p>
+        <Link to={`?token=${id}`}>Open the token</Link>
+      </p>
+    </>
   );
 }
 
