@@ -79,6 +79,7 @@ test('shows how each key differs, and promotes the chosen ones as planned', asyn
   expect(await values('production')).toMatchObject({ API_KEY: 'canary-p' });
   await page.getByRole('button', { name: 'Promote', exact: true }).click();
   await page.getByText('Promoted from shop/staging, as revision 2.').waitFor();
+  await page.getByRole('link', { name: 'See which consumers have it' }).waitFor();
   // What was not chosen stays.
   expect(await values('production')).toEqual({
     API_KEY: 'canary-s',
@@ -106,9 +107,11 @@ test('shows how each key differs, and promotes the chosen ones as planned', asyn
 test('a key that the other environment does not have is deleted only if it is chosen', async () => {
   const { owner, path, values } = await scene('mirror');
   const { page } = await site.visitAs(owner, path);
+  await page.getByText('Keys that you choose go from staging to production.').waitFor();
   await page.getByLabel('Choose LEGACY').check();
+  await page.getByText('1 is not in staging and will be deleted').waitFor();
   await page.getByRole('button', { name: 'Promote to production' }).click();
-  await page.getByRole('dialog').getByText('is not there; its history stays').waitFor();
+  await page.getByRole('dialog').getByText('is deleted, because it is not there; its history stays').waitFor();
   expect(await planned(page)).toEqual([expect.stringMatching(/Deleted:\s+LEGACY/)]);
   await page.getByRole('button', { name: 'Promote', exact: true }).click();
   await page.getByText('as revision 2.').waitFor();
@@ -119,7 +122,7 @@ test('a key that the other environment does not have is deleted only if it is ch
   await page.getByText('There is no difference').waitFor();
   expect(await values('production')).toEqual(await values('staging'));
   expect(await lookAt(page, 'compare-same')).toEqual([]);
-  await page.getByRole('link', { name: 'Swap' }).click();
+  await page.getByRole('link', { name: 'To staging instead' }).click();
   await page.getByRole('heading', { name: 'staging' }).waitFor();
   expect(await page.getByLabel('Compare with').inputValue()).toBe('shop/production');
 });

@@ -100,6 +100,8 @@ test('who changed a value yesterday is found by its key, and that change alone i
     'JSON.stringify([localStorage, sessionStorage, history.state, location.href])',
   );
   expect((await page.content()) + kept + complaints.join('\n')).not.toContain('canary');
+  await page.getByRole('link', { name: 'See which consumers have it' }).click();
+  await page.getByText('No SecretSync reads this environment').waitFor();
   expect(complaints.filter((complaint) => !complaint.includes(' 401 '))).toEqual([]);
 });
 

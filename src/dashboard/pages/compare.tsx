@@ -55,24 +55,32 @@ function Compare(facts: EnvironmentFacts): ReactNode {
                 ))}
               </select>
               {other === undefined ? undefined : (
-                <Link
-                  className="button button-quiet"
-                  to={{
-                    pathname: generatePath(dashboardPaths.compare, {
-                      organization: place.organization,
-                      project: other.project,
-                      environment: other.environment,
-                    }),
-                    search: `?with=${encodeURIComponent(nameOf(place))}`,
-                  }}
-                >
-                  Swap
-                </Link>
+                <>
+                  <p className="muted">
+                    Keys that you choose go from <strong>{shortOf(other, place)}</strong> to{' '}
+                    <strong>{shortOf(place, other)}</strong>.
+                  </p>
+                  <Link
+                    className="button button-quiet"
+                    to={{
+                      pathname: generatePath(dashboardPaths.compare, {
+                        organization: place.organization,
+                        project: other.project,
+                        environment: other.environment,
+                      }),
+                      search: `?with=${encodeURIComponent(nameOf(place))}`,
+                    }}
+                  >
+                    To {shortOf(other, place)} instead
+                  </Link>
+                </>
               )}
             </div>
             {other === undefined ? (
               <Empty title={wanted === '' ? 'Choose the environment to compare with' : 'There is no such environment'}>
-                <p>You see which keys differ, and can take them over from there.</p>
+                <p>
+                  You see which keys differ, and can promote them from there to {place.environment}, or the other way.
+                </p>
               </Empty>
             ) : (
               <Comparison key={wanted} facts={facts} other={other} />
@@ -84,7 +92,14 @@ function Compare(facts: EnvironmentFacts): ReactNode {
   );
 }
 
-function nameOf({ project, environment }: Pick<Choice, 'project' | 'environment'>): string {
+type Named = Pick<Choice, 'project' | 'environment'>;
+
+/** The environment alone, if that distinguishes it from another one. */
+function shortOf(one: Named, other: Named): string {
+  return one.environment === other.environment ? `${one.project} / ${one.environment}` : one.environment;
+}
+
+function nameOf({ project, environment }: Named): string {
   return `${project}/${environment}`;
 }
 

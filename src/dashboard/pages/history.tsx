@@ -3,6 +3,7 @@ import { useSearchParams } from 'react-router';
 import { Button } from '../parts/button.tsx';
 import { FilterField } from '../parts/filter-field.tsx';
 import { Notice } from '../parts/notice.tsx';
+import { SavedNotice } from '../parts/saved-notice.tsx';
 import { type EnvironmentFacts, EnvironmentShell } from './environment/shell.tsx';
 import { Events } from './history/events.tsx';
 import { NewSnapshot } from './history/new-snapshot.tsx';
@@ -23,20 +24,27 @@ function History({ place, keys, rights }: EnvironmentFacts): ReactNode {
   const [parameters, setParameters] = useSearchParams();
   const [filter, setFilter] = useState('');
   const [isNew, setNew] = useState(false);
-  const [report, setReport] = useState('');
+  const [saved, setSaved] = useState('');
+  const [taken, setTaken] = useState('');
   const timeline = useTimeline(place);
   const close = (): void => setParameters({});
   const done = (text: string): void => {
-    setReport(text);
-    setNew(false);
+    setTaken('');
+    setSaved(text);
     close();
+  };
+  const tookSnapshot = (text: string): void => {
+    setSaved('');
+    setTaken(text);
+    setNew(false);
   };
   const revision = parameters.get('revision');
   const snapshot = parameters.get('snapshot');
   const shared = { place, present: keys.data, rights, timeline, onClose: close, onDone: done };
   return (
     <>
-      {report === '' ? undefined : <Notice kind="info">{report}</Notice>}
+      <SavedNotice place={place}>{saved}</SavedNotice>
+      {taken === '' ? undefined : <Notice kind="info">{taken}</Notice>}
       <div className="toolbar">
         <FilterField name="Filter by key, person or comment" value="" onChange={setFilter} />
         {rights.mayTakeSnapshots ? (
@@ -48,7 +56,7 @@ function History({ place, keys, rights }: EnvironmentFacts): ReactNode {
       <Events timeline={timeline} filter={filter} />
       {revision === null ? undefined : <RevisionDrawer key={revision} revision={revision} {...shared} />}
       {snapshot === null ? undefined : <SnapshotDrawer key={snapshot} id={snapshot} {...shared} />}
-      {isNew ? <NewSnapshot place={place} onClose={() => setNew(false)} onDone={done} /> : undefined}
+      {isNew ? <NewSnapshot place={place} onClose={() => setNew(false)} onDone={tookSnapshot} /> : undefined}
     </>
   );
 }

@@ -59,7 +59,11 @@ export function copyKeys({ created, updated, deleted, destroyed }: CopyView): Ke
     changes: byKey([
       ...created.map((key) => ({ key, change: 'add' as const, note: 'a new key' })),
       ...updated.map((key) => ({ key, change: 'set' as const, note: 'gets the other value' })),
-      ...deleted.map((key) => ({ key, change: 'delete' as const, note: 'is not there; its history stays' })),
+      ...deleted.map((key) => ({
+        key,
+        change: 'delete' as const,
+        note: 'is deleted, because it is not there; its history stays',
+      })),
     ]),
     left: destroyed.map((key) => ({ key, reason: 'stays as it is: the value to copy was destroyed' })),
   };

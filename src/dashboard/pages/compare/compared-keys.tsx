@@ -72,6 +72,8 @@ export function ComparedKeys({ rows, here, there, chosen, onChoose, onPromote }:
       {chosen.size === 0 || onChoose === undefined ? undefined : (
         <ChosenBar
           count={chosen.size}
+          deletions={rows.filter(({ key, state }) => state === 'here' && chosen.has(key)).length}
+          from={there.environment}
           environment={here.environment}
           onClear={() => onChoose(new Set())}
           onPromote={onPromote}
@@ -113,17 +115,28 @@ function ShownStates({ rows, names, hidden, onToggle }: ShownStatesProps): React
 
 interface ChosenBarProps {
   readonly count: number;
+  /** How many of them are deleted, because the other environment does not have them. */
+  readonly deletions: number;
+  readonly from: string;
   readonly environment: string;
   readonly onClear: () => void;
   readonly onPromote: () => void;
 }
 
 /** At the bottom of the window while keys are chosen. */
-function ChosenBar({ count, environment, onClear, onPromote }: ChosenBarProps): ReactNode {
+function ChosenBar({ count, deletions, from, environment, onClear, onPromote }: ChosenBarProps): ReactNode {
   return (
     <section className="draft-bar" aria-label="Chosen keys">
       <p>
         <strong>{counted(count, 'key')}</strong> chosen
+        {deletions === 0 ? undefined : (
+          <>
+            :{' '}
+            <span className="chosen-deleted">
+              {counted(deletions, 'is', 'are')} not in {from} and will be deleted
+            </span>
+          </>
+        )}
       </p>
       <Button look="quiet" onClick={onClear}>
         Clear

@@ -6,6 +6,7 @@ import { useKeys } from '../../api/secrets.ts';
 import { Failure } from '../../parts/failure.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { Notice } from '../../parts/notice.tsx';
+import { SavedNotice } from '../../parts/saved-notice.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { type ComparedKey, compareKeys } from '../../text/comparison.ts';
 import { type Place, rightsAt } from '../../text/place.ts';
@@ -69,7 +70,7 @@ function Compared({ facts, there, isProtected, lists: { hereList, thereList } }:
   }
   return (
     <>
-      {report === '' ? undefined : <Notice kind="info">{report}</Notice>}
+      <SavedNotice place={place}>{report}</SavedNotice>
       {sides === undefined ? (
         <Notice kind="info">
           Only the names of keys are compared: whether values are equal is for users who may write one of the two

@@ -47,7 +47,7 @@ function Promote({ place, from, fromList, present, selection, onClose, onDone }:
   return (
     <PlanDrawer
       title={`Promote to ${place.environment}`}
-      intro={`The values of ${source} at revision ${fromList.revision} are copied on the server, as one revision of ${place.project}/${place.environment}.`}
+      intro={`Keys become as they are in ${source} at revision ${fromList.revision}, as one revision of ${place.project}/${place.environment}. Values are copied on the server.`}
       plan={plan}
       apply={apply}
       keysOf={copyKeys}

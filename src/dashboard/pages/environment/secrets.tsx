@@ -4,7 +4,7 @@ import type { SecretKeyListView } from '../../../wire/secrets.ts';
 import { Button } from '../../parts/button.tsx';
 import { Empty } from '../../parts/empty.tsx';
 import { FilterField } from '../../parts/filter-field.tsx';
-import { Notice } from '../../parts/notice.tsx';
+import { SavedNotice } from '../../parts/saved-notice.tsx';
 import { VirtualTable } from '../../parts/virtual-table.tsx';
 import type { HeldDraft } from '../../state/drafts.ts';
 import { counted } from '../../text/counted.ts';
@@ -43,7 +43,7 @@ export function Secrets({ place, list, rights, draft, change }: SecretsProps): R
   const held = { draft, change, versions };
   return (
     <>
-      {saved === '' ? undefined : <Notice kind="info">{saved}</Notice>}
+      <SavedNotice place={place}>{saved}</SavedNotice>
       <Toolbar
         filter={filter}
         onFilter={setFilter}
