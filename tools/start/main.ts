@@ -12,6 +12,7 @@ import { KubeHttp } from '../devcluster/cluster/kube-http.ts';
 import { developmentFolder } from '../devcluster/cluster/published-cluster.ts';
 import { startPostgres } from '../devcluster/postgres/server.ts';
 import { Api } from './api.ts';
+import { clusterName, takeClusterName } from './cluster-name.ts';
 import { prepareFiles, removeForeignData, type StartFiles } from './files.ts';
 import { KeyframeServer } from './keyframe-server.ts';
 import { help, parseStartOptions, type StartOptions } from './options.ts';
@@ -54,7 +55,7 @@ async function startServer(run: RunFile, server: KeyframeServer, readyPort: stri
 interface Served {
   readonly api: Api;
   /** What every server of this run gets. */
-  readonly env: Readonly<Record<string, string>>;
+  readonly env: Readonly<Record<string, string>> & { readonly KEYFRAME_DATABASE_URL: string };
 }
 
 /** PostgreSQL and the API: within seconds. */
@@ -107,6 +108,7 @@ async function startKubernetes(): Promise<Cluster> {
 /** The controller under the chart's rights, and the quickstart; answers when the native Secret is there. */
 async function startSync(cluster: Cluster, { api, env }: Served, files: StartFiles, run: RunFile): Promise<Commands> {
   await revokeEarlierTokens(api);
+  await takeClusterName(env.KEYFRAME_DATABASE_URL);
   await startController(cluster, env, files, run);
   const kube = new KubeHttp(cluster.kubeconfig);
   try {
@@ -133,6 +135,7 @@ async function startController(cluster: Cluster, env: Served['env'], files: Star
     env: {
       ...env,
       KEYFRAME_METRICS_PORT: controllerMetricsPort,
+      KEYFRAME_CLUSTER_NAME: clusterName,
       KEYFRAME_KUBECONFIG_FILE: files.controllerKubeconfig,
     },
     logFile: files.log('controller'),

@@ -8,7 +8,7 @@ const { organization, project, environment } = sample;
 export function apiReport(url: string, adminTokenFile: string): string {
   return `dashboard   ${dashboardOf(url)}
 API         ${url}
-token       ${shown(adminTokenFile)}  (the admin's; a file only you can read)`;
+token       ${shown(adminTokenFile)}  (the admin's: paste its content into the dashboard)`;
 }
 
 /** Browsers keep the cookie of a session over http on localhost alone. */

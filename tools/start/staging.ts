@@ -7,8 +7,8 @@ import { sample } from './sample.ts';
 
 /**
  * The environment demo/shop/staging: what an environment looks like after some work. It has a history of two people, a
- * snapshot, a service token in use and one that leaked, and in the cluster a SecretSync that fails and a restore that waits
- * for approval.
+ * snapshot, a service token in use and one that leaked, and in the cluster a SecretSync that works, one that fails and a
+ * restore that waits for approval.
  */
 
 const { organization, project } = sample;
@@ -64,8 +64,7 @@ async function makeTokens(api: Api, environmentId: string): Promise<void> {
   const tokens = `/service-tokens/${organization}`;
   const common = { scope: 'environment', environmentId, permission: 'read' };
   await api.call('POST', tokens, { ...common, name: 'staging deploy', expiresInDays: 90 });
-  const leaked = await api.call<{ id: string }>('POST', tokens, { ...common, name: 'staging ci, was in a log' });
-  await api.call('DELETE', `${tokens}/${leaked.id}`);
+  await api.call('POST', tokens, { ...common, name: 'staging ci, was in a log', expiresInDays: 90 });
 }
 
 /** Applies what the cluster has of the environment. The restore is planned only while its snapshot exists. */
@@ -82,6 +81,7 @@ export async function applyStaging(kube: KubeHttp, api: Api, namespace = 'stagin
   const snapshot = snapshots.find(({ name }) => name === snapshotName);
   const base = '/apis/keyframe.dev/v1alpha1';
   await apply(kube, `${base}/accessgrants/demo-staging`, manifest(grantOf(namespace)));
+  await apply(kube, `${base}/namespaces/${namespace}/secretsyncs/staging-app`, manifest(workingSync));
   await apply(kube, `${base}/namespaces/${namespace}/secretsyncs/staging-mail`, manifest(failingSync));
   if (snapshot === undefined) return;
   const restore = manifest(restoreOf(snapshot.id));
@@ -103,6 +103,15 @@ spec:
   rules:
     - { organization: demo, project: shop, environments: [staging], kinds: [SecretSync] }
     - { organization: demo, project: shop, environments: [staging], permission: ReadWrite, kinds: [SnapshotRestore] }
+`;
+
+const workingSync = `
+apiVersion: keyframe.dev/v1alpha1
+kind: SecretSync
+metadata: { name: staging-app }
+spec:
+  environmentRef: { organization: demo, project: shop, name: staging }
+  target: { deletionPolicy: Delete }
 `;
 
 // The new checkout deleted MAIL_FROM, which this Secret still needs.
