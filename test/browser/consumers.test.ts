@@ -93,7 +93,9 @@ test('shows the way of the values by cluster, and for each that is not healthy w
   ]);
   expect(await items.nth(0).innerText()).toMatch(/revision 2, 1 behind.*Stalled.*AccessDenied\s+No AccessGrant/s);
   expect(await items.nth(0).innerText()).toContain('kubectl describe secretsyncs.keyframe.dev old -n shop');
-  expect(await items.nth(1).innerText()).toMatch(/shop\/fixed\s+Pinned.*revision 2\s.*Not followed\s+Healthy/s);
+  expect(await items.nth(1).innerText()).toMatch(
+    /shop\/fixed\s+Pinned.*revision 2\s.*Not followed: no spec.rollout\s+Healthy/s,
+  );
   expect(await items.nth(2).innerText()).toMatch(
     /web-env\s+revision 3 since just now\s+Workloads\s+Deployment\/web\s+revision 3, 3 of 3 pods\s+Converged\s+Healthy/,
   );

@@ -61,6 +61,9 @@ test('says what is not healthy, why, and which command shows the message', async
     expect.stringMatching(/^ledger\/api\n.*frankfurt-1/s),
     expect.stringMatching(/^shop\/worker\n.*frankfurt-1/s),
   ]);
+  const place = denied.getByRole('link', { name: 'ledger/production' });
+  expect(await place.getAttribute('href')).toBe('/orgs/acme/environments/ledger/production');
+  expect(await denied.innerText()).toContain('last change just now');
   expect(await denied.innerText()).toContain('No AccessGrant allows it to read the environment');
   expect(
     await page.getByRole('article').evaluateAll((all) => all.map((found) => found.getAttribute('aria-label'))),

@@ -53,7 +53,9 @@ afterAll(() => resources.disposeAsync());
 
 test('shows each plan, and the command that approves exactly it', async () => {
   const { page, complaints } = await site.visitAs(world.developer, '/');
-  await page.getByRole('link', { name: 'Restores' }).click();
+  await page.getByText('2 restores wait for an approval.').waitFor();
+  expect(await layoutShift(page)).toBeLessThan(0.02);
+  await page.getByRole('link', { name: 'See what would change' }).click();
   const waiting = page.getByRole('article', { name: 'shop/back-to-41' });
   await waiting.waitFor();
   expect(new URL(page.url()).pathname).toBe(path);

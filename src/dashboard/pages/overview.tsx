@@ -2,6 +2,7 @@ import type { ReactNode } from 'react';
 import { useParams } from 'react-router';
 import { useFleet } from '../api/fleet.ts';
 import { usePlaces } from '../api/places.ts';
+import { useWaitingRestores } from '../api/waiting-restores.ts';
 import { Loaded } from '../parts/loaded.tsx';
 import { Page } from '../parts/page.tsx';
 import { Skeleton } from '../parts/skeleton.tsx';
@@ -10,6 +11,7 @@ import { Attention } from './overview/attention.tsx';
 import { Clusters } from './overview/clusters.tsx';
 import { EnvironmentTable } from './overview/environment-table.tsx';
 import { Figures, Verdict } from './overview/figures.tsx';
+import { WaitingRestores } from './overview/waiting-restores.tsx';
 
 /**
  * Whether all is well in an organization. One without environments shows the first steps. Its sections appear
@@ -19,22 +21,24 @@ export function OverviewPage(): ReactNode {
   const { organization = '' } = useParams();
   const fleet = useFleet(organization);
   const places = usePlaces(organization);
+  const restores = useWaitingRestores(organization);
   const environments = places.data?.flatMap((place) => place.environments).length;
   if (environments === 0) return <FirstStepsPage organization={organization} />;
   return (
     <Page title="Overview" intro={<Verdict fleet={fleet.data} isUnknown={fleet.isError} />} wide>
-      {fleet.isPending || places.isPending ? (
+      {fleet.isPending || places.isPending || restores.isPending ? (
         <>
           <Figures fleet={undefined} environments={environments} />
           <Skeleton name="Loading the overview" rows={6} />
         </>
       ) : (
         <>
+          <WaitingRestores organization={organization} count={restores.data?.length ?? 0} />
           <Loaded query={fleet}>
             {(found) => (
               <>
                 <Figures fleet={found} environments={environments} />
-                <Attention groups={found.groups} />
+                <Attention organization={organization} groups={found.groups} />
               </>
             )}
           </Loaded>

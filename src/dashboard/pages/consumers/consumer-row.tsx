@@ -76,7 +76,7 @@ function Revision({ consumer, place, head }: ConsumerRowProps): ReactNode {
 }
 
 function Workloads({ consumer: { rollout } }: Pick<ConsumerRowProps, 'consumer'>): ReactNode {
-  if (rollout === null) return <span className="muted">Not followed</span>;
+  if (rollout === null) return <span className="muted">Not followed: no spec.rollout</span>;
   const { converged, convergedRevision, workloads } = rollout;
   return (
     <>
@@ -108,7 +108,8 @@ function Fault({ consumer, title }: Pick<ConsumerRowProps, 'consumer'> & { reado
       <p>
         <strong>{reason}</strong>{' '}
         <span className="muted">
-          {meaningOf(reason) ?? 'The message of the SecretSync says more.'} Since <Moment at={consumer.changedAt} />.
+          {meaningOf(reason) ?? 'The message of the SecretSync says more.'} Last change{' '}
+          <Moment at={consumer.changedAt} />.
         </span>
       </p>
       <CopyCommand name={`show the message of ${title} in ${consumer.cluster}`}>{helpfulCommand(consumer)}</CopyCommand>

@@ -1,5 +1,7 @@
 import { type ReactNode, useState } from 'react';
+import { generatePath, Link } from 'react-router';
 import type { FleetConsumerView } from '../../../wire/consumers.ts';
+import { dashboardPaths } from '../../../wire/dashboard-paths.ts';
 import { Button } from '../../parts/button.tsx';
 import { CopyCommand } from '../../parts/copy-command.tsx';
 import { Moment } from '../../parts/moment.tsx';
@@ -10,22 +12,32 @@ import { toneOf, wordOf } from './health.ts';
 
 const firstShown = 3;
 
+interface AttentionProps {
+  readonly organization: string;
+  readonly groups: readonly ReasonGroup[];
+}
+
 /** What is not healthy, by reason, with the command that shows the message of each SecretSync. */
-export function Attention({ groups }: { readonly groups: readonly ReasonGroup[] }): ReactNode {
+export function Attention({ organization, groups }: AttentionProps): ReactNode {
   if (groups.length === 0) return undefined;
   return (
     <section className="section">
       <h2>SecretSyncs by reason</h2>
       <div className="groups">
         {groups.map((group) => (
-          <Group key={`${group.health} ${group.reason}`} group={group} />
+          <Group key={`${group.health} ${group.reason}`} organization={organization} group={group} />
         ))}
       </div>
     </section>
   );
 }
 
-function Group({ group: { reason, health, consumers } }: { readonly group: ReasonGroup }): ReactNode {
+interface GroupProps {
+  readonly organization: string;
+  readonly group: ReasonGroup;
+}
+
+function Group({ organization, group: { reason, health, consumers } }: GroupProps): ReactNode {
   const [all, setAll] = useState(false);
   const shown = all ? consumers : consumers.slice(0, firstShown);
   return (
@@ -39,7 +51,7 @@ function Group({ group: { reason, health, consumers } }: { readonly group: Reaso
       <ul className="group-list">
         {shown.map((consumer) => (
           <li key={`${consumer.uid} ${consumer.source ?? ''}`}>
-            <Sync consumer={consumer} />
+            <Sync organization={organization} consumer={consumer} />
           </li>
         ))}
       </ul>
@@ -54,7 +66,12 @@ function Group({ group: { reason, health, consumers } }: { readonly group: Reaso
   );
 }
 
-function Sync({ consumer }: { readonly consumer: FleetConsumerView }): ReactNode {
+interface SyncProps {
+  readonly organization: string;
+  readonly consumer: FleetConsumerView;
+}
+
+function Sync({ organization, consumer }: SyncProps): ReactNode {
   const { namespace, name, source, cluster, project, environment, changedAt } = consumer;
   const place = namespace === null ? name : `${namespace}/${name}`;
   return (
@@ -64,11 +81,14 @@ function Sync({ consumer }: { readonly consumer: FleetConsumerView }): ReactNode
         <p className="row-facts">
           <span>in {cluster}</span>
           <span>
-            reads {project}/{environment}
+            reads{' '}
+            <Link to={generatePath(dashboardPaths.environment, { organization, project, environment })}>
+              {project}/{environment}
+            </Link>
             {source === null ? '' : ` as ${source}`}
           </span>
           <span>
-            since <Moment at={changedAt} />
+            last change <Moment at={changedAt} />
           </span>
         </p>
       </div>
