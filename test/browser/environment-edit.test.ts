@@ -85,6 +85,25 @@ test('a draft becomes a plan, and the plan one revision with a comment', async (
   expect(changes[0]).toMatchObject({ revision: 2, comment: 'rotate', changedByName: owner.email });
 });
 
+test('a line break at the end of a value is named, and the key leads to the plan of the draft', async () => {
+  const { owner, path, values } = await scene('edge');
+  const { page } = await site.visitAs(owner, `${path}?key=A`);
+  const drawer = page.getByRole('dialog', { name: 'A', exact: true });
+  await drawer.getByRole('link', { name: 'See where the values go' }).waitFor();
+  await drawer.getByRole('button', { name: 'Change the value' }).click();
+  await page.keyboard.type('a2');
+  await page.keyboard.press('Enter');
+  await drawer.getByText('The value ends with a line break.').waitFor();
+  expect(await lookAt(page, 'value-edge')).toEqual([]);
+  await page.keyboard.press('Backspace');
+  await drawer.getByText('The value ends with a line break.').waitFor({ state: 'detached' });
+  await drawer.getByRole('button', { name: 'Review the draft' }).click();
+  await review(page).getByText('v1 gets a new value').waitFor();
+  await page.getByRole('button', { name: 'Commit' }).click();
+  await page.getByRole('link', { name: 'See which consumers have it' }).waitFor();
+  expect(await values()).toMatchObject({ A: 'a2' });
+});
+
 test('a mask is never saved, and a name that is not allowed is refused at once', async () => {
   const { owner, path, values } = await scene('mask');
   const { page } = await site.visitAs(owner, path);

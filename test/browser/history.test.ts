@@ -77,6 +77,9 @@ test('who changed a value yesterday is found by its key, and that change alone i
     /by bo@example\.com\s+move to the new cluster\s+It changed 3 keys/,
   );
   expect(await then.getByRole('region', { name: 'Changed since' }).innerText()).toMatch(/API_KEY\s+v1 then, v2 now/);
+  expect(await then.getByRole('link', { name: 'Versions of DATABASE_URL' }).getAttribute('href')).toBe(
+    '/orgs/yesterday/environments/shop/production?key=DATABASE_URL',
+  );
   expect(await lookAt(page, 'revision')).toEqual([]);
 
   await then.getByRole('button', { name: 'Revert this change' }).click();

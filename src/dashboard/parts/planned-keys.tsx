@@ -1,4 +1,5 @@
 import { type ReactNode, useState } from 'react';
+import { Link } from 'react-router';
 import type { KeyPlan, PlannedKey } from '../text/planned-keys.ts';
 import { Button } from './button.tsx';
 import { Plan, PlanRow } from './plan.tsx';
@@ -9,9 +10,12 @@ const firstShown = 100;
 export function PlannedKeys({
   name,
   changes,
+  linkTo,
 }: {
   readonly name: string;
   readonly changes: readonly PlannedKey[];
+  /** The page of a key, which compares its versions. */
+  readonly linkTo?: (key: string) => string;
 }): ReactNode {
   const [all, setAll] = useState(false);
   const shown = all ? changes : changes.slice(0, firstShown);
@@ -19,7 +23,18 @@ export function PlannedKeys({
     <>
       <Plan name={name}>
         {shown.map(({ key, change, note }) => (
-          <PlanRow key={key} change={change} name={key}>
+          <PlanRow
+            key={key}
+            change={change}
+            name={key}
+            actions={
+              linkTo === undefined ? undefined : (
+                <Link className="button button-quiet" to={linkTo(key)} aria-label={`Versions of ${key}`}>
+                  Versions
+                </Link>
+              )
+            }
+          >
             {note === undefined ? undefined : <p className="muted small">{note}</p>}
           </PlanRow>
         ))}

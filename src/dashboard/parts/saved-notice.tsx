@@ -14,7 +14,7 @@ export interface SavedNoticeProps {
 export function SavedNotice({ place, children }: SavedNoticeProps): ReactNode {
   if (children === '') return undefined;
   return (
-    <Notice kind="info">
+    <Notice kind="done">
       {children} <Link to={generatePath(dashboardPaths.consumers, { ...place })}>See which consumers have it</Link>
     </Notice>
   );

@@ -11,10 +11,12 @@ export interface KeyDraftProps {
   /** Whether the key exists in the environment. */
   readonly isPresent: boolean;
   readonly held: HeldKeys;
+  /** Opens the plan of the draft. */
+  readonly onReview: () => void;
 }
 
 /** What the draft makes of a key. */
-export function KeyDraft({ name, isPresent, held }: KeyDraftProps): ReactNode {
+export function KeyDraft({ name, isPresent, held, onReview }: KeyDraftProps): ReactNode {
   const entry = held.draft.get(name);
   const [isOpen, setOpen] = useState(false);
   const drop = (): void => {
@@ -26,12 +28,17 @@ export function KeyDraft({ name, isPresent, held }: KeyDraftProps): ReactNode {
       <section className="drawer-section">
         <p>The draft deletes this key. Its history stays.</p>
         <div className="drawer-buttons">
+          <Button look="primary" onClick={onReview}>
+            Review the draft
+          </Button>
           <Button onClick={drop}>Keep it</Button>
         </div>
       </section>
     );
   }
-  if (entry !== undefined || isOpen) return <NewValue name={name} typed={entry?.value} held={held} onDrop={drop} />;
+  if (entry !== undefined || isOpen) {
+    return <NewValue name={name} typed={entry?.value} held={held} onReview={onReview} onDrop={drop} />;
+  }
   if (!isPresent) return undefined;
   return (
     <section className="drawer-buttons">
@@ -45,13 +52,13 @@ export function KeyDraft({ name, isPresent, held }: KeyDraftProps): ReactNode {
   );
 }
 
-interface NewValueProps extends Pick<KeyDraftProps, 'name' | 'held'> {
+interface NewValueProps extends Pick<KeyDraftProps, 'name' | 'held' | 'onReview'> {
   /** Undefined before anything was typed. */
   readonly typed: string | undefined;
   readonly onDrop: () => void;
 }
 
-function NewValue({ name, typed, held, onDrop }: NewValueProps): ReactNode {
+function NewValue({ name, typed, held, onReview, onDrop }: NewValueProps): ReactNode {
   const [text, setText] = useState(typed ?? '');
   const first = useFirstFocus<HTMLTextAreaElement>();
   const edit = (value: string): void => {
@@ -63,9 +70,14 @@ function NewValue({ name, typed, held, onDrop }: NewValueProps): ReactNode {
     <section className="drawer-section">
       <ValueField label="New value" value={text} onChange={edit} fieldRef={first} />
       <p className="muted small">
-        {typed === undefined ? 'What you type becomes part of the draft.' : 'Part of the draft. Review it to save.'}
+        {typed === undefined ? 'What you type becomes part of the draft.' : 'Part of the draft, and not saved yet.'}
       </p>
       <div className="drawer-buttons">
+        {typed === undefined ? undefined : (
+          <Button look="primary" onClick={onReview}>
+            Review the draft
+          </Button>
+        )}
         <Button onClick={onDrop}>{typed === undefined ? 'Cancel' : 'Take it out of the draft'}</Button>
       </div>
     </section>

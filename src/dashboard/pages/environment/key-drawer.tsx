@@ -1,4 +1,6 @@
 import type { ReactNode } from 'react';
+import { generatePath, Link } from 'react-router';
+import { dashboardPaths } from '../../../wire/dashboard-paths.ts';
 import type { SecretKeyView } from '../../../wire/secrets.ts';
 import { Drawer } from '../../parts/drawer.tsx';
 import { Moment } from '../../parts/moment.tsx';
@@ -15,11 +17,12 @@ export interface KeyDrawerProps {
   readonly secret: SecretKeyView | undefined;
   readonly rights: Rights;
   readonly held: HeldKeys;
+  readonly onReview: () => void;
   readonly onClose: () => void;
 }
 
 /** Everything about a key. */
-export function KeyDrawer({ name, place, secret, rights, held, onClose }: KeyDrawerProps): ReactNode {
+export function KeyDrawer({ name, place, secret, rights, held, onReview, onClose }: KeyDrawerProps): ReactNode {
   // Only in the draft: it has no history.
   const isNew = secret === undefined && held.draft.get(name)?.baseVersion === 0;
   return (
@@ -36,7 +39,15 @@ export function KeyDrawer({ name, place, secret, rights, held, onClose }: KeyDra
           <CurrentValue key={secret.version} name={name} place={place} />
         </section>
       )}
-      {rights.mayWrite ? <KeyDraft name={name} isPresent={secret !== undefined} held={held} /> : undefined}
+      {rights.mayWrite ? (
+        <KeyDraft name={name} isPresent={secret !== undefined} held={held} onReview={onReview} />
+      ) : undefined}
+      {secret === undefined ? undefined : (
+        <p className="muted small">
+          Every SecretSync of this environment may read the key.{' '}
+          <Link to={generatePath(dashboardPaths.consumers, { ...place })}>See where the values go</Link>
+        </p>
+      )}
       {isNew ? undefined : <History name={name} place={place} version={secret?.version ?? 0} rights={rights} />}
     </Drawer>
   );

@@ -16,7 +16,7 @@ import { KeyDrawer } from './key-drawer.tsx';
 import { KeyCells } from './key-row.tsx';
 import { NewKey } from './new-key.tsx';
 import { PasteFile } from './paste-file.tsx';
-import { Review } from './review.tsx';
+import { Review, type ReviewProps } from './review.tsx';
 
 export interface SecretsProps extends HeldDraft {
   readonly place: Place;
@@ -75,27 +75,39 @@ export function Secrets({ place, list, rights, draft, change }: SecretsProps): R
           secret={list.secrets.find(({ key }) => key === open)}
           rights={rights}
           held={held}
+          onReview={() => {
+            setParameters({});
+            setPanel('review');
+          }}
           onClose={() => setParameters({})}
         />
       )}
-      {panel === 'new' ? <NewKey held={held} onClose={close} /> : undefined}
-      {panel === 'paste' ? <PasteFile held={held} onClose={close} /> : undefined}
-      {panel === 'review' ? (
-        <Review
-          place={place}
-          plan={plan}
-          revisionId={list.revisionId}
-          held={held}
-          onClose={close}
-          onSaved={(report) => {
-            change(() => emptyDraft);
-            setSaved(report);
-            close();
-          }}
-        />
-      ) : undefined}
+      <OpenPanel
+        panel={panel}
+        place={place}
+        plan={plan}
+        revisionId={list.revisionId}
+        held={held}
+        onClose={close}
+        onSaved={(report) => {
+          change(() => emptyDraft);
+          setSaved(report);
+          close();
+        }}
+      />
     </>
   );
+}
+
+interface OpenPanelProps extends ReviewProps {
+  readonly panel: Panel | undefined;
+}
+
+function OpenPanel({ panel, ...review }: OpenPanelProps): ReactNode {
+  const { held, onClose } = review;
+  if (panel === 'new') return <NewKey held={held} onClose={onClose} />;
+  if (panel === 'paste') return <PasteFile held={held} onClose={onClose} />;
+  return panel === 'review' ? <Review {...review} /> : undefined;
 }
 
 interface ToolbarProps {

@@ -8,6 +8,12 @@ export interface ValueFieldProps {
   readonly fieldRef?: RefObject<HTMLTextAreaElement | null>;
 }
 
+/** Names white space at the ends of a value, which is not seen, and often not meant. */
+function edgeText(value: string): string {
+  if (/[\r\n]$/.test(value)) return 'The value ends with a line break.';
+  return /^\s|\s$/.test(value) ? 'The value begins or ends with white space.' : '';
+}
+
 /** A field for a value. The browser neither completes it nor sends it to a spell checker. */
 export function ValueField({ label, value, onChange, fieldRef }: ValueFieldProps): ReactNode {
   const id = useId();
@@ -32,6 +38,7 @@ export function ValueField({ label, value, onChange, fieldRef }: ValueFieldProps
       <p id={`${id}-fault`} className="field-fault">
         {fault === undefined ? '' : `The value ${fault}.`}
       </p>
+      <output className="muted small">{edgeText(value)}</output>
     </div>
   );
 }

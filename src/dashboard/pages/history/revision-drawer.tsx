@@ -1,5 +1,7 @@
 import { type ReactNode, useState } from 'react';
+import { generatePath } from 'react-router';
 import type { ChangeView, RevertView } from '../../../wire/changes.ts';
+import { dashboardPaths } from '../../../wire/dashboard-paths.ts';
 import { revertRequest, useApply, usePlan } from '../../api/plans.ts';
 import { Button } from '../../parts/button.tsx';
 import { Drawer } from '../../parts/drawer.tsx';
@@ -9,6 +11,7 @@ import { PlanDrawer } from '../../parts/plan-drawer.tsx';
 import { PlannedKeys } from '../../parts/planned-keys.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { counted } from '../../text/counted.ts';
+import type { Place } from '../../text/place.ts';
 import { revertKeys } from '../../text/planned-keys.ts';
 import { originOf } from '../../text/timeline.ts';
 import { changeOf } from './changed-keys.tsx';
@@ -56,14 +59,15 @@ export function RevisionDrawer(props: RevisionDrawerProps): ReactNode {
           <Skeleton name="Loading the revision" rows={2} />
         ) : undefined
       ) : (
-        <Details change={change} />
+        <Details change={change} place={place} />
       )}
       <StateThen place={place} revision={revisionId} present={present} />
     </Drawer>
   );
 }
 
-function Details({ change }: { readonly change: ChangeView }): ReactNode {
+function Details({ change, place }: { readonly change: ChangeView; readonly place: Place }): ReactNode {
+  const path = generatePath(dashboardPaths.environment, { ...place });
   const { origin, comment } = originOf(change);
   const changes = change.keys.map((changed) => ({
     key: changed.key,
@@ -78,7 +82,7 @@ function Details({ change }: { readonly change: ChangeView }): ReactNode {
       </p>
       {comment === null ? undefined : <p className="event-comment">{comment}</p>}
       <h3>It changed {counted(changes.length, 'key')}</h3>
-      <PlannedKeys name="Changed keys" changes={changes} />
+      <PlannedKeys name="Changed keys" changes={changes} linkTo={(key) => `${path}?key=${encodeURIComponent(key)}`} />
     </section>
   );
 }

@@ -38,7 +38,7 @@ export function TokenDrawer({
   const isLive = state !== 'revoked' && state !== 'expired';
   return (
     <Drawer title={token.name} actions={<TokenStatus state={state} />} onClose={value.close}>
-      {done === '' ? undefined : <Notice kind="info">{done}</Notice>}
+      {done === '' ? undefined : <Notice kind="done">{done}</Notice>}
       {value.box}
       <TokenFacts token={token} place={place} />
       {isLive && token.holder === null ? (
