@@ -66,8 +66,8 @@ test('an owner changes the role of a member and removes another one, and both co
 
 test('a person who is no user gets a link, which is shown once; it ends when the invitation is withdrawn', async () => {
   const { page } = await site.visitAs(acme.owner, path);
-  await page.getByRole('button', { name: 'Give a role' }).click();
-  const drawer = page.getByRole('dialog', { name: 'Give a role' });
+  await page.getByRole('button', { name: 'Invite or give a role' }).click();
+  const drawer = page.getByRole('dialog', { name: 'Invite or give a role' });
   // The drawer puts the focus there.
   await drawer.locator('input:focus').waitFor();
   await page.keyboard.type('new');
@@ -99,7 +99,7 @@ test('a person who is no user gets a link, which is shown once; it ends when the
 test('a user is invited and a group gets a role at once; a session without a recent sign-in invites no address', async () => {
   const di = await createVisitor(site.api, 'di');
   const { page } = await site.visitAs(acme.owner, `${path}?invite=1`);
-  const drawer = page.getByRole('dialog', { name: 'Give a role' });
+  const drawer = page.getByRole('dialog', { name: 'Invite or give a role' });
   await drawer.getByLabel('E-mail address').fill(di.email);
   await drawer.getByRole('button', { name: 'Give the role' }).click();
   await drawer.getByText(`${di.email} is invited, and has the role after accepting it.`).waitFor();
@@ -107,7 +107,7 @@ test('a user is invited and a group gets a role at once; a session without a rec
   await row(page, 'Waiting invitations', di.email).waitFor();
   await site.api.client(di.token).expectStatus(404, 'GET', '/secrets/acme/shop/production');
 
-  await page.getByRole('button', { name: 'Give a role' }).click();
+  await page.getByRole('button', { name: 'Invite or give a role' }).click();
   await drawer.getByLabel('For').selectOption('A group of the identity provider');
   await drawer.getByLabel('Group').fill('payments');
   await drawer.getByLabel('Place').selectOption('shop');

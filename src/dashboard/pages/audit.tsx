@@ -67,7 +67,7 @@ function Audit({ organization, names, enabled }: AuditProps): ReactNode {
         onChange={(changes) => filters.set({ ...changes, entry: '' })}
         onRefresh={() => void audit.refetch()}
       />
-      <AuditEntries audit={audit} action={filter.action} filters={filters} />
+      <AuditEntries audit={audit} names={names} action={filter.action} filters={filters} />
       <section className="section">
         <h2>The same in a terminal</h2>
         <CopyCommand name="read the same entries">{auditCommand(organization, filter)}</CopyCommand>

@@ -48,7 +48,7 @@ export function MembersPage(): ReactNode {
 function GiveRole({ onOpen }: { readonly onOpen: () => void }): ReactNode {
   return (
     <Button look="primary" onClick={onOpen}>
-      Give a role
+      Invite or give a role
     </Button>
   );
 }
@@ -75,7 +75,7 @@ function Lists({ organization, userId, isAdmin, isOwner }: ListsProps): ReactNod
   return (
     <>
       {change.error === null ? undefined : <Refusal error={change.error} />}
-      {done === '' ? undefined : <Notice kind="info">{done}</Notice>}
+      {done === '' ? undefined : <Notice kind="done">{done}</Notice>}
       <section className="section">
         <h2>In the organization</h2>
         <Loaded query={members} waiting={<Skeleton name="Loading the members" rows={3} look="tall" />}>

@@ -6,16 +6,23 @@ const maxNames = 3;
 
 /**
  * The target on one line: its place first, as `shop / production`, then names, then the rest without ids beside which a name
- * says the same.
+ * says the same. `names` are those of ids.
  */
-export function targetText({ project, environment, ...target }: Target): string {
+export function targetText(
+  { project, environment, ...target }: Target,
+  names: ReadonlyMap<string, string> = new Map(),
+): string {
   const place = [project, environment].filter((slug) => typeof slug === 'string').join(' / ');
   const rest = Object.entries(target)
     .filter(
       ([field, value]) => !isNothing(value) && !field.endsWith('Id') && field !== 'id' && field !== 'organization',
     )
     .map(([field, value]) => (isName(field) ? shownValue(value) : `${words(field)} ${shownValue(value)}`));
-  return [place, ...rest].filter((part) => part !== '').join(' · ');
+  // The id of a service token, say, which has no name in the entry.
+  const named = Object.keys(target).some(isName)
+    ? []
+    : Object.values(target).flatMap((value) => (typeof value === 'string' ? (names.get(value) ?? []) : []));
+  return [place, ...named, ...rest].filter((part) => part !== '').join(' · ');
 }
 
 /** All of a target, for the drawer: each field with its value. */
@@ -34,9 +41,13 @@ function isNothing(value: Target[string]): boolean {
 }
 
 function shownValue(value: Target[string]): string {
-  if (!Array.isArray(value)) return String(value);
+  if (!Array.isArray(value)) return isTime(value) ? new Date(String(value)).toLocaleString() : String(value);
   const shown = value.slice(0, maxNames).join(', ');
   return value.length > maxNames ? `${shown} and ${value.length - maxNames} more` : shown;
+}
+
+function isTime(value: Target[string]): boolean {
+  return typeof value === 'string' && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/.test(value);
 }
 
 /** `syncedRevision` as "synced revision". */

@@ -73,6 +73,9 @@ test('a target is one line with its place first, and a list of all of its fields
     projectId: id,
   };
   expect(targetText(target)).toBe('shop / production · A, B, C and 1 more · deleted 2');
+  expect(targetText({ serviceTokenId: id }, new Map([[id, 'ci']]))).toBe('ci');
+  expect(targetText({ name: 'web', serviceTokenId: id }, new Map([[id, 'ci']]))).toBe('web');
+  expect(targetText({ expiresAt: '2026-11-29T17:40:49.319Z' })).not.toContain('T17:');
   expect(targetFields(target)).toContainEqual(['project id', id]);
   expect(targetFields(target)).toContainEqual(['keys', 'A, B, C, D']);
   expect(targetFields(target).map(([name]) => name)).not.toContain('comment');

@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react';
+import type { ActorNames } from '../../api/actor-names.ts';
 import type { useAudit } from '../../api/audit.ts';
 import { Button } from '../../parts/button.tsx';
 import { Empty } from '../../parts/empty.tsx';
@@ -11,13 +12,14 @@ import { EntryDrawer } from './entry-drawer.tsx';
 
 export interface AuditEntriesProps {
   readonly audit: ReturnType<typeof useAudit>;
+  readonly names: ActorNames;
   /** Of the filter. */
   readonly action: string;
   readonly filters: Filters;
 }
 
 /** The entries that were loaded, a button for earlier ones, and the one that is open. */
-export function AuditEntries({ audit, action, filters }: AuditEntriesProps): ReactNode {
+export function AuditEntries({ audit, names, action, filters }: AuditEntriesProps): ReactNode {
   const entries = audit.data?.pages.flatMap((page) => page.entries);
   if (entries === undefined) {
     if (audit.error !== null) return <Failure error={audit.error} onRetry={() => void audit.refetch()} />;
@@ -33,7 +35,12 @@ export function AuditEntries({ audit, action, filters }: AuditEntriesProps): Rea
   const open = entries.find(({ id }) => id === filters.get('entry'));
   return (
     <>
-      <AuditTable entries={entries} isFormer={audit.isPlaceholderData} linkTo={(entry) => filters.with({ entry })} />
+      <AuditTable
+        entries={entries}
+        names={names}
+        isFormer={audit.isPlaceholderData}
+        linkTo={(entry) => filters.with({ entry })}
+      />
       <Earlier audit={audit} />
       {open === undefined ? undefined : (
         <EntryDrawer

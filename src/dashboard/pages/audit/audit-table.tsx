@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import { Link } from 'react-router';
 import type { AuditEntryView } from '../../../wire/audit.ts';
+import type { ActorNames } from '../../api/actor-names.ts';
 import { Moment } from '../../parts/moment.tsx';
 import { Status, type Tone } from '../../parts/status.tsx';
 import { VirtualTable } from '../../parts/virtual-table.tsx';
@@ -9,6 +10,7 @@ import { targetText } from '../../text/audit-target.ts';
 export interface AuditTableProps {
   /** Newest first. */
   readonly entries: readonly AuditEntryView[];
+  readonly names: ActorNames;
   /** Whether these are still the entries of the former filter. */
   readonly isFormer: boolean;
   /** The query that opens an entry. */
@@ -18,7 +20,7 @@ export interface AuditTableProps {
 const columns = ['What', 'Who', 'When', 'Outcome'];
 const rowHeight = { wide: 60, narrow: 84 };
 
-export function AuditTable({ entries, isFormer, linkTo }: AuditTableProps): ReactNode {
+export function AuditTable({ entries, names, isFormer, linkTo }: AuditTableProps): ReactNode {
   return (
     <VirtualTable
       name="Audit entries"
@@ -32,7 +34,7 @@ export function AuditTable({ entries, isFormer, linkTo }: AuditTableProps): Reac
         <>
           <th scope="row" className="two-lines grid-name">
             <Link to={linkTo(entry.id)}>{entry.action}</Link>
-            <span className="small muted">{targetText(entry.target)}</span>
+            <span className="small muted">{targetText(entry.target, names)}</span>
           </th>
           <td className="two-lines grid-place">
             <span>{entry.actor.name}</span>

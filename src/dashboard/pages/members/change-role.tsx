@@ -34,7 +34,11 @@ export function ChangeRole({ name, place, role, isOwner, busy, onChange }: Chang
       </Button>
       <dialog ref={dialog} className="dialog" aria-labelledby={title}>
         <h2 id={title}>Change the role of {name}</h2>
-        <p>It counts from the next request on.</p>
+        <p>
+          {place.project === null
+            ? 'It counts in the whole organization from the next request on. For one place, give another role there.'
+            : 'It counts from the next request on.'}
+        </p>
         <div className="dialog-field">
           <ChoiceField label="Role" value={chosen} options={rolesToGive(place, isOwner)} onChange={setChosen} />
         </div>

@@ -32,7 +32,7 @@ export function InviteDrawer({ organization, isOwner, onClose }: InviteDrawerPro
       },
     });
   return (
-    <Drawer title="Give a role" onClose={link.close}>
+    <Drawer title="Invite or give a role" onClose={link.close}>
       {done === '' ? (
         <>
           <NeedsRecentSignIn>To invite an address that no user has</NeedsRecentSignIn>
@@ -47,7 +47,7 @@ export function InviteDrawer({ organization, isOwner, onClose }: InviteDrawerPro
         </>
       ) : (
         <>
-          <Notice kind="info">{done}</Notice>
+          <Notice kind="done">{done}</Notice>
           {link.box}
           <div className="form-end">
             <Button look="primary" onClick={link.close}>
