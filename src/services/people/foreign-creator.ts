@@ -1,23 +1,21 @@
 import { DomainError } from '../../domain/errors/domain-error.ts';
 import { otherCreatorId } from '../../domain/impersonation.ts';
-import type { UserPrincipal } from '../../domain/principal.ts';
+import type { BearerPrincipal } from '../../domain/principal.ts';
 import type { Transaction } from '../../store/transaction.ts';
 import { isActiveInstanceAdmin } from '../../store/users.ts';
-
-type Acting = Pick<UserPrincipal, 'tokenCreator'>;
 
 /**
  * The id of the other user that a credential goes back to, if that user is no instance admin who is not disabled; null for
  * any other credential. What is made with such a credential may be in the hands of that user.
  */
-export async function foreignCreatorId(tx: Transaction, { tokenCreator }: Acting): Promise<string | null> {
-  const id = otherCreatorId(tokenCreator);
+export async function foreignCreatorId(tx: Transaction, acting: BearerPrincipal): Promise<string | null> {
+  const id = acting.type === 'user' ? otherCreatorId(acting.tokenCreator) : null;
   return id === null || (await isActiveInstanceAdmin(tx, id)) ? null : id;
 }
 
 /** Throws DomainError forbidden for a credential with a `foreignCreatorId`. */
-export async function refuseForeignCreator(tx: Transaction, acting: Acting): Promise<void> {
-  if ((await foreignCreatorId(tx, acting)) === null) return;
+export async function refuseForeignCreator(tx: Transaction, acting: BearerPrincipal): Promise<void> {
+  if (acting.type !== 'user' || (await foreignCreatorId(tx, acting)) === null) return;
   const name = acting.tokenCreator?.actor?.name ?? 'another user';
   throw new DomainError(
     'forbidden',

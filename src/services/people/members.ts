@@ -29,6 +29,7 @@ import { type AuditedCall, auditedFailure, successRecord } from '../audit/audite
 import { checkSlug } from '../kernel/checks.ts';
 import { changeJudgedFirst } from '../kernel/change.ts';
 import type { OrganizationSlugs } from '../kernel/slugs.ts';
+import { refuseForeignCreator } from './foreign-creator.ts';
 import { refuseForeignRaise, refuseForeignSignIns } from './foreign-sign-in-refusal.ts';
 import { type Invited, invite } from './invite.ts';
 import { checkUserRef, noSuchUser, noteOfUser, textOfUser } from './user-refs.ts';
@@ -127,7 +128,8 @@ export class Members {
    * Makes a user the first owner of an organization that has no owner who is not disabled, such as one that a
    * SecretEnvironment made. The tokens that the user created until now count as the user's own there; those of a user
    * who is the owner already only if no other token of theirs works there. Throws DomainError conflict if it has one,
-   * and as `makeOwner` does, not_found for no such organization or user.
+   * and as `makeOwner` does, not_found for no such organization or user, and forbidden for a credential that goes back to
+   * another user who is no instance admin.
    */
   async appointOwner(
     access: InstanceAccess<'organization.appoint_owner'>,
@@ -154,6 +156,7 @@ export class Members {
         },
         async change(tx) {
           const { organizationId, userId } = found;
+          await refuseForeignCreator(tx, caller.principal);
           // The only owner may be appointed again: the first response may have been lost.
           if ((await countOwners(tx, organizationId, userId)) > 0) throw hasOwner(organization);
           const made = await makeOwner(tx, organizationId, userId);

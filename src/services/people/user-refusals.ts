@@ -1,6 +1,9 @@
 import { DomainError } from '../../domain/errors/domain-error.ts';
 import type { Transaction } from '../../store/transaction.ts';
 import * as store from '../../store/users.ts';
+import type { InstanceAccess } from '../access/access.ts';
+import { requireRecentSignIn } from '../access/refusals.ts';
+import { refuseForeignCreator } from './foreign-creator.ts';
 import { refuseForeignSignIns } from './foreign-sign-in-refusal.ts';
 
 /** Why a change of a user is refused. */
@@ -8,18 +11,33 @@ import { refuseForeignSignIns } from './foreign-sign-in-refusal.ts';
 // So that the text stays readable.
 const namedOrganizations = 20;
 
-/** Throws DomainError conflict for a new instance admin as whom others can sign in. */
-export async function refuseForeignAdmin(
+/** Whether a change takes rights from a user: disables the user, or leaves no instance admin. */
+export function isDeparture({ instanceAdmin, disabled }: store.UserChanges): boolean {
+  return disabled === true || instanceAdmin === false;
+}
+
+/**
+ * Throws for a change of what a user may do. DomainError recent_sign_in_required for a new instance admin, forbidden for more
+ * rights with a credential that goes back to another user who is no instance admin, conflict for a new instance admin as
+ * whom others can sign in, and for the last one.
+ */
+export async function refuseRights(
   tx: Transaction,
-  { id, email, instanceAdmin }: store.UserRecord,
-  changes: store.UserChanges,
+  access: InstanceAccess<'user.update'>,
+  { before, changes }: { readonly before: store.UserRecord; readonly changes: store.UserChanges },
 ): Promise<void> {
-  if (instanceAdmin || changes.instanceAdmin !== true) return;
-  await refuseForeignSignIns(tx, { userId: id, email, what: 'the right of an instance admin' });
+  const { principal } = access.caller;
+  if (changes.instanceAdmin === true) requireRecentSignIn(principal, 'to make an instance admin');
+  const isNewAdmin = !before.instanceAdmin && changes.instanceAdmin === true;
+  const isEnabled = before.disabledAt !== null && changes.disabled === false;
+  if (isNewAdmin || isEnabled) await refuseForeignCreator(tx, principal);
+  if (isDeparture(changes)) await keepInstanceAdmin(tx, before);
+  const { id: userId, email } = before;
+  if (isNewAdmin) await refuseForeignSignIns(tx, { userId, email, what: 'the right of an instance admin' });
 }
 
 /** Throws DomainError conflict if the user is the last instance admin who is not disabled. */
-export async function keepInstanceAdmin(tx: Transaction, user: store.UserRecord): Promise<void> {
+async function keepInstanceAdmin(tx: Transaction, user: store.UserRecord): Promise<void> {
   if (!user.instanceAdmin || user.disabledAt !== null || (await store.hasOtherInstanceAdmin(tx, user.id))) return;
   throw new DomainError(
     'conflict',

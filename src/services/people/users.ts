@@ -32,7 +32,7 @@ import type { Changed } from '../kernel/changed.ts';
 import { badCursor, checkLimit, decodeCursor, encodeCursor, type PageRequest } from '../kernel/page.ts';
 import { endSignInsOfAdminsBy } from './departed-admin.ts';
 import { refuseForeignCreator } from './foreign-creator.ts';
-import { checkNewEmail, emailTaken, keepInstanceAdmin, onlyOwner, refuseForeignAdmin } from './user-refusals.ts';
+import { checkNewEmail, emailTaken, isDeparture, onlyOwner, refuseRights } from './user-refusals.ts';
 import { absentUser, checkUserRef } from './user-refs.ts';
 
 export type { UserRecord } from '../../store/users.ts';
@@ -130,8 +130,9 @@ export class Users {
   }
 
   /**
-   * Makes no user an instance admin as whom others can sign in (DomainError conflict, `refuseForeignSignIns`).
-   * Changes a user. None of the tokens of a disabled user work from the next request on, until the user is
+   * Changes a user. Makes no user an instance admin as whom others can sign in (DomainError conflict,
+   * `refuseForeignSignIns`). A credential that goes back to another user who is no instance admin makes no instance admin and
+   * enables no user (DomainError forbidden). None of the tokens of a disabled user work from the next request on, until the user is
    * enabled again; sessions end, and invitations of the user are withdrawn. Of a user who is disabled or demoted, ways to
    * sign in as other instance admins end (`endSignInsOfAdminsBy`). Throws DomainError not_found, and conflict if the instance
    * would lose its last admin, or without `force` an organization its last owner who is not disabled. The audit of each
@@ -147,7 +148,7 @@ export class Users {
     const { displayName = null, email } = changes;
     if (displayName !== null) checkName('displayName', displayName);
     if (email !== undefined) checkUserRef({ email });
-    const departs = changes.disabled === true || changes.instanceAdmin === false;
+    const departs = isDeparture(changes);
     let admins: readonly store.UserRecord[] = [];
     return this.#change(instanceCall(access), access, id, {
       lockFirst: async (tx) => {
@@ -158,13 +159,11 @@ export class Users {
         if (changes.disabled === true) await store.lockOwnedOrganizations(tx, id);
       },
       change: async (tx, before) => {
-        if (changes.instanceAdmin === true) requireRecentSignIn(access.caller.principal, 'to make an instance admin');
-        if (departs) await keepInstanceAdmin(tx, before);
+        await refuseRights(tx, access, { before, changes });
         if (email !== undefined) {
           await checkNewEmail(tx, before, email);
           await withdrawInvitationsOfAddress(tx, email);
         }
-        await refuseForeignAdmin(tx, before, changes);
         const { ownerless, invitedTo } =
           changes.disabled === true ? await endRoles(tx, before, force) : { ownerless: [], invitedTo: [] };
         const result = await store.updateUser(tx, id, changes);

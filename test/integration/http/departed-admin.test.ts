@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import type { CreatedLinkView } from '../../../src/wire/sign-in-links.ts';
-import type { HttpClient } from '../../support/api/http.ts';
+import { expectProblem, type HttpClient } from '../../support/api/http.ts';
 import { signInWith } from '../../support/api/link-browser.ts';
-import { createUser, type TestUser } from '../../support/api/services.ts';
+import { createUser, createWorld, type TestUser } from '../../support/api/services.ts';
 import { TestAuthenticator } from '../../support/passkeys/authenticator.ts';
 import { passkeyOrigin, PasskeySite } from '../../support/passkeys/site.ts';
 
@@ -95,4 +95,31 @@ test('one who steps down ends nothing of the others', async () => {
   // Being disabled later ends it, by a token that does not go back to them.
   await asAdmin.expectStatus(200, 'PATCH', `/users/${departed.id}`, { disabled: true });
   await token.expectStatus(401, 'GET', '/users');
+});
+
+test('one who stepped down gives no user more rights as another instance admin, also not themselves', async () => {
+  const other = await createUser(site.first.services, { instanceAdmin: true });
+  const kept = await tokenFor(other.id);
+  await asDeparted.expectStatus(200, 'PATCH', `/users/${departed.id}`, { instanceAdmin: false });
+  const disabled = await createUser(site.first.services);
+  const world = await createWorld(site.first.services);
+  for (const [id, force] of [
+    [disabled.id, false],
+    [world.owner.id, true],
+  ] as const) {
+    await asAdmin.expectStatus(200, 'PATCH', `/users/${id}`, { disabled: true, force });
+  }
+  const raises = [
+    ['PATCH', `/users/${departed.id}`, { instanceAdmin: true }],
+    ['PATCH', `/users/${disabled.id}`, { disabled: false }],
+    ['PUT', `/organizations/${world.slugs.organization}/owner`, { user: departed.email }],
+  ] as const;
+  for (const [method, path, body] of raises) {
+    const { detail } = await expectProblem(kept.send(method, path, body), 'forbidden');
+    expect(detail).toContain(`goes back to ${departed.email}, who is no instance admin`);
+  }
+  // What gives no access stays possible, and the other instance admin does all of it with an own token.
+  await kept.expectStatus(200, 'PATCH', `/users/${departed.id}`, { displayName: 'Former', instanceAdmin: false });
+  const asOther = site.first.client(other.token);
+  for (const [method, path, body] of raises) expect((await asOther.send(method, path, body)).status).toBeLessThan(300);
 });
