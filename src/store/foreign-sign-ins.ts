@@ -23,19 +23,26 @@ export async function listForeignSignIns(tx: Transaction, userId: string): Promi
   return list(tx, userId, Prisma.sql`NOT (a.instance_admin AND a.disabled_at IS NULL)`);
 }
 
-/**
- * Like `listForeignSignIns`, those that go back to one other user, whatever that user is; without a credential that is kept
- * and what it began with.
- */
+/** Which ways to sign in of a user go back to one other user. */
+export interface SignInsBy {
+  readonly creatorId: string;
+  /** Only those that were set up from then on; null for all. */
+  readonly since: Date | null;
+  /** A credential that is left out, with what it began with. */
+  readonly keptCredentialId: string;
+}
+
+/** Like `listForeignSignIns`, those that go back to one other user, whatever that user is. */
 export async function listSignInsBy(
   tx: Transaction,
   userId: string,
-  { creatorId, keptCredentialId }: { readonly creatorId: string; readonly keptCredentialId: string },
+  { creatorId, since, keptCredentialId }: SignInsBy,
 ): Promise<ForeignSignIn[]> {
   return list(
     tx,
     userId,
-    Prisma.sql`a.id = ${creatorId}::uuid AND f.id <> ${keptCredentialId}::uuid AND NOT EXISTS (
+    Prisma.sql`a.id = ${creatorId}::uuid AND (${since}::timestamptz IS NULL OR f.created_at >= ${since}::timestamptz)
+      AND f.id <> ${keptCredentialId}::uuid AND NOT EXISTS (
       SELECT FROM session WHERE id = ${keptCredentialId}::uuid AND f.id IN (personal_token_id, passkey_id, identity_id))`,
   );
 }

@@ -145,3 +145,33 @@ export async function endSessions(tx: Transaction, userId: string): Promise<numb
     SELECT count(*)::int AS ended FROM ended`;
   return row?.ended ?? 0;
 }
+
+/** A session of any user that was ended. */
+export interface EndedSession {
+  readonly id: string;
+  readonly userId: string;
+  /** Of the user. */
+  readonly email: string;
+}
+
+/**
+ * Ends the sessions that began with links of a user, except one, and returns them. `since`: only those of links that were
+ * created from then on; null for all. Lock the creator before.
+ */
+export async function endSessionsOfLinksBy(
+  tx: Transaction,
+  creatorId: string,
+  { since, keptId }: { readonly since: Date | null; readonly keptId: string },
+): Promise<EndedSession[]> {
+  return tx.rows<EndedSession>`
+    WITH open AS (
+      SELECT s.id FROM session s JOIN sign_in_link l ON l.id = s.sign_in_link_id
+      WHERE l.created_by = ${creatorId}::uuid AND s.id <> ${keptId}::uuid
+        AND (${since}::timestamptz IS NULL OR l.created_at >= ${since}::timestamptz)
+        AND s.ended_at IS NULL AND s.expires_at > clock_timestamp()
+      ORDER BY s.id FOR UPDATE OF s
+    )
+    UPDATE session s SET ended_at = clock_timestamp() FROM open, app_user u
+    WHERE s.id = open.id AND u.id = s.user_id
+    RETURNING s.id, s.user_id AS "userId", u.email`;
+}

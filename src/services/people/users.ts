@@ -30,7 +30,7 @@ import {
 import { changeJudgedFirst } from '../kernel/change.ts';
 import type { Changed } from '../kernel/changed.ts';
 import { badCursor, checkLimit, decodeCursor, encodeCursor, type PageRequest } from '../kernel/page.ts';
-import { endSignInsOfAdminsBy } from './departed-admin.ts';
+import { endSignInsOfDeparted } from './departed-admin.ts';
 import { refuseForeignCreator } from './foreign-creator.ts';
 import { checkNewEmail, emailTaken, isDeparture, onlyOwner, refuseRights } from './user-refusals.ts';
 import { absentUser, checkUserRef } from './user-refs.ts';
@@ -134,7 +134,7 @@ export class Users {
    * `refuseForeignSignIns`). A credential that goes back to another user who is no instance admin makes no instance admin and
    * enables no user (DomainError forbidden). None of the tokens of a disabled user work from the next request on, until the user is
    * enabled again; sessions end, and invitations of the user are withdrawn. Of a user who is disabled or demoted, ways to
-   * sign in as other instance admins end (`endSignInsOfAdminsBy`). Throws DomainError not_found, and conflict if the instance
+   * sign in as others end (`endSignInsOfDeparted`). Throws DomainError not_found, and conflict if the instance
    * would lose its last admin, or without `force` an organization its last owner who is not disabled. The audit of each
    * organization that loses its last owner, or an invitation, has the change too; instance admins appoint another
    * (`Members.appointOwner`). Only a user who is disabled gets another e-mail address: conflict if not, and if another user
@@ -167,7 +167,7 @@ export class Users {
         const { ownerless, invitedTo } =
           changes.disabled === true ? await endRoles(tx, before, force) : { ownerless: [], invitedTo: [] };
         const result = await store.updateUser(tx, id, changes);
-        const signInsOfAdmins = departs ? await endSignInsOfAdminsBy(tx, access, { departedId: id, admins }) : 0;
+        const endedSignIns = departs ? await endSignInsOfDeparted(tx, access, { departed: before, admins }) : {};
         await notifyUser(tx, id);
         const { email: newEmail, ...others } = changes;
         const renamed = newEmail === undefined ? {} : { newEmail };
@@ -177,7 +177,7 @@ export class Users {
           ...renamed,
           ...(ownerless.length > 0 ? { force } : {}),
           ...withdrawn,
-          ...(signInsOfAdmins > 0 ? { signInsOfAdmins } : {}),
+          ...endedSignIns,
         };
         const concerned = new Set([...ownerless, ...invitedTo]);
         return { result, target, concernedOrganizations: [...concerned] };

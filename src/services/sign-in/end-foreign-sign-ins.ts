@@ -1,4 +1,4 @@
-import { type ForeignSignIn, listForeignSignIns, listSignInsBy } from '../../store/foreign-sign-ins.ts';
+import { type ForeignSignIn, listForeignSignIns, listSignInsBy, type SignInsBy } from '../../store/foreign-sign-ins.ts';
 import { deleteGroups, deleteIdentity, endSessionsOfIdentity } from '../../store/identities.ts';
 import { deletePasskey, endSessionsOfPasskey } from '../../store/passkeys.ts';
 import { revokePersonalToken } from '../../store/personal-tokens.ts';
@@ -8,7 +8,10 @@ import type { UserRecord } from '../../store/users.ts';
 import type { AuditRecord, AuditTarget } from '../audit/audit-log.ts';
 
 /** What the audit says of a way to sign in that ended. */
-export type EndedSignIn = Pick<AuditRecord, 'action' | 'target'>;
+export interface EndedSignIn extends Pick<AuditRecord, 'action' | 'target'> {
+  /** When the other user set it up. */
+  readonly createdAt: Date;
+}
 
 /**
  * Ends the ways to sign in as a user that go back to another user who is no active instance admin, and returns what the
@@ -18,12 +21,8 @@ export async function endForeignSignIns(tx: Transaction, user: UserRecord): Prom
   return end(tx, user, await listForeignSignIns(tx, user.id));
 }
 
-/** Like `endForeignSignIns`, those that go back to one other user, without a credential that is kept and what it began with. */
-export async function endSignInsBy(
-  tx: Transaction,
-  user: UserRecord,
-  by: { readonly creatorId: string; readonly keptCredentialId: string },
-): Promise<EndedSignIn[]> {
+/** Like `endForeignSignIns`, those that `listSignInsBy` finds. */
+export async function endSignInsBy(tx: Transaction, user: UserRecord, by: SignInsBy): Promise<EndedSignIn[]> {
   return end(tx, user, await listSignInsBy(tx, user.id, by));
 }
 
@@ -34,9 +33,9 @@ async function end(
 ): Promise<EndedSignIn[]> {
   const ended: EndedSignIn[] = [];
   for (const found of ways) {
-    const { createdById, createdByEmail } = found;
+    const { createdAt, createdById, createdByEmail } = found;
     const { action, target } = await enders[found.kind](tx, userId, found);
-    ended.push({ action, target: { userId, email, createdById, createdByEmail, ...target } });
+    ended.push({ createdAt, action, target: { userId, email, createdById, createdByEmail, ...target } });
   }
   return ended;
 }

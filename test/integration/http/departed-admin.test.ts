@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { CreatedLinkView } from '../../../src/wire/sign-in-links.ts';
 import { expectProblem, type HttpClient } from '../../support/api/http.ts';
-import { signInWith } from '../../support/api/link-browser.ts';
+import { redeem, signInWith } from '../../support/api/link-browser.ts';
 import { createUser, createWorld, type TestUser } from '../../support/api/services.ts';
 import { TestAuthenticator } from '../../support/passkeys/authenticator.ts';
 import { passkeyOrigin, PasskeySite } from '../../support/passkeys/site.ts';
@@ -25,10 +25,16 @@ beforeEach(async () => {
   asDeparted = site.first.client(departed.token);
 });
 
-async function tokenFor(id: string): Promise<HttpClient> {
+type Sender = Pick<HttpClient, 'expectStatus'>;
+
+async function tokenFor(id: string, by: Sender = asDeparted): Promise<HttpClient> {
   const path = `/users/${id}/personal-tokens`;
-  const made = await asDeparted.expectStatus<{ token: string }>(201, 'POST', path, { name: 'first' });
+  const made = await by.expectStatus<{ token: string }>(201, 'POST', path, { name: 'first' });
   return site.first.client({ reveal: () => made.token });
+}
+
+async function linkFor(id: string, by: Sender): Promise<string> {
+  return (await by.expectStatus<CreatedLinkView>(201, 'POST', `/users/${id}/sign-in-links`)).link;
 }
 
 const changes = [
@@ -86,6 +92,82 @@ test('so does the session of the request, and the passkey that it began with', a
   await ofLink.expectStatus(401, 'GET', '/me');
   expect((await site.signIn(authenticator)).status).toBe(201);
 });
+
+test.each(changes)(
+  'the session of a link ends of one who is %s, and what its user set up stays',
+  async (_how, change) => {
+    const { user } = await site.newcomer();
+    const session = await signInWith(site.first, await linkFor(user.id, asDeparted));
+    const authenticator = new TestAuthenticator(passkeyOrigin);
+    expect((await site.register(session, authenticator)).status).toBe(201);
+    const ofOther = await signInWith(site.first, await linkFor(user.id, asAdmin));
+    await asAdmin.expectStatus(200, 'PATCH', `/users/${departed.id}`, change);
+    await session.expectStatus(401, 'GET', '/me');
+    await ofOther.expectStatus(200, 'GET', '/me');
+    expect((await site.signIn(authenticator)).status).toBe(201);
+    const sql = `SELECT actor_id AS actor, target->>'createdById' AS creator FROM audit_entry
+    WHERE action = 'session.end' AND target->>'userId' = $1 AND organization_id IS NULL`;
+    expect(await site.sql(sql, user.id)).toEqual([{ actor: admin.id, creator: departed.id }]);
+  },
+);
+
+test('a link that is used at the same moment begins no session that stays', async () => {
+  const { user } = await site.newcomer();
+  const path = `/users/${departed.id}`;
+  for (let round = 0; round < 8; round += 1) {
+    await asAdmin.expectStatus(200, 'PATCH', path, { instanceAdmin: true });
+    const links = [await linkFor(admin.id, asDeparted), await linkFor(user.id, asDeparted)];
+    const [left, ...answers] = await Promise.all([
+      asAdmin.send('PATCH', path, { instanceAdmin: false }),
+      ...links.map((link) => redeem(site.second, link)),
+      // Ends sessions of the same users.
+      site.first.client(user.token).send('DELETE', '/sessions'),
+    ]);
+    expect(left.status).toBe(200);
+    for (const answer of answers) expect([201, 204, 401]).toContain(answer.status);
+    const open = await site.sql(
+      `SELECT s.id FROM session s JOIN sign_in_link l ON l.id = s.sign_in_link_id WHERE l.created_by = $1 AND s.ended_at IS NULL`,
+      departed.id,
+    );
+    expect(open).toEqual([]);
+  }
+});
+
+describe('what one who departs set up as another instance admin', () => {
+  test('ends as well: tokens, sessions and unused links', async () => {
+    const { kept, earlier } = await threeAdmins();
+    const token = await tokenFor(kept.last.id, kept.asMiddle);
+    const used = await signInWith(site.first, await linkFor(kept.last.id, kept.asMiddle));
+    const newcomer = await createUser(site.first.services);
+    const unused = await linkFor(newcomer.id, kept.asMiddle);
+    await asAdmin.expectStatus(200, 'PATCH', `/users/${departed.id}`, { instanceAdmin: false });
+    for (const ended of [kept.asMiddle, token, used]) await ended.expectStatus(401, 'GET', '/me');
+    await expectProblem(redeem(site.first, unused), 'unauthenticated');
+    // The departed could not act as the other instance admin then.
+    await earlier.expectStatus(200, 'GET', '/me');
+  });
+
+  test('not what others set up since, if the change is repeated', async () => {
+    const { kept } = await threeAdmins();
+    await asAdmin.expectStatus(200, 'PATCH', `/users/${departed.id}`, { instanceAdmin: false });
+    const asMiddle = await signInWith(site.first, await linkFor(kept.middleId, asAdmin));
+    const asLast = await signInWith(site.first, await linkFor(kept.last.id, asMiddle));
+    await asAdmin.expectStatus(200, 'PATCH', `/users/${departed.id}`, { disabled: true });
+    for (const stays of [asMiddle, asLast]) await stays.expectStatus(200, 'GET', '/users');
+  });
+});
+
+/** An instance admin as whom the departed can act, and another one with an earlier token of that one. */
+async function threeAdmins(): Promise<{
+  kept: { middleId: string; asMiddle: HttpClient; last: TestUser };
+  earlier: HttpClient;
+}> {
+  const middle = await createUser(site.first.services, { instanceAdmin: true });
+  const last = await createUser(site.first.services, { instanceAdmin: true });
+  const earlier = await tokenFor(last.id, site.first.client(middle.token));
+  const asMiddle = await tokenFor(middle.id);
+  return { kept: { middleId: middle.id, asMiddle, last }, earlier };
+}
 
 test('one who steps down ends nothing of the others', async () => {
   const other = await createUser(site.first.services, { instanceAdmin: true });
