@@ -248,6 +248,11 @@ export async function withdrawAllInvitationsOfUser(tx: Transaction, userId: stri
   return ended.map(({ organizationId }) => organizationId);
 }
 
+/** Withdraws all invitations that a user sent; returns how many waited. Lock the user before. */
+export async function withdrawInvitationsBy(tx: Transaction, userId: string): Promise<number> {
+  return (await end(tx, Prisma.sql`i.invited_by = ${userId}::uuid`, 'withdrawn')).length;
+}
+
 /** Withdraws the invitations at a place and beneath it; returns how many waited. Lock the place before. */
 export async function withdrawInvitationsWithin(
   tx: Transaction,

@@ -19,7 +19,7 @@ interface Creator extends Pick<UserRecord, 'id' | 'email'> {
  * - `signInsOfAdmins`: those as other instance admins, with which that user could undo it. Those of users who are no instance
  *   admins stay, because most first tokens go back to an instance admin.
  * - `sessionsOfLinks`: sessions of all other users that began with links of the user.
- * - `createdLinks`: unused links that were created as one of these instance admins.
+ * - `createdLinks`: unused links of those instance admins as whom the user could act.
  *
  * What was created as another instance admin while the user could act as that one counts as created by the user. The
  * credential of the request stays, so that the caller is not locked out. A user who steps down ends nothing: that might leave
@@ -48,7 +48,11 @@ export async function endSignInsOfDeparted(
   for (const creator of creators) sessionsOfLinks += await endSessionsOfLinks(tx, access, creator, creator.since);
   let createdLinks = 0;
   for (const { id } of creators.slice(1)) createdLinks += await endCreatedSignInLinks(tx, id);
-  const counts = { signInsOfAdmins, sessionsOfLinks, createdLinks };
+  return countsAbove0({ signInsOfAdmins, sessionsOfLinks, createdLinks });
+}
+
+/** The counts that are not 0. */
+export function countsAbove0(counts: Readonly<Record<string, number>>): Readonly<Record<string, number>> {
   return Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0));
 }
 

@@ -4,7 +4,11 @@ import { validateEmail } from '../../domain/names.ts';
 import { tokensEndAtOf, type UserPrincipal } from '../../domain/principal.ts';
 import { appendAudits } from '../../store/audit.ts';
 import type { Database } from '../../store/database.ts';
-import { withdrawAllInvitationsOfUser, withdrawInvitationsOfAddress } from '../../store/invitations.ts';
+import {
+  withdrawAllInvitationsOfUser,
+  withdrawInvitationsBy,
+  withdrawInvitationsOfAddress,
+} from '../../store/invitations.ts';
 import { deleteForeignIdentities } from '../../store/identities.ts';
 import { notifyUser } from '../../store/notify.ts';
 import { deletePasskeys } from '../../store/passkeys.ts';
@@ -30,8 +34,9 @@ import {
 import { changeJudgedFirst } from '../kernel/change.ts';
 import type { Changed } from '../kernel/changed.ts';
 import { badCursor, checkLimit, decodeCursor, encodeCursor, type PageRequest } from '../kernel/page.ts';
-import { endSignInsOfDeparted } from './departed-admin.ts';
+import { countsAbove0, endSignInsOfDeparted } from './departed-admin.ts';
 import { refuseForeignCreator } from './foreign-creator.ts';
+import { endSessionsOfLinks } from './link-sessions.ts';
 import { checkNewEmail, emailTaken, isDeparture, onlyOwner, refuseRights } from './user-refusals.ts';
 import { absentUser, checkUserRef } from './user-refs.ts';
 
@@ -231,26 +236,37 @@ export class Users {
 
   /**
    * Ends what another person may hold of a user, from the next request on: personal tokens, sessions, passkeys, the sign-in
-   * link that waits, identities that another user linked, and the unused sign-in links that were created as this user. The
-   * user's own identities stay, because the issuer decides who signs in with them. In a session it needs a recent sign-in.
-   * Throws DomainError not_found.
+   * link that waits, and identities that another user linked. Also what that person may have created as this user: unused
+   * sign-in links, sessions of other users that began with links, and invitations that wait. The user's own identities stay,
+   * because the issuer decides who signs in with them. The session of the request stays if it began with such a link. In a
+   * session it needs a recent sign-in. Throws DomainError not_found.
    */
   async endTokens(access: InstanceAccess<'user.update'>, id: string): Promise<void> {
     await this.#change({ ...instanceCall(access), action: 'personal_token.revoke' }, access, id, {
-      change: async (tx) => {
+      change: async (tx, user) => {
         requireRecentSignIn(access.caller.principal, 'to end the access of a user');
         const { revoked, createdByOthers } = await revokePersonalTokens(tx, id);
         const endedSessions = await endSessions(tx, id);
         const removedPasskeys = await deletePasskeys(tx, id);
         const unlinkedIdentities = await deleteForeignIdentities(tx, id);
         const signInLinks = (await endSignInLink(tx, id)) ? 1 : 0;
-        // A thief may have created them.
+        // The other person may have created these.
         const createdLinks = await endCreatedSignInLinks(tx, id);
+        const sessionsOfLinks = await endSessionsOfLinks(tx, access, user, null);
+        const sentInvitations = await withdrawInvitationsBy(tx, id);
         await notifyUser(tx, id);
         const isOther = access.caller.principal.id !== id;
-        const ended = revoked + removedPasskeys + unlinkedIdentities + createdLinks;
+        const ended = revoked + removedPasskeys + unlinkedIdentities + createdLinks + sessionsOfLinks + sentInvitations;
         const concernsOrganizations = createdByOthers > 0 || (isOther && ended > 0);
-        const target = { revoked, endedSessions, removedPasskeys, unlinkedIdentities, signInLinks, createdLinks };
+        const target = {
+          revoked,
+          endedSessions,
+          removedPasskeys,
+          unlinkedIdentities,
+          signInLinks,
+          createdLinks,
+          ...countsAbove0({ sessionsOfLinks, sentInvitations }),
+        };
         return { result: undefined, target, concernsOrganizations };
       },
     });

@@ -6,7 +6,7 @@ import type { Caller } from '../../domain/principal.ts';
 import { holdUsers } from '../../store/access.ts';
 import { appendAudits } from '../../store/audit.ts';
 import type { Database } from '../../store/database.ts';
-import { findInvitation, type FoundInvitation } from '../../store/invitations.ts';
+import { findInvitation, type FoundInvitation, withdrawInvitationsBy } from '../../store/invitations.ts';
 import {
   countNewUsers,
   endCreatedSignInLinks,
@@ -147,12 +147,15 @@ async function signIn(tx: Transaction, link: FoundSignInLink, attempt: Attempt):
   await spend(tx, id);
   if (user === undefined || user.disabledAt !== null) throw new LinkRefusal('user_disabled');
   const ended = await endForeignSignIns(tx, user);
-  // They may hold links that they created as this user.
+  // They may hold links that they created as this user, or have invited themselves.
   await endCreatedSignInLinks(tx, user.id);
+  const sentInvitations = ended.length > 0 ? await withdrawInvitationsBy(tx, user.id) : 0;
   const created = await begin(tx, user, { link, attempt });
   const facts = { ...recordOf(attempt.request), actor: actorOf(user), outcome: 'success' } as const;
   const records = ended.map(({ action, target }) => ({ ...facts, action, target: { ...target, signInLinkId: id } }));
-  await appendAudits(tx, [...records, sessionRecord(user, created, { link, attempt })]);
+  const { target, ...session } = sessionRecord(user, created, { link, attempt });
+  const withdrawn = sentInvitations > 0 ? { sentInvitations } : {};
+  await appendAudits(tx, [...records, { ...session, target: { ...target, ...withdrawn } }]);
   // Those who could act as their member are known to the organizations.
   for (const record of records) await auditInOrganizations(tx, record, user.id);
   return created;

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { CreatedLinkView } from '../../../src/wire/sign-in-links.ts';
 import { SignedInBrowser } from '../../support/api/browser-session.ts';
 import { expectProblem, type HttpClient } from '../../support/api/http.ts';
-import { redeem } from '../../support/api/link-browser.ts';
+import { redeem, signInWith } from '../../support/api/link-browser.ts';
 import { createUser, createWorld, type TestUser } from '../../support/api/services.ts';
 import { PasskeySite } from '../../support/passkeys/site.ts';
 
@@ -88,8 +88,71 @@ test('it ends the links that the user created, for users and for addresses', asy
     { organization_id: null, links: 2 },
     { organization_id: world.organization.id, links: 2 },
   ]);
-  // The invitation still waits, and another one gives another link.
+  // Another invitation gives another link.
   await site.first.client(world.admin.token).expectStatus(201, 'POST', path, invited);
+});
+
+test('it withdraws the invitations that were sent as the user', async () => {
+  const world = await createWorld(site.first.services);
+  const { organization } = world.slugs;
+  const thief = await createUser(site.first.services);
+  const asThief = site.first.client(thief.token);
+  const stolen = site.first.client(world.admin.token);
+  const byOwner = site.first.client(world.owner.token);
+  const ofUser = await stolen.expectStatus<{ id: string }>(202, 'PUT', `/members/${organization}/${thief.id}`, {
+    role: 'admin',
+  });
+  const inProject = await stolen.expectStatus<{ id: string }>(
+    202,
+    'PUT',
+    `/projects/${organization}/${world.slugs.project}/roles/${thief.id}`,
+    { role: 'admin' },
+  );
+  // An identity provider, or an instance admin, may make a user of the address later.
+  const email = `${randomUUID().slice(0, 8)}@thief.example.test`;
+  await stolen.expectStatus(201, 'POST', `/organizations/${organization}/invitations`, { email, role: 'admin' });
+  const other = await createUser(site.first.services);
+  const kept = await byOwner.expectStatus<{ id: string }>(202, 'PUT', `/members/${organization}/${other.id}`, {
+    role: 'viewer',
+  });
+
+  await asAdmin.expectStatus(204, 'DELETE', `/users/${world.admin.id}/personal-tokens`);
+  for (const { id } of [ofUser, inProject]) {
+    const { detail } = await expectProblem(asThief.send('POST', `/invitations/${id}/accept`), 'conflict');
+    expect(detail).toContain('this invitation was withdrawn');
+  }
+  expect(await byOwner.expectStatus(200, 'GET', `/organizations/${organization}/invitations`)).toMatchObject({
+    invitations: [{ id: kept.id }],
+  });
+  await asAdmin.expectStatus(201, 'POST', '/users', { email });
+  expect(
+    await site.sql(
+      'SELECT FROM invitation i JOIN app_user u ON u.id = i.user_id WHERE u.email = $1 AND i.ended_at IS NULL',
+      email,
+    ),
+  ).toEqual([]);
+  const sql = `SELECT organization_id, target->'sentInvitations' AS invitations FROM audit_entry
+    WHERE action = 'personal_token.revoke' AND target->>'userId' = $1 ORDER BY organization_id NULLS FIRST`;
+  expect(await site.sql(sql, world.admin.id)).toEqual([
+    { organization_id: null, invitations: 3 },
+    { organization_id: world.organization.id, invitations: 3 },
+  ]);
+});
+
+test('it ends the sessions of links that were created as the user, but not that of the request', async () => {
+  const compromised = await createUser(site.first.services, { instanceAdmin: true });
+  const stolen = site.first.client(compromised.token);
+  const { user: victim } = await site.newcomer();
+  const linkFor = async (id: string): Promise<string> =>
+    (await stolen.expectStatus<CreatedLinkView>(201, 'POST', `/users/${id}/sign-in-links`)).link;
+  const theirs = await signInWith(site.first, await linkFor(victim.id));
+  const responder = await signInWith(site.first, await linkFor(admin.id));
+  await responder.expectStatus(204, 'DELETE', `/users/${compromised.id}/personal-tokens`);
+  await theirs.expectStatus(401, 'GET', '/me');
+  await responder.expectStatus(200, 'GET', '/users');
+  const sql = `SELECT target->'sessionsOfLinks' AS ended FROM audit_entry
+    WHERE action = 'personal_token.revoke' AND target->>'userId' = $1`;
+  expect(await site.sql(sql, compromised.id)).toEqual([{ ended: 1 }]);
 });
 
 test('in a session it needs a recent sign-in, as the removal of one passkey does', async () => {

@@ -286,6 +286,26 @@ describe('what is made with a credential that goes back to another user who is n
     await expectProblem(redeem(site.first, link), 'unauthenticated');
   });
 
+  test('an invitation that was sent as the user is withdrawn when the user is back, and none that the user sent', async () => {
+    const ann = await takeOver('admin');
+    const org = theirs.slugs.organization;
+    const inviteAs = async (by: Pick<HttpClient, 'expectStatus'>): Promise<() => ReturnType<HttpClient['send']>> => {
+      const user = await createUser(site.first.services);
+      const { id } = await by.expectStatus<{ id: string }>(202, 'PUT', `/members/${org}/${user.id}`, { role: 'admin' });
+      return () => site.first.client(user.token).send('POST', `/invitations/${id}/accept`);
+    };
+    const acceptOfTaker = await inviteAs(ann.session);
+    const owner = await signInWith(site.second, await linkFor(ann.id));
+    const { detail } = await expectProblem(acceptOfTaker(), 'conflict');
+    expect(detail).toContain('this invitation was withdrawn');
+    const sql = `SELECT target->'sentInvitations' AS sent FROM audit_entry WHERE action = 'session.create' AND actor_id = $1
+      AND target ? 'sentInvitations'`;
+    expect(await site.sql(sql, ann.id)).toEqual([{ sent: 1 }]);
+    const acceptOfOwner = await inviteAs(owner);
+    await signInWith(site.second, await linkFor(ann.id));
+    expect((await acceptOfOwner()).status).toBe(200);
+  });
+
   test('is no user, no token of another user and no link of one', async () => {
     const former = await createUser(site.first.services, { instanceAdmin: true });
     const user = await createUser(site.first.services, { instanceAdmin: true });
