@@ -6,6 +6,7 @@ import { appendAudit } from '../../store/audit.ts';
 import type { Database } from '../../store/database.ts';
 import { inTransaction, type PrismaTransaction } from '../../store/transaction.ts';
 import { hasPersonalToken, hasUsers, insertInstanceAdmin, lockBootstrap } from '../../store/users.ts';
+import { systemRecords } from '../audit/system-record.ts';
 import { TokenFile } from '../tokens/token-file.ts';
 
 export interface BootstrapAdminDeps {
@@ -66,17 +67,7 @@ async function createAdmin(tx: PrismaTransaction, email: string, { credentialId,
   const userId = randomUUID();
   const address = email.trim().toLowerCase();
   await insertInstanceAdmin(tx, { userId, email: address, credentialId, tokenName, tokenHash: hash, creator: system });
-  await appendAudit(tx, {
-    organizationId: null,
-    actor: system,
-    action: 'user.bootstrap',
-    target: { userId, email: address, credentialId },
-    outcome: 'success',
-    requestId: randomUUID(),
-    sourceAddress: null,
-    label: null,
-    credential: null,
-  });
+  await appendAudit(tx, systemRecords(system)(null, 'user.bootstrap', { userId, email: address, credentialId }));
 }
 
 /** Whether an earlier start committed the token of a pending file and ended before it gave the file its name. */

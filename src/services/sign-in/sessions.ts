@@ -101,7 +101,7 @@ export class Sessions {
         lock: async (tx) => void (await lockUser(tx, userId)),
         change: async (tx) => {
           const ended = await store.endSessions(tx, userId);
-          const links = await endedLinks(tx, userId, otherCreatorId(tokenCreator) === null);
+          const links = await endLinks(tx, userId, otherCreatorId(tokenCreator) === null ? 'all' : 'created');
           if (ended > 0) await notifyUser(tx, userId);
           return { result: undefined, audit: successRecord(instanceCall(access), { ended, ...links }) };
         },
@@ -131,7 +131,7 @@ export class Sessions {
         async change(tx) {
           if (email === undefined) throw absentUser(userId);
           const ended = await store.endSessions(tx, userId);
-          const links = await endedLinks(tx, userId, true);
+          const links = await endLinks(tx, userId, 'all');
           if (ended > 0) await notifyUser(tx, userId);
           return { result: undefined, audit: successRecord(call, { userId, email, ended, ...links }) };
         },
@@ -141,11 +141,11 @@ export class Sessions {
 }
 
 /**
- * Ends the sign-in link of a user (`withOwn`), which could begin another session, and those that the user created: a session that
- * another person had may have created them. Returns what the audit says of them.
+ * Ends links of a user, and returns what the audit says of them. `created`: those that the user created, because a session
+ * that another person had may have created them. `all`: also the one for the user, which could begin another session.
  */
-async function endedLinks(tx: Transaction, userId: string, withOwn: boolean): Promise<AuditTarget> {
-  const own = withOwn && (await endSignInLink(tx, userId)) ? 1 : 0;
-  const signInLinks = own + (await endCreatedSignInLinks(tx, userId));
+async function endLinks(tx: Transaction, userId: string, which: 'all' | 'created'): Promise<AuditTarget> {
+  const forUser = which === 'all' && (await endSignInLink(tx, userId)) ? 1 : 0;
+  const signInLinks = forUser + (await endCreatedSignInLinks(tx, userId));
   return signInLinks > 0 ? { signInLinks } : {};
 }

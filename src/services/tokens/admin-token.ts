@@ -3,13 +3,14 @@ import { generateToken } from '../../crypto/token.ts';
 import { DomainError } from '../../domain/errors/domain-error.ts';
 import { systemActor } from '../../domain/principal.ts';
 import type { Logger } from '../../observability/logger.ts';
-import { appendAudits, type AuditRecord } from '../../store/audit.ts';
+import { appendAudits } from '../../store/audit.ts';
 import type { Database } from '../../store/database.ts';
 import { listOrganizationIdsOfUser } from '../../store/organizations.ts';
 import { countLivePersonalTokens, insertPersonalToken } from '../../store/personal-tokens.ts';
 import { findAdminToken, findInstanceAdmin, type RecoveringAdmin } from '../../store/recovery.ts';
 import { inSqlTransaction } from '../../store/sql-transaction.ts';
 import type { Transaction } from '../../store/transaction.ts';
+import { systemRecords } from '../audit/system-record.ts';
 import { TokenFile } from './token-file.ts';
 
 export interface AdminTokenDeps {
@@ -89,18 +90,11 @@ async function create(tx: Transaction, file: TokenFile, admin: RecoveringAdmin):
     name: tokenName,
     expiresAt: expiresAt.toISOString(),
   };
-  const record: AuditRecord = {
-    organizationId: null,
-    actor,
-    action: 'personal_token.create',
-    target,
-    outcome: 'success',
-    requestId: randomUUID(),
-    sourceAddress: null,
-    label: null,
-    credential: null,
-  };
   const organizationIds = await listOrganizationIdsOfUser(tx, admin.id);
-  await appendAudits(tx, [record, ...organizationIds.map((organizationId) => ({ ...record, organizationId }))]);
+  const record = systemRecords(actor);
+  await appendAudits(
+    tx,
+    [null, ...organizationIds].map((organizationId) => record(organizationId, 'personal_token.create', target)),
+  );
   return admin;
 }

@@ -3,7 +3,7 @@ import { generateToken, type ParsedToken } from '../../crypto/token.ts';
 import { DomainError } from '../../domain/errors/domain-error.ts';
 import { systemActor } from '../../domain/principal.ts';
 import type { Logger } from '../../observability/logger.ts';
-import { type AuditRecord, type AuditTarget, appendAudits } from '../../store/audit.ts';
+import { appendAudits } from '../../store/audit.ts';
 import type { Database } from '../../store/database.ts';
 import { notifyTokensAndUsers } from '../../store/notify.ts';
 import { insertPersonalToken } from '../../store/personal-tokens.ts';
@@ -11,6 +11,7 @@ import * as store from '../../store/recovery.ts';
 import { inSqlTransaction } from '../../store/sql-transaction.ts';
 import { closeSignIn } from '../../store/sign-in-state.ts';
 import type { Transaction } from '../../store/transaction.ts';
+import { systemRecords } from '../audit/system-record.ts';
 import { TokenFile } from './token-file.ts';
 
 export interface RecoverDeps {
@@ -213,7 +214,7 @@ async function report(
   const userIds = new Set([...users.map(({ id }) => id), ...sessionUserIds, wayBack.admin.id]);
   await notifyTokensAndUsers(tx, { serviceTokenIds, userIds: [...userIds] });
   const counted = { ...countsOf(revoked), before: before?.toISOString() ?? null };
-  const record = recordMaker(randomUUID());
+  const record = systemRecords(actor);
   const made = isNew ? { userId: wayBack.admin.id, personalTokenId: wayBack.tokenId } : {};
   await appendAudits(tx, [
     record(null, 'instance.recover', { ...counted, ...made }),
@@ -225,22 +226,6 @@ async function report(
       record(organizationId, 'service_token.revoke', { serviceTokenId: id, name, credentials, reason: 'recovered' }),
     ),
   ]);
-}
-
-function recordMaker(
-  requestId: string,
-): (organizationId: string | null, action: string, target: AuditTarget) => AuditRecord {
-  return (organizationId, action, target) => ({
-    organizationId,
-    actor,
-    action,
-    target,
-    outcome: 'success',
-    requestId,
-    sourceAddress: null,
-    label: action.startsWith('service_token.') ? '[Service Token]' : null,
-    credential: null,
-  });
 }
 
 function countsOf({
