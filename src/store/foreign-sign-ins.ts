@@ -8,6 +8,7 @@ export interface ForeignSignIn {
   readonly id: string;
   /** Of a passkey or a token its name, of an identity its issuer; null for a session. */
   readonly name: string | null;
+  /** When it was set up. Of a session that began with another way, when that one was. */
   readonly createdAt: Date;
   readonly createdById: string;
   /** The present address of that other user. */
@@ -52,7 +53,8 @@ async function list(tx: Transaction, userId: string, condition: Prisma.Sql): Pro
   return tx.rows<ForeignSignIn>`
     SELECT f.kind, f.id, f.name, f.created_at AS "createdAt", a.id AS "createdById", a.email AS "createdByEmail"
     FROM (
-      SELECT 'session' AS kind, 1 AS position, c.id, NULL AS name, c.created_at, ${Prisma.raw(sessionCreatorId)} AS creator
+      SELECT 'session' AS kind, 1 AS position, c.id, NULL AS name,
+        COALESCE(t.created_at, i.created_at, k.created_at, c.created_at) AS created_at, ${Prisma.raw(sessionCreatorId)} AS creator
       FROM ${Prisma.raw(sessionTables)} WHERE c.user_id = ${userId}::uuid
         AND c.ended_at IS NULL AND t.revoked_at IS NULL AND c.expires_at > clock_timestamp()
       UNION ALL

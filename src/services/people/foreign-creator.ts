@@ -20,6 +20,7 @@ export async function refuseForeignCreator(tx: Transaction, acting: BearerPrinci
   throw new DomainError(
     'forbidden',
     `this token or session goes back to ${name}, who is no instance admin, so it creates no access for other users; ` +
-      'sign in with a link of an instance admin (`keyframe user sign-in-link`) and repeat it',
+      'sign in with a link of an instance admin (`keyframe user sign-in-link`), or with a token of an operator of the ' +
+      'server (`keyframe-server admin-token`), and repeat it',
   );
 }
