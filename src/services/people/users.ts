@@ -34,9 +34,8 @@ import {
 import { changeJudgedFirst } from '../kernel/change.ts';
 import type { Changed } from '../kernel/changed.ts';
 import { badCursor, checkLimit, decodeCursor, encodeCursor, type PageRequest } from '../kernel/page.ts';
-import { countsAbove0, endSignInsOfDeparted } from './departed-admin.ts';
+import { endCreatedSignIns } from './created-sign-ins.ts';
 import { refuseForeignCreator } from './foreign-creator.ts';
-import { endSessionsOfLinks } from './link-sessions.ts';
 import { checkNewEmail, emailTaken, isDeparture, onlyOwner, refuseRights } from './user-refusals.ts';
 import { absentUser, checkUserRef } from './user-refs.ts';
 
@@ -139,7 +138,7 @@ export class Users {
    * `refuseForeignSignIns`). A credential that goes back to another user who is no instance admin makes no instance admin and
    * enables no user (DomainError forbidden). None of the tokens of a disabled user work from the next request on, until the user is
    * enabled again; sessions end, and invitations of the user are withdrawn. Of a user who is disabled or demoted, ways to
-   * sign in as others end (`endSignInsOfDeparted`). Throws DomainError not_found, and conflict if the instance
+   * sign in as others end (`endCreatedSignIns`). Throws DomainError not_found, and conflict if the instance
    * would lose its last admin, or without `force` an organization its last owner who is not disabled. The audit of each
    * organization that loses its last owner, or an invitation, has the change too; instance admins appoint another
    * (`Members.appointOwner`). Only a user who is disabled gets another e-mail address: conflict if not, and if another user
@@ -172,7 +171,9 @@ export class Users {
         const { ownerless, invitedTo } =
           changes.disabled === true ? await endRoles(tx, before, force) : { ownerless: [], invitedTo: [] };
         const result = await store.updateUser(tx, id, changes);
-        const endedSignIns = departs ? await endSignInsOfDeparted(tx, access, { departed: before, admins }) : {};
+        // A user who steps down ends nothing of others: that might leave no instance admin who can sign in.
+        const isEnded = departs && access.caller.principal.id !== id;
+        const endedSignIns = isEnded ? await endCreatedSignIns(tx, access, { user: before, admins }) : {};
         await notifyUser(tx, id);
         const { email: newEmail, ...others } = changes;
         const renamed = newEmail === undefined ? {} : { newEmail };
@@ -182,7 +183,7 @@ export class Users {
           ...renamed,
           ...(ownerless.length > 0 ? { force } : {}),
           ...withdrawn,
-          ...endedSignIns,
+          ...countsAbove0(endedSignIns),
         };
         const concerned = new Set([...ownerless, ...invitedTo]);
         return { result, target, concernedOrganizations: [...concerned] };
@@ -237,12 +238,17 @@ export class Users {
   /**
    * Ends what another person may hold of a user, from the next request on: personal tokens, sessions, passkeys, the sign-in
    * link that waits, and identities that another user linked. Also what that person may have created as this user: unused
-   * sign-in links, sessions of other users that began with links, and invitations that wait. The user's own identities stay,
-   * because the issuer decides who signs in with them. The session of the request stays if it began with such a link. In a
-   * session it needs a recent sign-in. Throws DomainError not_found.
+   * sign-in links, invitations that wait, and what `endCreatedSignIns` ends; of other instance admins nothing for the caller's
+   * own user. The user's own identities stay, because the issuer decides who signs in with them. In a session it needs a
+   * recent sign-in. Throws DomainError not_found.
    */
   async endTokens(access: InstanceAccess<'user.update'>, id: string): Promise<void> {
+    const isOther = access.caller.principal.id !== id;
+    let admins: readonly store.UserRecord[] = [];
     await this.#change({ ...instanceCall(access), action: 'personal_token.revoke' }, access, id, {
+      lockFirst: async (tx) => {
+        if (isOther) admins = await store.lockUserAndInstanceAdmins(tx, id);
+      },
       change: async (tx, user) => {
         requireRecentSignIn(access.caller.principal, 'to end the access of a user');
         const { revoked, createdByOthers } = await revokePersonalTokens(tx, id);
@@ -251,12 +257,11 @@ export class Users {
         const unlinkedIdentities = await deleteForeignIdentities(tx, id);
         const signInLinks = (await endSignInLink(tx, id)) ? 1 : 0;
         // The other person may have created these.
-        const createdLinks = await endCreatedSignInLinks(tx, id);
-        const sessionsOfLinks = await endSessionsOfLinks(tx, access, user, null);
+        const { createdLinks: ofAdmins, ...ofOthers } = await endCreatedSignIns(tx, access, { user, admins });
+        const createdLinks = (await endCreatedSignInLinks(tx, id)) + ofAdmins;
         const sentInvitations = await withdrawInvitationsBy(tx, id);
         await notifyUser(tx, id);
-        const isOther = access.caller.principal.id !== id;
-        const ended = revoked + removedPasskeys + unlinkedIdentities + createdLinks + sessionsOfLinks + sentInvitations;
+        const ended = revoked + removedPasskeys + unlinkedIdentities + createdLinks + sentInvitations;
         const concernsOrganizations = createdByOthers > 0 || (isOther && ended > 0);
         const target = {
           revoked,
@@ -265,7 +270,7 @@ export class Users {
           unlinkedIdentities,
           signInLinks,
           createdLinks,
-          ...countsAbove0({ sessionsOfLinks, sentInvitations }),
+          ...countsAbove0({ ...ofOthers, sentInvitations }),
         };
         return { result: undefined, target, concernsOrganizations };
       },
@@ -350,6 +355,12 @@ async function endRoles(
   await endSignInLink(tx, user.id);
   await endSessions(tx, user.id);
   return { ownerless: owned.map(({ id }) => id), invitedTo: await withdrawAllInvitationsOfUser(tx, user.id) };
+}
+
+/** The counts that are not 0. */
+function countsAbove0(counts: Readonly<Partial<Record<string, number>>>): AuditTarget {
+  const entries = Object.entries(counts).flatMap(([name, count = 0]) => (count > 0 ? [[name, count] as const] : []));
+  return Object.fromEntries(entries);
 }
 
 function ownLink(): DomainError {

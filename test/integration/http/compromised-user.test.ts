@@ -155,6 +155,27 @@ test('it ends the sessions of links that were created as the user, but not that 
   expect(await site.sql(sql, compromised.id)).toEqual([{ ended: 1 }]);
 });
 
+test('it ends what was created as an instance admin for another one, but not for users who are none', async () => {
+  const compromised = await createUser(site.first.services, { instanceAdmin: true });
+  const other = await createUser(site.first.services, { instanceAdmin: true });
+  const stolen = site.first.client(compromised.token);
+  const { user } = await site.newcomer();
+  const tokenFor = async (id: string, by = stolen): Promise<HttpClient> => {
+    const path = `/users/${id}/personal-tokens`;
+    const made = await by.expectStatus<{ token: string }>(201, 'POST', path, { name: 'x' });
+    return site.first.client({ reveal: () => made.token });
+  };
+  const ofOther = await tokenFor(other.id);
+  const ofAdmin = await tokenFor(admin.id, ofOther);
+  const ofUser = await tokenFor(user.id);
+  await asAdmin.expectStatus(204, 'DELETE', `/users/${compromised.id}/personal-tokens`);
+  for (const ended of [ofOther, ofAdmin]) await ended.expectStatus(401, 'GET', '/me');
+  for (const kept of [ofUser, site.first.client(other.token), asAdmin]) await kept.expectStatus(200, 'GET', '/me');
+  const sql = `SELECT target->'signInsOfAdmins' AS ended FROM audit_entry
+    WHERE action = 'personal_token.revoke' AND target->>'userId' = $1 AND target ? 'revoked'`;
+  expect(await site.sql(sql, compromised.id)).toEqual([{ ended: 2 }]);
+});
+
 test('in a session it needs a recent sign-in, as the removal of one passkey does', async () => {
   const { user, authenticator } = await site.registered();
   const browser = await SignedInBrowser.signIn(site.first, admin.token);

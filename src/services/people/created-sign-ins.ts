@@ -2,37 +2,40 @@ import { endCreatedSignInLinks } from '../../store/sign-in-links.ts';
 import type { Transaction } from '../../store/transaction.ts';
 import type { UserRecord } from '../../store/users.ts';
 import type { InstanceAccess } from '../access/access.ts';
-import type { AuditTarget } from '../audit/audit-log.ts';
 import { endSignInsBy } from '../sign-in/end-foreign-sign-ins.ts';
 import { auditEnded, endSessionsOfLinks } from './link-sessions.ts';
 
-/** A user who may hold what this user created: the one who departs, or an admin as whom that one could act. */
+/** A user whose creations end: the one whom it is about, or an admin as whom that one could act. */
 interface Creator extends Pick<UserRecord, 'id' | 'email'> {
-  /** Since when the one who departs could act as this user; null for always. */
+  /** Since when that one could act as this user; null for always. */
   readonly since: Date | null;
 }
 
+/** How many ended, for the audit. */
+export interface EndedCreations {
+  /** Ways to sign in as other instance admins. */
+  readonly signInsOfAdmins: number;
+  /** Sessions of other users that began with links of the user. */
+  readonly sessionsOfLinks: number;
+  /** Unused links of those instance admins as whom the user could act. */
+  readonly createdLinks: number;
+}
+
 /**
- * Ends the ways to sign in as other users that a user may hold whom the caller disables or demotes. Returns how many, for the
- * audit:
- *
- * - `signInsOfAdmins`: those as other instance admins, with which that user could undo it. Those of users who are no instance
- *   admins stay, because most first tokens go back to an instance admin.
- * - `sessionsOfLinks`: sessions of all other users that began with links of the user.
- * - `createdLinks`: unused links of those instance admins as whom the user could act.
- *
- * What was created as another instance admin while the user could act as that one counts as created by the user. The
- * credential of the request stays, so that the caller is not locked out. A user who steps down ends nothing: that might leave
- * no instance admin who can sign in. Audits each end of a way to sign in. Lock the user and the instance admins before.
+ * Ends the ways to sign in as others that go back to a user who departs, or whose credentials another person has: those as the
+ * given instance admins, with which the person could undo what the caller does, and the sessions of links, as any user. Other
+ * ways of users who are no instance admins stay, because most first tokens go back to an instance admin. What was created as
+ * another instance admin while the user could act as that one counts as created by the user. The credential of the request
+ * stays, so that the caller is not locked out. Audits each end of a way to sign in. Lock the user and the instance admins
+ * before.
  */
-export async function endSignInsOfDeparted(
+export async function endCreatedSignIns(
   tx: Transaction,
   access: InstanceAccess<'user.update'>,
-  { departed, admins }: { readonly departed: UserRecord; readonly admins: readonly UserRecord[] },
-): Promise<AuditTarget> {
-  if (access.caller.principal.id === departed.id) return {};
-  const others = admins.filter(({ id }) => id !== departed.id);
-  const creators: Creator[] = [{ id: departed.id, email: departed.email, since: null }];
+  { user, admins }: { readonly user: UserRecord; readonly admins: readonly UserRecord[] },
+): Promise<EndedCreations> {
+  const others = admins.filter(({ id }) => id !== user.id);
+  const creators: Creator[] = [{ id: user.id, email: user.email, since: null }];
   let signInsOfAdmins = 0;
   // It grows in the loop, and ends: an admin is added again only with an earlier time.
   for (const creator of creators) {
@@ -48,12 +51,7 @@ export async function endSignInsOfDeparted(
   for (const creator of creators) sessionsOfLinks += await endSessionsOfLinks(tx, access, creator, creator.since);
   let createdLinks = 0;
   for (const { id } of creators.slice(1)) createdLinks += await endCreatedSignInLinks(tx, id);
-  return countsAbove0({ signInsOfAdmins, sessionsOfLinks, createdLinks });
-}
-
-/** The counts that are not 0. */
-export function countsAbove0(counts: Readonly<Record<string, number>>): Readonly<Record<string, number>> {
-  return Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0));
+  return { signInsOfAdmins, sessionsOfLinks, createdLinks };
 }
 
 interface EndedAsAdmin {
