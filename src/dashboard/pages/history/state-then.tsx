@@ -62,9 +62,7 @@ function All({ secrets }: { readonly secrets: readonly SecretKeyView[] }): React
   return (
     <section className="drawer-section" aria-label="All keys then">
       <h3>{counted(secrets.length, 'key')} then</h3>
-      {secrets.length > 10 ? (
-        <FilterField name="Filter by name" value="" onChange={setFilter} />
-      ) : undefined}
+      {secrets.length > 10 ? <FilterField name="Filter by name" value="" onChange={setFilter} /> : undefined}
       {found.length === 0 ? undefined : (
         <ul className="plan state-keys">
           {found.slice(0, maxShown).map(({ key, version }) => (
