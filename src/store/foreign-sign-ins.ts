@@ -29,23 +29,31 @@ export interface SignInsBy {
   readonly creatorId: string;
   /** Only those that were set up from then on; null for all. */
   readonly since: Date | null;
-  /** A credential that is left out, with what it began with. */
-  readonly keptCredentialId: string;
+  /** The credential of the request. */
+  readonly credentialId: string;
+}
+
+export interface SignInBy extends ForeignSignIn {
+  /** Whether it is the credential of the request, or what that began with. */
+  readonly isInUse: boolean;
 }
 
 /** Like `listForeignSignIns`, those that go back to one other user, whatever that user is. */
 export async function listSignInsBy(
   tx: Transaction,
   userId: string,
-  { creatorId, since, keptCredentialId }: SignInsBy,
-): Promise<ForeignSignIn[]> {
-  return list(
+  { creatorId, since, credentialId }: SignInsBy,
+): Promise<SignInBy[]> {
+  const found = await list(
     tx,
     userId,
-    Prisma.sql`a.id = ${creatorId}::uuid AND (${since}::timestamptz IS NULL OR f.created_at >= ${since}::timestamptz)
-      AND f.id <> ${keptCredentialId}::uuid AND NOT EXISTS (
-      SELECT FROM session WHERE id = ${keptCredentialId}::uuid AND f.id IN (personal_token_id, passkey_id, identity_id))`,
+    Prisma.sql`a.id = ${creatorId}::uuid AND (${since}::timestamptz IS NULL OR f.created_at >= ${since}::timestamptz)`,
   );
+  const inUse = await tx.rows<{ id: string | null }>`
+    SELECT unnest(ARRAY[id, personal_token_id, passkey_id, identity_id]) AS id FROM session
+    WHERE id = ${credentialId}::uuid`;
+  const ids = new Set([credentialId, ...inUse.map(({ id }) => id)]);
+  return found.map((way) => ({ ...way, isInUse: ids.has(way.id) }));
 }
 
 /** Those whose creator, another user as `a`, fulfils a condition on it and on the way as `f`. */

@@ -36,14 +36,22 @@ export async function endCreatedSignIns(
 ): Promise<EndedCreations> {
   const others = admins.filter(({ id }) => id !== user.id);
   const creators: Creator[] = [{ id: user.id, email: user.email, since: null }];
+  const { id: callerId, credentialId } = access.caller.principal;
+  // With a credential that goes back to a user who is no instance admin, the caller created nothing for others.
+  const chained = isActiveAdmin(user) ? others : others.filter(({ id }) => id !== callerId);
   let signInsOfAdmins = 0;
   // It grows in the loop, and ends: an admin is added again only with an earlier time.
   for (const creator of creators) {
     for (const admin of others) {
-      const ended = await endAsAdmin(tx, access, admin, creator);
-      signInsOfAdmins += ended.count;
-      if (ended.since !== null && !isCovered(creators, admin.id, ended.since)) {
-        creators.push({ id: admin.id, email: admin.email, since: ended.since });
+      const { ended, since } = await endSignInsBy(tx, admin, {
+        creatorId: creator.id,
+        since: creator.since,
+        credentialId,
+      });
+      await auditEnded(tx, access, admin.id, ended);
+      signInsOfAdmins += ended.length;
+      if (since !== null && chained.includes(admin) && !isCovered(creators, admin.id, since)) {
+        creators.push({ id: admin.id, email: admin.email, since });
       }
     }
   }
@@ -54,23 +62,8 @@ export async function endCreatedSignIns(
   return { signInsOfAdmins, sessionsOfLinks, createdLinks };
 }
 
-interface EndedAsAdmin {
-  readonly count: number;
-  /** Since when the creator could act as the admin; null for never. */
-  readonly since: Date | null;
-}
-
-async function endAsAdmin(
-  tx: Transaction,
-  access: InstanceAccess<'user.update'>,
-  admin: UserRecord,
-  { id: creatorId, since }: Creator,
-): Promise<EndedAsAdmin> {
-  const keptCredentialId = access.caller.principal.credentialId;
-  const ended = await endSignInsBy(tx, admin, { creatorId, since, keptCredentialId });
-  await auditEnded(tx, access, admin.id, ended);
-  const times = ended.map(({ createdAt }) => createdAt.getTime());
-  return { count: ended.length, since: times.length === 0 ? null : new Date(Math.min(...times)) };
+function isActiveAdmin({ instanceAdmin, disabledAt }: UserRecord): boolean {
+  return instanceAdmin && disabledAt === null;
 }
 
 /** Whether what an admin created since a time is looked for anyway. */

@@ -33,7 +33,7 @@ export async function auditEnded(
   tx: Transaction,
   access: InstanceAccess<'user.update'>,
   userId: string,
-  ended: readonly Pick<EndedSignIn, 'action' | 'target'>[],
+  ended: readonly EndedSignIn[],
 ): Promise<void> {
   if (ended.length === 0) return;
   await notifyUser(tx, userId);

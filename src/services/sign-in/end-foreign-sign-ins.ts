@@ -8,10 +8,7 @@ import type { UserRecord } from '../../store/users.ts';
 import type { AuditRecord, AuditTarget } from '../audit/audit-log.ts';
 
 /** What the audit says of a way to sign in that ended. */
-export interface EndedSignIn extends Pick<AuditRecord, 'action' | 'target'> {
-  /** When the other user set it up. */
-  readonly createdAt: Date;
-}
+export type EndedSignIn = Pick<AuditRecord, 'action' | 'target'>;
 
 /**
  * Ends the ways to sign in as a user that go back to another user who is no active instance admin, and returns what the
@@ -21,9 +18,23 @@ export async function endForeignSignIns(tx: Transaction, user: UserRecord): Prom
   return end(tx, user, await listForeignSignIns(tx, user.id));
 }
 
-/** Like `endForeignSignIns`, those that `listSignInsBy` finds. */
-export async function endSignInsBy(tx: Transaction, user: UserRecord, by: SignInsBy): Promise<EndedSignIn[]> {
-  return end(tx, user, await listSignInsBy(tx, user.id, by));
+/** What `endSignInsBy` found. */
+export interface EndedSignInsBy {
+  readonly ended: readonly EndedSignIn[];
+  /** Since when the creator could sign in as the user, also with the credential of the request; null for never. */
+  readonly since: Date | null;
+}
+
+/** Like `endForeignSignIns`, those that `listSignInsBy` finds, except the credential of the request. */
+export async function endSignInsBy(tx: Transaction, user: UserRecord, by: SignInsBy): Promise<EndedSignInsBy> {
+  const found = await listSignInsBy(tx, user.id, by);
+  const ended = await end(
+    tx,
+    user,
+    found.filter(({ isInUse }) => !isInUse),
+  );
+  const times = found.map(({ createdAt }) => createdAt.getTime());
+  return { ended, since: times.length === 0 ? null : new Date(Math.min(...times)) };
 }
 
 async function end(
@@ -33,9 +44,9 @@ async function end(
 ): Promise<EndedSignIn[]> {
   const ended: EndedSignIn[] = [];
   for (const found of ways) {
-    const { createdAt, createdById, createdByEmail } = found;
+    const { createdById, createdByEmail } = found;
     const { action, target } = await enders[found.kind](tx, userId, found);
-    ended.push({ createdAt, action, target: { userId, email, createdById, createdByEmail, ...target } });
+    ended.push({ action, target: { userId, email, createdById, createdByEmail, ...target } });
   }
   return ended;
 }

@@ -157,6 +157,20 @@ describe('what one who departs set up as another instance admin', () => {
   });
 });
 
+test('what one who departs created as the caller ends, and not what the caller creates since', async () => {
+  const caller = await createUser(site.first.services, { instanceAdmin: true });
+  const last = await createUser(site.first.services, { instanceAdmin: true });
+  const asCaller = await tokenFor(caller.id);
+  const ofLast = await tokenFor(last.id, asCaller);
+  await asCaller.expectStatus(200, 'PATCH', `/users/${departed.id}`, { instanceAdmin: false });
+  await asCaller.expectStatus(200, 'GET', '/users');
+  await ofLast.expectStatus(401, 'GET', '/me');
+  const again = await signInWith(site.first, await linkFor(last.id, site.first.client(caller.token)));
+  await site.first.client(caller.token).expectStatus(200, 'PATCH', `/users/${departed.id}`, { disabled: true });
+  await asCaller.expectStatus(401, 'GET', '/me');
+  await again.expectStatus(200, 'GET', '/users');
+});
+
 /** An instance admin as whom the departed can act, and another one with an earlier token of that one. */
 async function threeAdmins(): Promise<{
   kept: { middleId: string; asMiddle: HttpClient; last: TestUser };
