@@ -1,6 +1,7 @@
 import { DomainError } from '../../domain/errors/domain-error.ts';
 import { otherCreatorId } from '../../domain/impersonation.ts';
 import type { Database } from '../../store/database.ts';
+import { withdrawInvitationsBy } from '../../store/invitations.ts';
 import { notifyUser } from '../../store/notify.ts';
 import * as store from '../../store/sessions.ts';
 import { endCreatedSignInLinks, endSignInLink } from '../../store/sign-in-links.ts';
@@ -90,8 +91,8 @@ export class Sessions {
   }
 
   /**
-   * Ends all of the caller's sessions, also the one this is asked with, the links that the caller created, and the sign-in
-   * link that waits for the caller. The last one stays if the caller's credential goes back to another user, whose hold of
+   * Ends all of the caller's sessions, also the one this is asked with, the links that the caller created, the invitations
+   * that the caller sent, and the sign-in link that waits for the caller. The last one stays if the caller's credential goes back to another user, whose hold of
    * the user the link may be meant to end.
    */
   async endAll(access: PersonAccess<'session.end'>): Promise<void> {
@@ -101,9 +102,9 @@ export class Sessions {
         lock: async (tx) => void (await lockUser(tx, userId)),
         change: async (tx) => {
           const ended = await store.endSessions(tx, userId);
-          const links = await endLinks(tx, userId, otherCreatorId(tokenCreator) === null ? 'all' : 'created');
+          const sent = await endSent(tx, userId, otherCreatorId(tokenCreator) === null ? 'all' : 'created');
           if (ended > 0) await notifyUser(tx, userId);
-          return { result: undefined, audit: successRecord(instanceCall(access), { ended, ...links }) };
+          return { result: undefined, audit: successRecord(instanceCall(access), { ended, ...sent }) };
         },
       });
     });
@@ -116,7 +117,10 @@ export class Sessions {
     return store.listSessions(pool, userId);
   }
 
-  /** Ends all sessions of a user, the sign-in link that waits, and the links that the user created. Throws DomainError not_found for no such user. */
+  /**
+   * Ends all sessions of a user, the sign-in link that waits, the links that the user created, and the invitations that the
+   * user sent. Throws DomainError not_found for no such user.
+   */
   async endOfUser(access: InstanceAccess<'user.update'>, userId: string): Promise<void> {
     const call = { ...instanceCall(access), action: 'session.end' };
     await auditedFailure(this.#deps.audit, call, async (note) => {
@@ -131,9 +135,9 @@ export class Sessions {
         async change(tx) {
           if (email === undefined) throw absentUser(userId);
           const ended = await store.endSessions(tx, userId);
-          const links = await endLinks(tx, userId, 'all');
+          const sent = await endSent(tx, userId, 'all');
           if (ended > 0) await notifyUser(tx, userId);
-          return { result: undefined, audit: successRecord(call, { userId, email, ended, ...links }) };
+          return { result: undefined, audit: successRecord(call, { userId, email, ended, ...sent }) };
         },
       });
     });
@@ -141,11 +145,12 @@ export class Sessions {
 }
 
 /**
- * Ends links of a user, and returns what the audit says of them. `created`: those that the user created, because a session
- * that another person had may have created them. `all`: also the one for the user, which could begin another session.
+ * Ends the links that a user created, and withdraws the invitations that the user sent: a session that another person had
+ * may have done that. `all`: also ends the link for the user, which could begin another session. Returns what the audit says.
  */
-async function endLinks(tx: Transaction, userId: string, which: 'all' | 'created'): Promise<AuditTarget> {
+async function endSent(tx: Transaction, userId: string, which: 'all' | 'created'): Promise<AuditTarget> {
   const forUser = which === 'all' && (await endSignInLink(tx, userId)) ? 1 : 0;
   const signInLinks = forUser + (await endCreatedSignInLinks(tx, userId));
-  return signInLinks > 0 ? { signInLinks } : {};
+  const sentInvitations = await withdrawInvitationsBy(tx, userId);
+  return { ...(signInLinks > 0 ? { signInLinks } : {}), ...(sentInvitations > 0 ? { sentInvitations } : {}) };
 }

@@ -161,6 +161,27 @@ describe('links end', () => {
     expect([await faultOf(links[1] ?? ''), await faultOf(another)]).toEqual(['ended', 'ended']);
   });
 
+  test('and so do invitations that were sent in one of these sessions', async () => {
+    const thief = await createUser(site.first.services);
+    const path = `/members/${world.slugs.organization}/${thief.id}`;
+    const ends: readonly [HttpClient, string, string][] = [
+      [site.first.client(world.admin.token), '/sessions', ''],
+      [asAdmin, `/users/${world.admin.id}/sessions`, world.admin.id],
+    ];
+    for (const [by, sessions, userId] of ends) {
+      const stolen = await SignedInBrowser.signIn(site.first, world.admin.token);
+      const { id } = await stolen.expectStatus<{ id: string }>(202, 'PUT', path, { role: 'admin' });
+      await by.expectStatus(204, 'DELETE', sessions);
+      const accept = site.first.client(thief.token).send('POST', `/invitations/${id}/accept`);
+      const { detail } = await expectProblem(accept, 'conflict');
+      expect(detail).toContain('this invitation was withdrawn');
+      const [entry] = await site.sql(
+        `SELECT target FROM audit_entry WHERE action = 'session.end' ORDER BY id DESC LIMIT 1`,
+      );
+      expect(entry).toMatchObject({ target: { ...(userId === '' ? {} : { userId }), sentInvitations: 1 } });
+    }
+  });
+
   test('not if their creator only signs out', async () => {
     const browser = await SignedInBrowser.signIn(site.first, world.admin.token);
     const link = await invite(browser);
