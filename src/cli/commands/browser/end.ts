@@ -9,7 +9,7 @@ import { findUser } from '../user/user-view.ts';
 export const sessionEndCommand = defineCommand({
   summary: 'Sign out of a browser, or of all of them',
   description:
-    'The next request of the browser is refused, and its streams end. Tokens, passkeys and linked accounts keep working.',
+    'The next request of the browser is refused, and its streams end. Tokens, passkeys and linked accounts keep working. With `--all`, sign-in links and invitations that the user created and that wait end, too.',
   arguments: { id: optionalArgument('[id]', 'Id of the session, as `session list` shows it') },
   options: {
     all: flag('--all', 'All sessions'),
