@@ -125,7 +125,7 @@ test('a user is invited and a group gets a role at once; a session without a rec
   await drawer.getByRole('alert').getByRole('link', { name: 'Sign in again' }).waitFor();
 });
 
-test('a viewer sees the members, changes nothing, and may leave; a user of one project is refused', async () => {
+test('a viewer sees the members, changes nothing, and may leave; a user who left is refused', async () => {
   const ed = await newMember('ed', 'viewer');
   const { page, requests } = await site.visitAs(ed, path);
   await row(page, 'Members', ed.email).getByText('You').waitFor();
@@ -136,7 +136,52 @@ test('a viewer sees the members, changes nothing, and may leave; a user of one p
   await owner.expectStatus(201, 'PUT', `/projects/acme/shop/roles/${ed.email}`, { role: 'viewer' });
   await page.getByRole('button', { name: 'Leave the organization' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Leave' }).click();
+  // Not of the organization any more, and nowhere within it.
   await page.getByText('You may not see the members').waitFor();
+});
+
+test('an admin of one project gives, changes and withdraws the roles there, and sees no others', async () => {
+  const pam = await createVisitor(site.api, 'pam');
+  await owner.expectStatus(202, 'PUT', `/projects/acme/shop/roles/${pam.email}`, { role: 'admin' });
+  const client = site.api.client(pam.token);
+  const { invitations } = await client.expectStatus<{ invitations: { id: string }[] }>(200, 'GET', '/invitations');
+  await client.expectStatus(200, 'POST', `/invitations/${invitations[0]?.id ?? ''}/accept`);
+  const sam = await newMember('sam', 'viewer');
+  await client.expectStatus(201, 'PUT', `/environments/acme/shop/staging/roles/${sam.email}`, { role: 'developer' });
+
+  const { page, requests, complaints } = await site.visitAs(pam, '/');
+  await page.getByRole('link', { name: 'Members' }).click();
+  const changed = row(page, 'Roles by place', sam.email);
+  await changed.getByText('In shop / staging', { exact: true }).waitFor();
+  await row(page, 'Roles by place', pam.email).getByText('In shop', { exact: true }).waitFor();
+  expect(await page.getByText('group platform').count()).toBe(0);
+  expect(await lookAt(page, 'members-project')).toEqual([]);
+  await page.getByRole('button', { name: `Change the role of ${sam.email} in shop / staging` }).click();
+  await page.getByRole('dialog').getByLabel('Role').selectOption('Viewer: read');
+  await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+  await page.getByText(`${sam.email} has the role viewer in shop / staging now.`).waitFor();
+  await page.getByRole('button', { name: `Withdraw the role of ${sam.email} in shop / staging` }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Withdraw' }).click();
+  await changed.waitFor({ state: 'detached' });
+
+  await page.getByRole('button', { name: 'Invite or give a role' }).click();
+  const drawer = page.getByRole('dialog', { name: 'Invite or give a role' });
+  const places = drawer.getByLabel('Place', { exact: true }).locator('option');
+  await places.first().waitFor({ state: 'attached' });
+  expect(await places.allInnerTexts()).toEqual(['shop', 'shop / production', 'shop / staging']);
+  await drawer.getByLabel('E-mail address').fill('unknown@example.com');
+  await drawer.getByRole('button', { name: 'Give the role' }).click();
+  await drawer.getByText('No user has this address. An admin of acme can invite it.').waitFor();
+  await drawer.getByLabel('E-mail address').fill(sam.email);
+  await drawer.getByLabel('Role').selectOption('Admin: also manage roles, tokens and places');
+  await drawer.getByRole('button', { name: 'Give the role' }).click();
+  await drawer.getByText(`${sam.email} has the role.`).waitFor();
+  await drawer.getByRole('button', { name: 'Done' }).click();
+  await row(page, 'Roles by place', sam.email).getByText('In shop', { exact: true }).waitFor();
+  // Nothing was asked that is refused, but the role of the unknown address.
+  const refused = await Promise.all(requests.map(async (request) => (await request.response())?.status()));
+  expect(refused.filter((status) => status === 403)).toEqual([]);
+  expect(complaints.filter((complaint) => !/ 40[14] /.test(complaint))).toEqual([]);
 });
 
 test('a failure is shown in its place, and an admin is refused what only owners do', async () => {

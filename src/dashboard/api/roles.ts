@@ -16,24 +16,33 @@ export interface RolePlace {
 
 const maxPages = 20;
 
-/** The roles by place in an organization, by place and subject. */
-export function useRoles(organization: string): UseQueryResult<readonly RoleBindingView[], ApiError> {
+/**
+ * The roles at places of an organization and within them, by place and subject. The places are those that the user may list:
+ * the organization, or several within it.
+ */
+export function useRoles(
+  organization: string,
+  places: readonly RolePlace[],
+): UseQueryResult<readonly RoleBindingView[], ApiError> {
+  const homes = places.map((place) => rolesPath(organization, place));
   return useQuery<readonly RoleBindingView[], ApiError>({
-    queryKey: ['roles', organization],
-    queryFn: async () => {
-      const found: RoleBindingView[] = [];
-      let cursor: string | null = null;
-      for (let page = 0; page < maxPages; page += 1) {
-        const query: string = cursor === null ? '' : `?cursor=${encodeURIComponent(cursor)}`;
-        const path = `/organizations/${organization}/roles${query}`;
-        const { roles, nextCursor }: RoleBindingListView = await callApi<RoleBindingListView>(path);
-        found.push(...roles);
-        if (nextCursor === null) break;
-        cursor = nextCursor;
-      }
-      return found;
-    },
+    queryKey: ['roles', organization, ...homes],
+    queryFn: async () => (await Promise.all(homes.map(rolesBelow))).flat(),
+    enabled: homes.length > 0,
   });
+}
+
+async function rolesBelow(home: string): Promise<readonly RoleBindingView[]> {
+  const found: RoleBindingView[] = [];
+  let cursor: string | null = null;
+  for (let page = 0; page < maxPages; page += 1) {
+    const query: string = cursor === null ? '' : `?cursor=${encodeURIComponent(cursor)}`;
+    const { roles, nextCursor }: RoleBindingListView = await callApi<RoleBindingListView>(home + query);
+    found.push(...roles);
+    if (nextCursor === null) break;
+    cursor = nextCursor;
+  }
+  return found;
 }
 
 /** The invitations to an organization that wait, for its admins. */
@@ -68,21 +77,27 @@ export interface GivenRole {
 }
 
 /** The path of a role. The role of a user in the organization is a membership. */
-function pathOf(organization: string, { subject, project, environment }: RoleChange): string {
+function pathOf(organization: string, { subject, ...place }: RoleChange): string {
   const name = encodeURIComponent(subject);
-  if (project === null) {
-    return subject.startsWith('group:')
-      ? `/organizations/${organization}/roles/${name}`
-      : `/members/${organization}/${name}`;
-  }
-  if (environment === null) return `/projects/${organization}/${project}/roles/${name}`;
-  return `/environments/${organization}/${project}/${environment}/roles/${name}`;
+  if (place.project === null && !subject.startsWith('group:')) return `/members/${organization}/${name}`;
+  return `${rolesPath(organization, place)}/${name}`;
+}
+
+function rolesPath(organization: string, { project, environment }: RolePlace): string {
+  if (project === null) return `/organizations/${organization}/roles`;
+  if (environment === null) return `/projects/${organization}/${project}/roles`;
+  return `/environments/${organization}/${project}/${environment}/roles`;
 }
 
 /**
  * Gives, changes or withdraws a role. An e-mail address that no user has is invited, with a link that is returned this once.
+ *
+ * @param mayInvite whether the user invites such addresses, as admins of the organization do
  */
-export function useRoleChange(organization: string): UseMutationResult<GivenRole, ApiError, RoleChange> {
+export function useRoleChange(
+  organization: string,
+  { mayInvite }: { readonly mayInvite: boolean },
+): UseMutationResult<GivenRole, ApiError, RoleChange> {
   return useChange(
     async (change) => {
       const { role, subject, project, environment } = change;
@@ -96,6 +111,8 @@ export function useRoleChange(organization: string): UseMutationResult<GivenRole
         return { isInvitation: 'invitedBy' in given, link: undefined };
       } catch (error) {
         if (!(error instanceof ApiError) || error.code !== 'not_found' || !subject.includes('@')) throw error;
+        if (!mayInvite)
+          throw new ApiError(`No user has this address. An admin of ${organization} can invite it.`, error);
       }
       const { link } = await callApi<CreatedInvitationView>(`/organizations/${organization}/invitations`, {
         method: 'POST',

@@ -11,7 +11,8 @@ import { Page } from '../parts/page.tsx';
 import { Refusal } from '../parts/refusal.tsx';
 import { Skeleton } from '../parts/skeleton.tsx';
 import { useFilters } from '../parts/use-filters.ts';
-import { heldIn } from '../text/admin-of.ts';
+import { heldIn, type HeldRole } from '../text/admin-of.ts';
+import { wholeOrganization } from '../text/role-place.ts';
 import { BindingList } from './members/binding-list.tsx';
 import { InvitationList } from './members/invitation-list.tsx';
 import { InviteDrawer } from './members/invite-drawer.tsx';
@@ -23,23 +24,23 @@ export function MembersPage(): ReactNode {
   const { data: user } = useMe();
   const filters = useFilters();
   const held = heldIn(organization, user ?? { organizations: [] });
-  const isRefused = user !== undefined && !held.isMember;
+  const isRefused = user !== undefined && !held.isMember && held.places.length === 0;
   return (
     <Page
       title="Members"
       intro="A role counts at its place and everywhere within it. The highest role counts."
       wide
-      actions={held.isAdmin ? <GiveRole onOpen={() => filters.set({ invite: '1' })} /> : undefined}
+      actions={held.givesRoles ? <GiveRole onOpen={() => filters.set({ invite: '1' })} /> : undefined}
     >
       {isRefused ? (
         <Empty title="You may not see the members">
-          <p>That needs a role in the whole organization {organization}.</p>
+          <p>That needs a role in {organization}.</p>
         </Empty>
       ) : (
-        <Lists organization={organization} userId={user?.id} {...held} />
+        <Lists organization={organization} userId={user?.id} held={held} />
       )}
-      {held.isAdmin && filters.get('invite') !== '' ? (
-        <InviteDrawer organization={organization} isOwner={held.isOwner} onClose={() => filters.set({ invite: '' })} />
+      {held.givesRoles && filters.get('invite') !== '' ? (
+        <InviteDrawer organization={organization} held={held} onClose={() => filters.set({ invite: '' })} />
       ) : undefined}
     </Page>
   );
@@ -57,15 +58,15 @@ interface ListsProps {
   readonly organization: string;
   /** Undefined while the user loads. */
   readonly userId: string | undefined;
-  readonly isAdmin: boolean;
-  readonly isOwner: boolean;
+  readonly held: HeldRole;
 }
 
-function Lists({ organization, userId, isAdmin, isOwner }: ListsProps): ReactNode {
-  const members = useMembers(organization);
-  const roles = useRoles(organization);
+function Lists({ organization, userId, held }: ListsProps): ReactNode {
+  const { isMember, isAdmin, isOwner, administers } = held;
+  const members = useMembers(organization, { enabled: isMember });
+  const roles = useRoles(organization, isMember ? [wholeOrganization] : held.places);
   const invitations = useOrganizationInvitations(organization, { enabled: isAdmin });
-  const change = useRoleChange(organization);
+  const change = useRoleChange(organization, { mayInvite: isAdmin });
   const [done, setDone] = useState('');
   const run = (wanted: RoleChange, report: string): void => {
     setDone('');
@@ -76,19 +77,21 @@ function Lists({ organization, userId, isAdmin, isOwner }: ListsProps): ReactNod
     <>
       {change.error === null ? undefined : <Refusal error={change.error} />}
       {done === '' ? undefined : <Notice kind="done">{done}</Notice>}
+      {isMember ? (
+        <section className="section">
+          <h2>In the organization</h2>
+          <Loaded query={members} waiting={<Skeleton name="Loading the members" rows={3} look="tall" />}>
+            {(list) => <MemberList members={list} roles={roles.data ?? []} userId={userId} {...rights} />}
+          </Loaded>
+        </section>
+      ) : undefined}
       <section className="section">
-        <h2>In the organization</h2>
-        <Loaded query={members} waiting={<Skeleton name="Loading the members" rows={3} look="tall" />}>
-          {(list) => <MemberList members={list} roles={roles.data ?? []} userId={userId} {...rights} />}
-        </Loaded>
-      </section>
-      <section className="section">
-        <h2>In projects and environments, and of groups</h2>
+        <h2>{isMember ? 'In projects and environments, and of groups' : 'Where you have a role'}</h2>
         <p className="muted">
           Groups are those of your identity provider. A user is in them as of the last sign-in there.
         </p>
         <Loaded query={roles} waiting={<Skeleton name="Loading the roles" rows={2} look="tall" />}>
-          {(list) => <BindingList organization={organization} roles={list} {...rights} />}
+          {(list) => <BindingList organization={organization} roles={list} {...rights} mayChange={administers} />}
         </Loaded>
       </section>
       {isAdmin ? (

@@ -33,21 +33,56 @@ export function adminOf(organization: string, { organizations, rolesByPlace = []
   };
 }
 
-/** What a user may do with the members of an organization. */
+/** A place within an organization, by slugs; `environment` is null for all of the project. */
+export interface HeldPlace {
+  readonly project: string;
+  readonly environment: string | null;
+}
+
+/** What a user may do with the members of an organization, and with the roles within it. */
 export interface HeldRole {
   /** Whether the user has a role in the whole of it. */
   readonly isMember: boolean;
   readonly isAdmin: boolean;
   readonly isOwner: boolean;
+  /** Where within it the user has a role, without places in a project that is one of them. */
+  readonly places: readonly HeldPlace[];
+  /** Whether the user gives roles anywhere in it. */
+  readonly givesRoles: boolean;
+  /** Whether the user gives roles at a place. */
+  readonly administers: (place: { readonly project: string | null; readonly environment: string | null }) => boolean;
 }
 
-/** By the roles of the user and of their groups in the whole organization. */
+/** By the roles of the user and of their groups. */
 export function heldIn(organization: string, user: Roles): HeldRole {
   const role = user.organizations.find(({ slug }) => slug === organization)?.role;
-  const isBound = user.rolesByPlace?.some((held) => held.organization === organization && held.project === null);
+  const bound = user.rolesByPlace?.filter((held) => held.organization === organization) ?? [];
+  const { isAdmin } = adminOf(organization, user);
+  const places = placesOf(bound);
+  const administers: HeldRole['administers'] = ({ project, environment }) =>
+    isAdmin ||
+    bound.some(
+      (held) =>
+        admins.has(held.role) &&
+        held.project !== null &&
+        held.project === project &&
+        (held.environment === null || held.environment === environment),
+    );
   return {
-    isMember: role !== undefined || isBound === true,
-    isAdmin: adminOf(organization, user).isAdmin,
+    isMember: role !== undefined || bound.some(({ project }) => project === null),
+    isAdmin,
     isOwner: role === 'owner',
+    places,
+    administers,
+    givesRoles: isAdmin || places.some(administers),
   };
+}
+
+function placesOf(bound: NonNullable<Roles['rolesByPlace']>): readonly HeldPlace[] {
+  const projects = new Set(bound.flatMap(({ project, environment }) => (environment === null ? [project] : [])));
+  const within = bound.flatMap(({ project, environment }) =>
+    project === null || (environment !== null && projects.has(project)) ? [] : [{ project, environment }],
+  );
+  // Several groups may have a role at one place.
+  return [...new Map(within.map((place) => [`${place.project}/${place.environment ?? ''}`, place])).values()];
 }

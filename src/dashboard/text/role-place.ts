@@ -4,6 +4,8 @@ interface Place {
   readonly environment: string | null;
 }
 
+export const wholeOrganization: Place = { project: null, environment: null };
+
 /** Such as "the whole organization", "shop" or "shop / production". */
 export function rolePlaceText({ project, environment }: Place): string {
   if (project === null) return 'the whole organization';

@@ -4,17 +4,20 @@ import { AskFirst } from '../../parts/ask-first.tsx';
 import { CopyCommand } from '../../parts/copy-command.tsx';
 import { Empty } from '../../parts/empty.tsx';
 import { Moment } from '../../parts/moment.tsx';
+import type { HeldRole } from '../../text/admin-of.ts';
 import { rolePlaceText } from '../../text/role-place.ts';
 import { ChangeRole } from './change-role.tsx';
 import type { RoleRights } from './member-list.tsx';
 
-export interface BindingListProps extends RoleRights {
+export interface BindingListProps extends Omit<RoleRights, 'isAdmin'> {
+  /** Whether the user changes roles at a place. */
+  readonly mayChange: HeldRole['administers'];
   readonly organization: string;
   readonly roles: readonly RoleBindingView[];
 }
 
 /** The roles by place: of users within the organization, and of groups anywhere. */
-export function BindingList({ organization, roles, isAdmin, isOwner, busy, onChange }: BindingListProps): ReactNode {
+export function BindingList({ organization, roles, mayChange, isOwner, busy, onChange }: BindingListProps): ReactNode {
   if (roles.length === 0) {
     return (
       <Empty title="No role by place">
@@ -45,7 +48,7 @@ export function BindingList({ organization, roles, isAdmin, isOwner, busy, onCha
                 </span>
               </p>
             </div>
-            {isAdmin ? (
+            {mayChange(binding) ? (
               <div className="row-buttons">
                 <ChangeRole
                   name={`${name} in ${place}`}

@@ -9,18 +9,19 @@ import { Notice } from '../../parts/notice.tsx';
 import { Refusal } from '../../parts/refusal.tsx';
 import { useShownOnce } from '../../parts/shown-once.tsx';
 import { useFirstFocus } from '../../parts/use-first-focus.ts';
+import type { HeldRole } from '../../text/admin-of.ts';
 import { rolePlaceText, rolesToGive } from '../../text/role-place.ts';
 
 export interface InviteDrawerProps {
   readonly organization: string;
-  readonly isOwner: boolean;
+  readonly held: HeldRole;
   readonly onClose: () => void;
 }
 
 /** Gives a user or a group a role. A person who is no user yet gets a link, which is shown once. */
-export function InviteDrawer({ organization, isOwner, onClose }: InviteDrawerProps): ReactNode {
-  const places = usePlaces(organization).data ?? [];
-  const give = useRoleChange(organization);
+export function InviteDrawer({ organization, held, onClose }: InviteDrawerProps): ReactNode {
+  const places = usePlaces(organization).data;
+  const give = useRoleChange(organization, { mayInvite: held.isAdmin });
   const link = useShownOnce('link', onClose);
   const [done, setDone] = useState('');
   const submit = (change: RoleChange, name: string): void =>
@@ -35,11 +36,11 @@ export function InviteDrawer({ organization, isOwner, onClose }: InviteDrawerPro
     <Drawer title="Invite or give a role" onClose={link.close}>
       {done === '' ? (
         <>
-          <NeedsRecentSignIn>To invite an address that no user has</NeedsRecentSignIn>
+          {held.isAdmin ? <NeedsRecentSignIn>To invite an address that no user has</NeedsRecentSignIn> : undefined}
           {give.error === null ? undefined : <Refusal error={give.error} />}
           <RoleForm
-            places={placesOf(places)}
-            isOwner={isOwner}
+            places={placesOf(places ?? []).filter(held.administers)}
+            isOwner={held.isOwner}
             busy={give.isPending}
             onCancel={onClose}
             onGive={submit}
@@ -86,12 +87,12 @@ interface RoleFormProps {
 function RoleForm({ places, isOwner, busy, onCancel, onGive }: RoleFormProps): ReactNode {
   const [kind, setKind] = useState('user');
   const [name, setName] = useState('');
-  const [placeText, setPlaceText] = useState(rolePlaceText({ project: null, environment: null }));
+  const [placeText, setPlaceText] = useState<string>();
   const [role, setRole] = useState('viewer');
   const [fault, setFault] = useState('');
   const id = useId();
   const first = useFirstFocus<HTMLInputElement>();
-  const place = places.find((candidate) => rolePlaceText(candidate) === placeText);
+  const place = places.find((candidate) => rolePlaceText(candidate) === placeText) ?? places[0];
   const isGroup = kind === 'group';
   const roles = rolesToGive(place ?? { project: null }, isOwner && !isGroup);
   const submit: ComponentProps<'form'>['onSubmit'] = (event) => {
@@ -132,7 +133,7 @@ function RoleForm({ places, isOwner, busy, onCancel, onGive }: RoleFormProps): R
       </div>
       <ChoiceField
         label="Place"
-        value={placeText}
+        value={place === undefined ? '' : rolePlaceText(place)}
         options={places.map((candidate) => [rolePlaceText(candidate), rolePlaceText(candidate)] as const)}
         onChange={setPlaceText}
       />
