@@ -99,6 +99,9 @@ test('notices by itself when nothing waits any more, and says so', async () => {
   await page.getByRole('article', { name: 'shop/back' }).waitFor();
   await site.api.services.waitingRestores.forget('frankfurt-1', [plan.uid]);
   await page.getByText('No restore waits for an approval').waitFor();
+  await page.getByText('shop/back no longer waits.').waitFor();
+  const history = page.getByRole('link', { name: 'See in the history whether it was restored' });
+  expect(await history.getAttribute('href')).toBe('/orgs/calm/environments/shop/production/history');
   expect(await lookAt(page, 'restores-empty')).toEqual([]);
 });
 

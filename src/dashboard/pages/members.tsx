@@ -86,7 +86,7 @@ function Lists({ organization, userId, held }: ListsProps): ReactNode {
         </section>
       ) : undefined}
       <section className="section">
-        <h2>{isMember ? 'In projects and environments, and of groups' : 'Where you have a role'}</h2>
+        <h2>{isMember ? 'In projects and environments, and of groups' : 'In the places where you have a role'}</h2>
         <p className="muted">
           Groups are those of your identity provider. A user is in them as of the last sign-in there.
         </p>

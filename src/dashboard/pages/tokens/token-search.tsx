@@ -39,7 +39,7 @@ export function useTokenSearch(list: readonly ListedToken[], filters: Filters): 
   return {
     field: (
       <FilterField
-        name="Filter by name or place, or paste a leaked token"
+        name="Filter, or paste a leaked token"
         value={filters.get('q')}
         onChange={(q) => filters.set({ q })}
         onToken={(text) => void find(text)}
