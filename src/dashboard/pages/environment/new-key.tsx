@@ -1,7 +1,7 @@
 import { type ComponentProps, type ReactNode, useId, useState } from 'react';
 import { validateSecretKey, validateSecretValue } from '../../../wire/secret-rules.ts';
-import { Button } from '../../parts/button.tsx';
 import { Drawer } from '../../parts/drawer.tsx';
+import { FormEnd } from '../../parts/form-end.tsx';
 import { useFirstFocus } from '../../parts/use-first-focus.ts';
 import { setInDraft } from '../../text/draft.ts';
 import type { HeldKeys } from './held.ts';
@@ -48,12 +48,7 @@ export function NewKey({ held, onClose }: { readonly held: HeldKeys; readonly on
           </p>
         </div>
         <ValueField label="Value" value={value} onChange={setValue} />
-        <div className="form-end">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button look="primary" type="submit">
-            Add to the draft
-          </Button>
-        </div>
+        <FormEnd onCancel={onClose}>Add to the draft</FormEnd>
       </form>
     </Drawer>
   );

@@ -1,7 +1,7 @@
 import { type ComponentProps, type ReactNode, useId, useState } from 'react';
 import { useCreateSnapshot } from '../../api/timeline.ts';
-import { Button } from '../../parts/button.tsx';
 import { Drawer } from '../../parts/drawer.tsx';
+import { FormEnd } from '../../parts/form-end.tsx';
 import { Notice } from '../../parts/notice.tsx';
 import { useFirstFocus } from '../../parts/use-first-focus.ts';
 import { counted } from '../../text/counted.ts';
@@ -59,12 +59,9 @@ export function NewSnapshot({ place, onClose, onDone }: NewSnapshotProps): React
           />
         </div>
         {create.error === null ? undefined : <Notice>{create.error.message}</Notice>}
-        <div className="form-end">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button look="primary" type="submit" busy={create.isPending}>
-            {create.isPending ? 'Working…' : 'Take the snapshot'}
-          </Button>
-        </div>
+        <FormEnd onCancel={onClose} busy={create.isPending}>
+          {create.isPending ? 'Working…' : 'Take the snapshot'}
+        </FormEnd>
       </form>
     </Drawer>
   );

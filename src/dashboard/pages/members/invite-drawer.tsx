@@ -4,6 +4,7 @@ import { type Role, type RoleChange, type RolePlace, useRoleChange } from '../..
 import { Button } from '../../parts/button.tsx';
 import { ChoiceField } from '../../parts/choice-field.tsx';
 import { Drawer } from '../../parts/drawer.tsx';
+import { FormEnd } from '../../parts/form-end.tsx';
 import { NeedsRecentSignIn } from '../../parts/needs-recent-sign-in.tsx';
 import { Notice } from '../../parts/notice.tsx';
 import { Refusal } from '../../parts/refusal.tsx';
@@ -141,12 +142,9 @@ function RoleForm({ places, isOwner, busy, onCancel, onGive }: RoleFormProps): R
       <p id={`${id}-fault`} className="field-fault" role="alert">
         {fault}
       </p>
-      <div className="form-end">
-        <Button onClick={onCancel}>Cancel</Button>
-        <Button look="primary" type="submit" busy={busy}>
-          Give the role
-        </Button>
-      </div>
+      <FormEnd onCancel={onCancel} busy={busy}>
+        Give the role
+      </FormEnd>
     </form>
   );
 }

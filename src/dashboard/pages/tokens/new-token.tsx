@@ -5,6 +5,7 @@ import { type NewToken, tokenHomes, useCreateToken } from '../../api/service-tok
 import { Button } from '../../parts/button.tsx';
 import { ChoiceField } from '../../parts/choice-field.tsx';
 import { Drawer } from '../../parts/drawer.tsx';
+import { FormEnd } from '../../parts/form-end.tsx';
 import { NeedsRecentSignIn } from '../../parts/needs-recent-sign-in.tsx';
 import { Notice } from '../../parts/notice.tsx';
 import { Refusal } from '../../parts/refusal.tsx';
@@ -177,12 +178,9 @@ function NewTokenForm({ places, busy, onCancel, onCreate }: NewTokenFormProps): 
       <p id={`${id}-fault`} className="field-fault" role="alert">
         {fault}
       </p>
-      <div className="form-end">
-        <Button onClick={onCancel}>Cancel</Button>
-        <Button look="primary" type="submit" busy={busy}>
-          Create token
-        </Button>
-      </div>
+      <FormEnd onCancel={onCancel} busy={busy}>
+        Create token
+      </FormEnd>
     </form>
   );
 }
