@@ -3,7 +3,16 @@ import type { CopyView } from '../../../wire/copies.ts';
 import { copyRequest, useApply, usePlan } from '../../api/plans.ts';
 import { PlanDrawer } from '../../parts/plan-drawer.tsx';
 import { stateKeys } from '../../text/planned-keys.ts';
-import type { WayBackProps } from './revision-drawer.tsx';
+import type { HistoryDrawerProps } from './use-timeline.ts';
+
+/** What a way back from a revision, by its plan, needs to know. */
+export interface WayBackProps extends HistoryDrawerProps {
+  /** Its number, as the address has it. */
+  readonly revision: string;
+  /** Or its number, while its entry is not loaded. */
+  readonly revisionId: string;
+  readonly onBack: () => void;
+}
 
 /** The plan to go back to the state at a revision, and its button. */
 export function RestoreRevision(props: WayBackProps): ReactNode {

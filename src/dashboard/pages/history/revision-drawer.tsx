@@ -15,7 +15,7 @@ import type { Place } from '../../text/place.ts';
 import { revertKeys } from '../../text/planned-keys.ts';
 import { originOf } from '../../text/timeline.ts';
 import { changeOf } from './changed-keys.tsx';
-import { RestoreRevision } from './restore-revision.tsx';
+import { RestoreRevision, type WayBackProps } from './restore-revision.tsx';
 import { StateThen } from './state-then.tsx';
 import type { HistoryDrawerProps } from './use-timeline.ts';
 
@@ -85,13 +85,6 @@ function Details({ change, place }: { readonly change: ChangeView; readonly plac
       <PlannedKeys name="Changed keys" changes={changes} linkTo={(key) => `${path}?key=${encodeURIComponent(key)}`} />
     </section>
   );
-}
-
-/** What a way back from a revision, by its plan, needs to know. */
-export interface WayBackProps extends RevisionDrawerProps {
-  /** Or its number, while its entry is not loaded. */
-  readonly revisionId: string;
-  readonly onBack: () => void;
 }
 
 function Revert({ revision, revisionId, place, present, onBack, onClose, onDone }: WayBackProps): ReactNode {
