@@ -93,6 +93,18 @@ test('a mistyped filter is named and sends nothing; an unknown action finds noth
   expect(await lookAt(page, 'audit-empty')).toEqual([]);
 });
 
+test('two filters that are chosen before the page is rendered again both count', async () => {
+  const { page } = await site.visitAs(acme.owner, '/orgs/acme/audit');
+  await rows(page).first().waitFor();
+  await page.evaluate(`for (const [index, value] of ['user', '24h'].entries()) {
+    const field = document.querySelectorAll('.audit-filters select')[index];
+    field.value = value;
+    field.dispatchEvent(new Event('change', { bubbles: true }));
+  }`);
+  await page.getByText('--actor-type user').waitFor();
+  expect(queryOf(page)).toBe('?type=user&since=24h');
+});
+
 test('earlier entries are loaded by a button, a hundred at a time, and each entry once', async () => {
   const many = await createOrganization(site.api, 'many', ['a/b']);
   const client = site.api.client(many.owner.token);
@@ -109,7 +121,7 @@ test('earlier entries are loaded by a button, a hundred at a time, and each entr
   expect(await table.getAttribute('aria-rowcount')).toBe('101');
   await page.unrouteAll();
   await page.getByRole('button', { name: 'Try again' }).click();
-  await page.waitForFunction(`document.querySelector('table').getAttribute('aria-rowcount') === '121'`);
+  await page.locator('table[aria-rowcount="121"]').waitFor();
   expect(await page.getByRole('button', { name: 'Load earlier entries' }).count()).toBe(0);
 });
 

@@ -15,7 +15,8 @@ export function useFilters(): Filters {
   const [query, setQuery] = useSearchParams();
   return {
     get: (name) => query.get(name) ?? '',
-    set: (changes) => setQuery((former) => changed(former, changes), { replace: true }),
+    // Of the address itself: two changes at once are rendered once, and the second must not undo the first.
+    set: (changes) => setQuery(changed(new URLSearchParams(location.search), changes), { replace: true }),
     with: (changes) => `?${changed(query, changes).toString()}`,
   };
 }
