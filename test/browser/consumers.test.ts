@@ -131,6 +131,12 @@ test('a new revision shows at once who does not have it yet, and then that all h
     change,
   );
   await page.getByText('1 of 1 Secret does not hold revision 2.').waitFor();
+  // While it is under way, the page looks more often than every ten seconds.
+  const look = () => page.waitForResponse((response) => response.url().endsWith('/consumers'));
+  await look();
+  const lookedAt = Date.now();
+  await look();
+  expect(Date.now() - lookedAt).toBeLessThan(8_000);
   await report(shown, 'x', [{ ...consumer, synced: { revision: 2, revisionId } }]);
   await page.getByText('All Secrets hold revision 2.').waitFor();
   // What an old report says is no news.
@@ -141,6 +147,12 @@ test('a new revision shows at once who does not have it yet, and then that all h
     { ...consumer, synced: { revision: 2, revisionId }, state: 'stalled', reason: 'TooLarge' },
   ]);
   await page.getByText('All Secrets hold revision 2; 1 SecretSync is not healthy.').waitFor();
+  // An entry that is shown already is not in the future after its next change.
+  await report(shown, 'x', [
+    { ...consumer, synced: { revision: 2, revisionId }, state: 'stalled', reason: 'TypeUnmet' },
+  ]);
+  await page.getByText('TypeUnmet').waitFor();
+  expect(await page.getByText(/Last change/).innerText()).toContain('Last change just now.');
 });
 
 test('a viewer sees no namespace', async () => {

@@ -1,10 +1,12 @@
 import { type UseQueryResult, queryOptions, useQuery } from '@tanstack/react-query';
 import type { ConsumerView, FleetConsumerView } from '../../wire/consumers.ts';
+import { type Head, isUnderWay } from '../text/consumers.ts';
 import { type FleetSummary, summarizeFleet } from '../text/fleet-summary.ts';
 import { type Place, pathOf } from '../text/place.ts';
 import { type ApiError, callApi } from './client.ts';
 
 const pollMs = 10_000;
+const arrivalPollMs = 2_000;
 /** Of 1,000 SecretSyncs each. */
 const maxPages = 20;
 
@@ -35,12 +37,16 @@ function fleetQuery(organization: string) {
   });
 }
 
-/** What reads an environment, requested again every ten seconds. */
-export function useConsumers(place: Place): UseQueryResult<readonly ConsumerView[], ApiError> {
+/**
+ * What reads an environment, requested again every ten seconds, and more often while the newest revision is under way.
+ *
+ * @param head the newest revision; undefined while it loads
+ */
+export function useConsumers(place: Place, head: Head | undefined): UseQueryResult<readonly ConsumerView[], ApiError> {
   return useQuery<readonly ConsumerView[], ApiError>({
     queryKey: ['consumers', pathOf(place)],
     queryFn: () => readAll<ConsumerView>(`/environments/${pathOf(place)}/consumers`),
-    refetchInterval: pollMs,
+    refetchInterval: ({ state: { data } }) => (isUnderWay(data ?? [], head) ? arrivalPollMs : pollMs),
   });
 }
 

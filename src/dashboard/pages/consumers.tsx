@@ -22,7 +22,7 @@ export function ConsumersPage(): ReactNode {
 }
 
 function Consumers({ place, keys }: EnvironmentFacts): ReactNode {
-  const query = useConsumers(place);
+  const query = useConsumers(place, keys.data);
   return (
     <Loaded query={query} waiting={<Skeleton name="Loading the consumers" rows={6} look="tall" />}>
       {(consumers) => <Found place={place} consumers={consumers} head={keys.data} />}

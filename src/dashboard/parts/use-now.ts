@@ -12,10 +12,14 @@ function tick(): void {
   for (const listener of listeners) listener();
 }
 
+/** Moves the time on if it lags. Else what has just happened would seem to be in the future until the next tick. */
+export function catchUp(): void {
+  if (Date.now() - now > maxLagMs) tick();
+}
+
 function subscribe(listener: () => void): () => void {
   listeners.add(listener);
-  // Else what has just happened would seem to be in the future until the next tick.
-  if (Date.now() - now > maxLagMs) tick();
+  catchUp();
   return () => void listeners.delete(listener);
 }
 

@@ -35,6 +35,14 @@ export function isBehind({ pinned, syncedRevisionId }: ConsumerView, head: Head)
   return !pinned && syncedRevisionId !== head.revisionId;
 }
 
+/** Whether a Secret is about to get the newest revision, as far as its controller reports. */
+export function isUnderWay(consumers: readonly ConsumerView[], head: Head | undefined): boolean {
+  if (head === undefined) return false;
+  return consumers.some(
+    (consumer) => !consumer.stale && ['healthy', 'progressing'].includes(consumer.health) && isBehind(consumer, head),
+  );
+}
+
 /** What the Secret holds: "revision 7", "revision 6, 1 behind". */
 export function shownRevision(consumer: ConsumerView, head: Head | undefined): string {
   const { syncedRevision, syncedRevisionId, pinned } = consumer;
