@@ -93,6 +93,20 @@ test('a mistyped filter is named and sends nothing; an unknown action finds noth
   expect(await lookAt(page, 'audit-empty')).toEqual([]);
 });
 
+test('a dry run reads as planned, and what was done as done', async () => {
+  const tried = await createOrganization(site.api, 'tried', ['a/b']);
+  const client = site.api.client(tried.owner.token);
+  await client.expectStatus(201, 'PUT', '/secrets/tried/a/b/KEY', { value: 'x' });
+  await client.expectStatus(201, 'POST', '/environments/tried/a', { slug: 'c' });
+  const copy = { from: { project: 'a', environment: 'b' }, mode: 'changed' };
+  await client.expectStatus(200, 'POST', '/environments/tried/a/c/copy', { ...copy, dryRun: true });
+  const { page } = await site.visitAs(tried.owner, '/orgs/tried/audit?action=environment.copy');
+  await rows(page).first().getByText('Planned').waitFor();
+  await client.expectStatus(200, 'POST', '/environments/tried/a/c/copy', copy);
+  await page.getByRole('button', { name: 'Refresh' }).click();
+  await rows(page).first().getByText('Done').waitFor();
+});
+
 test('two filters that are chosen before the page is rendered again both count', async () => {
   const { page } = await site.visitAs(acme.owner, '/orgs/acme/audit');
   await rows(page).first().waitFor();

@@ -7,8 +7,8 @@ import { sample } from './sample.ts';
 
 /**
  * The environment demo/shop/staging: what an environment looks like after some work. It has a history of two people, a
- * snapshot, a service token in use and one that leaked, and in the cluster a SecretSync that works, one that fails and a
- * restore that waits for approval.
+ * snapshot, service tokens of which one leaked and one is revoked, and in the cluster a SecretSync that works, one that fails
+ * and a restore that waits for approval.
  */
 
 const { organization, project } = sample;
@@ -65,6 +65,8 @@ async function makeTokens(api: Api, environmentId: string): Promise<void> {
   const common = { scope: 'environment', environmentId, permission: 'read' };
   await api.call('POST', tokens, { ...common, name: 'staging deploy', expiresInDays: 90 });
   await api.call('POST', tokens, { ...common, name: 'staging ci, was in a log', expiresInDays: 90 });
+  const former = await api.call<{ id: string }>('POST', tokens, { ...common, name: 'laptop of Dan, who left' });
+  await api.call('DELETE', `${tokens}/${former.id}`);
 }
 
 /** Applies what the cluster has of the environment. The restore is planned only while its snapshot exists. */

@@ -44,7 +44,7 @@ export function AuditTable({ entries, names, isFormer, linkTo }: AuditTableProps
             <Moment at={entry.at} />
           </td>
           <td className="grid-state">
-            <OutcomeStatus outcome={entry.outcome} />
+            <OutcomeStatus {...entry} />
           </td>
         </>
       )}
@@ -65,7 +65,9 @@ const outcomes: Readonly<Record<AuditEntryView['outcome'], readonly [tone: Tone,
   failed: ['warn', 'Failed'],
 };
 
-export function OutcomeStatus({ outcome }: Pick<AuditEntryView, 'outcome'>): ReactNode {
-  const [tone, word] = outcomes[outcome];
+/** What became of a request. A dry run has only planned. */
+export function OutcomeStatus({ outcome, target }: Pick<AuditEntryView, 'outcome' | 'target'>): ReactNode {
+  const isPlan = outcome === 'success' && target['dryRun'] === true;
+  const [tone, word] = isPlan ? (['neutral', 'Planned'] as const) : outcomes[outcome];
   return <Status tone={tone}>{word}</Status>;
 }

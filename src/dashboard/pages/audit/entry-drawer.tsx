@@ -15,9 +15,9 @@ export interface EntryDrawerProps {
 
 /** All of one entry. */
 export function EntryDrawer({ entry, onFilter, onClose }: EntryDrawerProps): ReactNode {
-  const { at, action, actor, target, outcome, sourceAddress, requestId, credential } = entry;
+  const { at, action, actor, target, sourceAddress, requestId, credential } = entry;
   return (
-    <Drawer title={action} actions={<OutcomeStatus outcome={outcome} />} onClose={onClose}>
+    <Drawer title={action} actions={<OutcomeStatus {...entry} />} onClose={onClose}>
       <Facts>
         <Fact name="When">
           <Moment at={at} />, at <span className="mono">{at}</span>
