@@ -135,10 +135,10 @@ export class Users {
 
   /**
    * Changes a user. Makes no user an instance admin as whom others can sign in (DomainError conflict,
-   * `refuseForeignSignIns`). A credential that goes back to another user who is no instance admin makes no instance admin and
-   * enables no user (DomainError forbidden). None of the tokens of a disabled user work from the next request on, until the user is
-   * enabled again; sessions end, and invitations of the user are withdrawn. Of a user who is disabled or demoted, ways to
-   * sign in as others end (`endCreatedSignIns`). Throws DomainError not_found, and conflict if the instance
+   * `refuseForeignSignIns`). A credential that goes back to another user who is no instance admin makes no instance admin
+   * and enables no user (DomainError forbidden). None of the tokens of a disabled user work from the next request on, until
+   * the user is enabled again; sessions end, and invitations of the user are withdrawn. Of a user who is disabled or
+   * demoted, ways to sign in as others end (`endCreatedSignIns`). Throws DomainError not_found, and conflict if the instance
    * would lose its last admin, or without `force` an organization its last owner who is not disabled. The audit of each
    * organization that loses its last owner, or an invitation, has the change too; instance admins appoint another
    * (`Members.appointOwner`). Only a user who is disabled gets another e-mail address: conflict if not, and if another user

@@ -92,8 +92,8 @@ export class Sessions {
 
   /**
    * Ends all of the caller's sessions, also the one this is asked with, the links that the caller created, the invitations
-   * that the caller sent, and the sign-in link that waits for the caller. The last one stays if the caller's credential goes back to another user, whose hold of
-   * the user the link may be meant to end.
+   * that the caller sent, and the sign-in link that waits for the caller. The last one stays if the caller's credential goes
+   * back to another user, whose hold of the user the link may be meant to end.
    */
   async endAll(access: PersonAccess<'session.end'>): Promise<void> {
     const { id: userId, tokenCreator } = access.caller.principal;

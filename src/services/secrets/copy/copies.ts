@@ -110,9 +110,9 @@ export class Copies {
 
   /**
    * Copies values in one revision, all or nothing. The values are decrypted and sealed again in this process. If nothing is
-   * to be changed, it makes no revision. Throws DomainError invalid_input for a copy of an environment to itself
-   * without a revision, not_found for an unknown revision of the source, version_mismatch, plan_outdated, quota_exceeded, key_unavailable, and
-   * what `changeEnvironmentOnce` throws.
+   * to be changed, it makes no revision. Throws DomainError invalid_input for a copy of an environment to itself without a
+   * revision, not_found for an unknown revision of the source, version_mismatch, plan_outdated, quota_exceeded,
+   * key_unavailable, and what `changeEnvironmentOnce` throws.
    */
   async copy(ends: CopyEnds, input: CopyInput): Promise<CopyAnswer> {
     const { destination } = ends;
