@@ -166,6 +166,18 @@ test('the state of a revision is restored as planned, without a snapshot', async
   expect((await entries(page)).join('\n')).toMatch(/Revision 4\s+Restore\s+of revision 1[\s\S]*bad release/);
 });
 
+test('the state of a revision is restored also if its entry is not loaded yet', async () => {
+  const { owner, client, path, secrets, values } = await scene('unloaded');
+  for (let round = 1; round <= 52; round++)
+    await client.expectStatus(200, 'PATCH', secrets, { set: { A: `a${round}` } });
+  const { page } = await site.visitAs(owner, `${path}?revision=1`);
+  await drawer(page).getByRole('button', { name: 'Restore this state' }).click();
+  await drawer(page).getByText('gets its earlier value').waitFor();
+  await drawer(page).getByRole('button', { name: 'Restore', exact: true }).click();
+  await page.getByText('Restored the state of revision 1, as revision 53.').waitFor();
+  expect(await values()).toEqual({ A: 'a1' });
+});
+
 test('if another user was faster, nothing is restored, and the new plan is shown', async () => {
   const { owner, client, path, secrets, values } = await scene('race');
   await client.expectStatus(200, 'PATCH', secrets, { set: { A: 'a1', B: 'b1' } });

@@ -42,7 +42,7 @@ export function restoreRequest(place: Place, choice: RestoreChoice): PlanRequest
 
 export interface CopyChoice {
   readonly from: Place;
-  /** The id of the revision of `from`. */
+  /** The id of the revision of `from`, or its number. */
   readonly revision: string;
   readonly mode: 'changed' | 'mirror';
   readonly keys?: { readonly include: readonly string[] } | { readonly exclude: readonly string[] };
@@ -53,7 +53,8 @@ export function copyRequest(place: Place, { from, revision, ...rest }: CopyChoic
   const { project, environment } = from;
   return {
     path: `/environments/${pathOf(place)}/copy`,
-    body: { from: { project, environment, revision }, ...rest },
+    // The body of a request has numbers as numbers.
+    body: { from: { project, environment, revision: /^\d+$/.test(revision) ? Number(revision) : revision }, ...rest },
   };
 }
 
