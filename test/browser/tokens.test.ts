@@ -121,6 +121,27 @@ test('a pasted token opens the token that it is, and is in no address', async ()
   }
 });
 
+test('a pasted token leads no user back who has left the page', async () => {
+  const leaked = await createToken('left-behind');
+  const { page } = await site.visitAs(acme.owner, '/orgs/acme/tokens');
+  const [asked, answered] = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()];
+  await page.route('**/api/v1/me', async (route) => {
+    if (route.request().headers()['authorization'] === undefined) return route.continue();
+    asked.resolve(undefined);
+    await answered.promise;
+    return route.continue();
+  });
+  await page.getByLabel('Filter, or paste a leaked token').fill(leaked.token);
+  await asked.promise;
+  await page.getByRole('link', { name: 'Audit' }).first().click();
+  await page.getByRole('heading', { name: 'Audit' }).waitFor();
+  const response = page.waitForResponse('**/api/v1/me');
+  answered.resolve(undefined);
+  await (await response).finished();
+  await page.waitForTimeout(200);
+  expect(new URL(page.url()).pathname).toBe('/orgs/acme/audit');
+});
+
 test('if the response to a creation is lost, the second click creates no other token', async () => {
   const { page } = await site.visitAs(acme.owner, '/orgs/acme/tokens');
   await page.getByRole('button', { name: 'New token' }).click();

@@ -1,11 +1,14 @@
-import { useSearchParams } from 'react-router';
+import { useLocation, useSearchParams } from 'react-router';
 import { hasTokenText } from '../text/token-text.ts';
 
 /** The filters of a list, in the query of the page's address. They are names and ids, and never values. */
 export interface Filters {
   /** Empty if it is not set. */
   readonly get: (name: string) => string;
-  /** Sets several at once; one that is empty or has a token is removed. It adds no entry to the history. */
+  /**
+   * Sets several at once; one that is empty or has a token is removed. It adds no entry to the history. On another page,
+   * to which the user went meanwhile, it does nothing.
+   */
   readonly set: (changes: Readonly<Record<string, string>>) => void;
   /** The query with changes, for a link. */
   readonly with: (changes: Readonly<Record<string, string>>) => string;
@@ -13,10 +16,14 @@ export interface Filters {
 
 export function useFilters(): Filters {
   const [query, setQuery] = useSearchParams();
+  const { pathname } = useLocation();
   return {
     get: (name) => query.get(name) ?? '',
     // Of the address itself: two changes at once are rendered once, and the second must not undo the first.
-    set: (changes) => setQuery(changed(new URLSearchParams(location.search), changes), { replace: true }),
+    set: (changes) => {
+      if (location.pathname !== pathname) return;
+      setQuery(changed(new URLSearchParams(location.search), changes), { replace: true });
+    },
     with: (changes) => `?${changed(query, changes).toString()}`,
   };
 }
