@@ -223,6 +223,35 @@ describe('a copy', () => {
   });
 });
 
+test('going back at once with other writes leaves each revision whole, and loses no write', async () => {
+  const keys = ['A', 'B', 'C', 'D'];
+  const all = (value: string): Record<string, string> => Object.fromEntries(keys.map((key) => [key, value]));
+  await calls.patch(all('one'));
+  await calls.patch({ ...all('two'), LATER: 'l' });
+  const states = { 1: all('one'), 2: { ...all('two'), LATER: 'l' } };
+  const input = { mode: 'mirror', keys: { exclude: ['OWN_*'] } } as const;
+  const done = await Promise.all(
+    Array.from({ length: 20 }, async (_, index) => {
+      const revision = index % 2 === 0 ? 1 : 2;
+      const [{ revision: after }] = await Promise.all([
+        copy(world.slugs.environment, { ...input, revision }),
+        calls.patch({ ...all(`w${index}`), [`OWN_${index}`]: 'kept' }),
+      ]);
+      return { after, state: states[revision] };
+    }),
+  );
+  const valuesAt = async (revision?: number): Promise<(readonly [string, string])[]> => {
+    const access = await world.onEnvironment(world.developer.caller, 'secret.list');
+    const { secrets } = await services.secrets.list(access, revision === undefined ? {} : { revision });
+    return secrets.map(({ key, value }) => [key, value.reveal()]);
+  };
+  for (const { after, state } of done) {
+    const values = (await valuesAt(after)).filter(([key]) => !key.startsWith('OWN_'));
+    expect(Object.fromEntries(values)).toEqual(state);
+  }
+  expect((await valuesAt()).filter(([key]) => key.startsWith('OWN_'))).toHaveLength(20);
+});
+
 describe('the plan of a copy', () => {
   test('says what the copy then does, and changes nothing', async () => {
     const { slug } = await filled();
