@@ -81,6 +81,25 @@ test('a rollback after a change of another user is refused, and says so', async 
   expect(await present('RACE')).toBe('three');
 });
 
+test('if the response to a rollback is lost, the second click makes no other version', async () => {
+  const page = await open('LOST', ['one', 'two']);
+  await page.route(
+    '**/rollback',
+    async (route) => {
+      await route.fetch();
+      await route.abort();
+    },
+    { times: 1 },
+  );
+  await version(page, 1).getByRole('button', { name: 'Roll back' }).click();
+  await version(page, 1).getByRole('button', { name: 'Roll back to v1' }).click();
+  await version(page, 1).getByText('The server could not be reached.').waitFor();
+  await version(page, 3).getByText('Present').waitFor();
+  await version(page, 1).getByRole('button', { name: 'Roll back to v1' }).click();
+  await page.getByText('Version 3 has the value of version 1.').waitFor();
+  expect(await version(page, 4).count()).toBe(0);
+});
+
 test('destroys a value, after a decision about other versions that have it', async () => {
   const page = await open('LEAK', ['leaked', 'other', 'leaked', 'fresh']);
   expect(await version(page, 4).getByRole('button', { name: 'Destroy' }).count()).toBe(0);

@@ -17,6 +17,8 @@ export interface RollbackFormProps {
 /** Asks before a key gets the value of an earlier version. */
 export function RollbackForm({ name, place, target, present, onDone }: RollbackFormProps): ReactNode {
   const rollback = useRollback(place, name);
+  // A repetition after a lost response expects the same version as the first request, so that it is the same request.
+  const [seen, setSeen] = useState<number | undefined>(present);
   const [comment, setComment] = useState('');
   const id = useId();
   const first = useFirstFocus<HTMLInputElement>();
@@ -24,8 +26,11 @@ export function RollbackForm({ name, place, target, present, onDone }: RollbackF
     event.preventDefault();
     if (rollback.isPending) return;
     rollback.mutate(
-      { targetVersion: target, expectedVersion: present, comment: comment.trim() },
-      { onSuccess: ({ version }) => onDone(`Version ${version} has the value of version ${target}.`) },
+      { targetVersion: target, expectedVersion: seen ?? present, comment: comment.trim() },
+      {
+        onSuccess: ({ version }) => onDone(`Version ${version} has the value of version ${target}.`),
+        onError: ({ code }) => void (code === 'version_mismatch' && setSeen(undefined)),
+      },
     );
   };
   return (
