@@ -64,7 +64,7 @@ test('a draft becomes a plan, and the plan one revision with a comment', async (
   // The draft stays while the user looks at another page of the dashboard.
   await page.getByRole('link', { name: 'Overview' }).click();
   await page.goBack();
-  await page.getByRole('button', { name: 'Review' }).click();
+  await page.getByRole('button', { name: 'Review', exact: true }).click();
   expect(await review(page).getByRole('list', { name: 'Changes' }).getByRole('listitem').allInnerTexts()).toEqual([
     expect.stringMatching(/Changed:\s+A\s+v1 gets a new value/),
     expect.stringMatching(/Deleted:\s+B\s+v1 is deleted/),
@@ -143,7 +143,7 @@ test('a pasted .env shows what it adds, sets and cuts, and its faults by line wi
   expect(await found.innerText()).toMatch(/line 2 NEW \$ stands for itself here/);
   expect(await lookAt(page, 'paste')).toEqual([]);
   await page.getByRole('button', { name: 'Add 5 changes to the draft' }).click();
-  await page.getByRole('button', { name: 'Review' }).click();
+  await page.getByRole('button', { name: 'Review', exact: true }).click();
   await page.getByRole('button', { name: 'Commit' }).click();
   await page.getByText('Saved as revision 2: 3 set, 2 deleted.').waitFor();
   expect(await values()).toEqual({ A: 'a9', NEW: 'n$1', HASH: 'h#x' });
@@ -173,11 +173,11 @@ test('two browsers edit at the same time: the later one sees base, theirs and it
   await setKey(second, 'A', 'a-theirs-not');
   await setKey(second, 'B', 'b-second');
   await setKey(first, 'A', 'a-first');
-  await first.getByRole('button', { name: 'Review' }).click();
+  await first.getByRole('button', { name: 'Review', exact: true }).click();
   await first.getByRole('button', { name: 'Commit' }).click();
   await first.getByText('Saved as revision 2').waitFor();
 
-  await second.getByRole('button', { name: 'Review' }).click();
+  await second.getByRole('button', { name: 'Review', exact: true }).click();
   await second.getByRole('button', { name: 'Commit' }).click();
   await second.getByText('Nothing was saved, and your draft is complete.').waitFor();
   expect(await values()).toEqual({ A: 'a-first', B: 'b1', C: 'c1' });
@@ -201,7 +201,7 @@ test('a conflict shows before the commit too, and taking theirs leaves the key a
   await deleteKey(page, 'B');
   await client.expectStatus(200, 'PATCH', '/secrets/early/shop/production', { set: { A: 'theirs' }, delete: ['B'] });
   await page.getByText('1 conflict').waitFor();
-  await page.getByRole('button', { name: 'Review' }).click();
+  await page.getByRole('button', { name: 'Review', exact: true }).click();
   await page.getByRole('button', { name: 'Take theirs: A' }).click();
   await page.getByText('Nothing is left to change.').waitFor();
   expect(await values()).toEqual({ A: 'theirs', C: 'c1' });
@@ -214,7 +214,7 @@ test('a failing commit says why and keeps the draft', async () => {
   await page.route('**/api/v1/secrets/fail/shop/production', (route) =>
     route.request().method() === 'PATCH' ? route.abort() : route.continue(),
   );
-  await page.getByRole('button', { name: 'Review' }).click();
+  await page.getByRole('button', { name: 'Review', exact: true }).click();
   await page.getByRole('button', { name: 'Commit' }).click();
   await review(page).getByRole('alert').waitFor();
   await page.getByRole('button', { name: 'Back' }).click();
