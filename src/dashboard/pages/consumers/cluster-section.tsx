@@ -1,7 +1,6 @@
 import { type ReactNode, useId, useState } from 'react';
 import { Button } from '../../parts/button.tsx';
-import { Moment } from '../../parts/moment.tsx';
-import { Status } from '../../parts/status.tsx';
+import { ClusterState } from '../../parts/cluster-state.tsx';
 import type { ClusterConsumers, Head } from '../../text/consumers.ts';
 import type { Place } from '../../text/place.ts';
 import { ConsumerRow } from './consumer-row.tsx';
@@ -27,16 +26,7 @@ export function ClusterSection({ cluster, place, head }: ClusterSectionProps): R
         <h2 id={id} className="mono">
           {name}
         </h2>
-        <Status tone={isStale ? 'warn' : 'good'}>{isStale ? 'Stale' : 'Reporting'}</Status>
-        <span className="muted small">
-          {seenAt === null ? (
-            'never seen'
-          ) : (
-            <>
-              seen <Moment at={seenAt} />
-            </>
-          )}
-        </span>
+        <ClusterState isStale={isStale} seenAt={seenAt} />
         <span className="group-count">{consumers.length.toLocaleString('en')}</span>
         {isStale ? <p className="muted">What is below may be old: the controller has stopped reporting.</p> : undefined}
       </header>

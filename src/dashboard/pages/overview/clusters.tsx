@@ -1,6 +1,5 @@
 import type { ReactNode } from 'react';
-import { Moment } from '../../parts/moment.tsx';
-import { Status } from '../../parts/status.tsx';
+import { ClusterState } from '../../parts/cluster-state.tsx';
 import type { ClusterSummary } from '../../text/fleet-summary.ts';
 
 /** The clusters that read the organization, and when each last reported everything. */
@@ -26,16 +25,7 @@ export function Clusters({ clusters }: { readonly clusters: readonly ClusterSumm
                 {name}
               </th>
               <td className="cluster-state">
-                <Status tone={isStale ? 'warn' : 'good'}>{isStale ? 'Stale' : 'Reporting'}</Status>{' '}
-                <span className="muted small">
-                  {seenAt === null ? (
-                    'never seen'
-                  ) : (
-                    <>
-                      seen <Moment at={seenAt} />
-                    </>
-                  )}
-                </span>
+                <ClusterState isStale={isStale} seenAt={seenAt} />
               </td>
               <td className="cell-number">{consumers}</td>
             </tr>
