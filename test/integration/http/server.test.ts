@@ -273,13 +273,15 @@ describe('listening', () => {
 
   test('ends when requests under way are answered, and idle connections do not hold it up', async () => {
     const answering = Promise.withResolvers<void>();
+    const received = Promise.withResolvers<void>();
     const server = await HttpServer.listen((_request, response) => {
+      received.resolve();
       void answering.promise.then(() => response.end('done'));
     }, local);
     const idle = connect(server.port, '127.0.0.1');
     await once(idle, 'connect');
     const arrived = once(request({ port: server.port, host: '127.0.0.1' }).end(), 'response');
-    await pause(50);
+    await received.promise;
     let isClosed = false;
     const closed = server.close(60_000).then(() => (isClosed = true));
     await pause(150);
@@ -293,10 +295,11 @@ describe('listening', () => {
   });
 
   test('ends at the latest when its time is up', async () => {
-    const server = await HttpServer.listen(() => {}, local);
+    const received = Promise.withResolvers<void>();
+    const server = await HttpServer.listen(() => received.resolve(), local);
     const asked = request({ port: server.port, host: '127.0.0.1' }).end();
     const failed = once(asked, 'error');
-    await pause(50);
+    await received.promise;
     const startedAt = performance.now();
     await server.close(200);
     expect(performance.now() - startedAt).toBeGreaterThan(150);
