@@ -4,6 +4,7 @@ import type { MemberView } from '../../wire/members.ts';
 import type { RoleBindingListView, RoleBindingView } from '../../wire/role-bindings.ts';
 import type { CreatedInvitationView } from '../../wire/sign-in-links.ts';
 import { ApiError, callApi } from './client.ts';
+import { readPages } from './pages.ts';
 import { useChange } from './use-change.ts';
 
 export type Role = MemberView['role'];
@@ -13,8 +14,6 @@ export interface RolePlace {
   readonly project: string | null;
   readonly environment: string | null;
 }
-
-const maxPages = 20;
 
 /**
  * The roles at places of an organization and within them, by place and subject. The places are those that the user may list:
@@ -27,22 +26,12 @@ export function useRoles(
   const homes = places.map((place) => rolesPath(organization, place));
   return useQuery<readonly RoleBindingView[], ApiError>({
     queryKey: ['roles', organization, ...homes],
-    queryFn: async () => (await Promise.all(homes.map(rolesBelow))).flat(),
+    queryFn: async () => {
+      const pages = await Promise.all(homes.map((home) => readPages<RoleBindingListView>(home)));
+      return pages.flat().flatMap(({ roles }) => roles);
+    },
     enabled: homes.length > 0,
   });
-}
-
-async function rolesBelow(home: string): Promise<readonly RoleBindingView[]> {
-  const found: RoleBindingView[] = [];
-  let cursor: string | null = null;
-  for (let page = 0; page < maxPages; page += 1) {
-    const query: string = cursor === null ? '' : `?cursor=${encodeURIComponent(cursor)}`;
-    const { roles, nextCursor }: RoleBindingListView = await callApi<RoleBindingListView>(home + query);
-    found.push(...roles);
-    if (nextCursor === null) break;
-    cursor = nextCursor;
-  }
-  return found;
 }
 
 /** The invitations to an organization that wait, for its admins. */
