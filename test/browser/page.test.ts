@@ -29,6 +29,47 @@ test('the page runs under its policy, and requests nothing of another host', asy
   await context.close();
 });
 
+test.each([
+  ['without its scripts', /\.js$/],
+  ['without any of its files', /\/assets\//],
+])('a page %s, as in the middle of an upgrade, says so and offers to reload', async (_, missing) => {
+  const context = await browser.newContext();
+  const { page } = await watchedPage(context);
+  // The server has no file of this name, as a replica of another release has none.
+  await page.route(missing, (route) =>
+    route.continue({
+      url: route
+        .request()
+        .url()
+        .replace(/[^/]*$/, 'other-12345678.js'),
+    }),
+  );
+  await page.goto(`http://localhost:${api.port}`);
+  await page.getByRole('heading', { name: 'The dashboard has not started' }).waitFor();
+  await page.unroute(missing);
+  await page.getByRole('link', { name: 'Reload the page' }).click();
+  await page.getByRole('heading', { name: 'Sign in to Keyframe' }).waitFor();
+  await context.close();
+});
+
+test('a page that starts late shows nothing else before', async () => {
+  const context = await browser.newContext();
+  const { page } = await watchedPage(context);
+  const arrived = Promise.withResolvers<void>();
+  await page.route(/\.js$/, async (route) => {
+    await arrived.promise;
+    await route.continue();
+  });
+  await page.goto(`http://localhost:${api.port}`, { waitUntil: 'commit' });
+  await page.locator('.not-started').waitFor({ state: 'attached' });
+  // Once its styles apply.
+  await page.locator('.not-started').waitFor({ state: 'hidden' });
+  arrived.resolve();
+  await page.getByRole('heading', { name: 'Sign in to Keyframe' }).waitFor();
+  expect(await page.locator('.not-started').count()).toBe(0);
+  await context.close();
+});
+
 test('the browser refuses what the policy refuses: text as HTML, inline scripts and styles, another host', async () => {
   const context = await browser.newContext();
   const { page, complaints } = await watchedPage(context);
