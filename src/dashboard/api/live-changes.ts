@@ -12,8 +12,8 @@ const [firstPauseMs, maxPauseMs] = [1_000, 30_000];
 const gatherMs = 250;
 
 /**
- * Requests the keys and the history of an environment again after each change of any user, which its stream reports. While the page is hidden
- * the stream is closed: a browser has few connections to a server.
+ * Requests the keys and the history of an environment again after each change of any user, which its stream reports. While
+ * the page is hidden the stream is closed: a browser has few connections to a server.
  */
 export function useLiveChanges(place: Place): void {
   const client = useQueryClient();
