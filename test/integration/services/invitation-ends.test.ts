@@ -24,17 +24,6 @@ withWorlds((given) => {
 
 const read = (caller: Caller): Promise<string> => outcomeOf(secretCalls(services, world, caller).read());
 
-/** The outcome of each invitation of a user, oldest first. */
-async function outcomes(userId: string): Promise<(string | null)[]> {
-  const rows = await services.database.prisma.invitation.findMany({ where: { userId }, orderBy: { createdAt: 'asc' } });
-  return rows.map(({ outcome }) => outcome);
-}
-
-async function audited(action: string): Promise<object | null> {
-  const where = { organizationId: world.organization.id, action };
-  return services.database.prisma.auditEntry.findFirst({ where, orderBy: { id: 'desc' } });
-}
-
 describe('an invitation ends without a role', () => {
   const ends: Readonly<Record<string, (invitation: InvitationRecord, user: TestUser) => Promise<unknown>>> = {
     'when the user declines': (invitation, user) => calls.decline(user, invitation),
@@ -76,7 +65,7 @@ describe('an invitation ends without a role', () => {
     const second = await calls.invite('membership', stranger, 'viewer');
     await calls.withdraw(admin, second);
     await expect(calls.decline(stranger, second)).rejects.toMatchObject({ code: 'conflict' });
-    expect(await outcomes(stranger.id)).toEqual(['declined', 'withdrawn']);
+    expect(await calls.outcomes(stranger)).toEqual(['declined', 'withdrawn']);
   });
 
   test('and is refused after a server of an earlier release deleted its place', async () => {
@@ -115,7 +104,10 @@ describe('the invitations of an organization', () => {
     const access = await other.onOrganization(other.owner.caller, 'invitation.withdraw');
     await expect(services.invitations.withdraw(access, invitation.id)).rejects.toMatchObject({ code: 'not_found' });
     await calls.withdraw(admin, invitation);
-    expect(await audited('invitation.withdraw')).toMatchObject({ actorId: admin.id, target: { userId: stranger.id } });
+    expect(await calls.audited('invitation.withdraw')).toMatchObject({
+      actorId: admin.id,
+      target: { userId: stranger.id },
+    });
   });
 
   test.each([

@@ -31,17 +31,6 @@ withWorlds((given) => {
 
 const read = (caller: Caller): Promise<string> => outcomeOf(secretCalls(services, world, caller).read());
 
-/** The outcome of each invitation of a user, oldest first; null for one that waits. */
-async function outcomes(userId: string): Promise<(string | null)[]> {
-  const rows = await services.database.prisma.invitation.findMany({ where: { userId }, orderBy: { createdAt: 'asc' } });
-  return rows.map(({ outcome }) => outcome);
-}
-
-async function audited(action: string): Promise<object | null> {
-  const where = { organizationId: world.organization.id, action };
-  return services.database.prisma.auditEntry.findFirst({ where, orderBy: { id: 'desc' } });
-}
-
 describe('a user who has no role of their own in the organization', () => {
   test('has none until they accept, and is shown the place, the role and who invited', async () => {
     const { stranger, admin, slugs } = world;
@@ -112,7 +101,7 @@ describe('inviting again', () => {
   test('with the same role changes nothing', async () => {
     const first = await calls.invite('project', world.stranger, 'viewer');
     expect(await calls.invite('project', world.stranger, 'viewer')).toEqual(first);
-    expect(await outcomes(world.stranger.id)).toEqual([null]);
+    expect(await calls.outcomes(world.stranger)).toEqual([null]);
   });
 
   test('with another role, by another user or to confirm tokens replaces the invitation', async () => {
@@ -123,7 +112,7 @@ describe('inviting again', () => {
     const access = await world.onOrganization(owner.caller, 'member.set');
     const wanted = { role: 'developer', confirmTokens: true } as const;
     const { invitation } = (await services.members.set(access, { id: stranger.id }, wanted)) as Invited;
-    expect(await outcomes(stranger.id)).toEqual(['replaced', 'replaced', 'replaced', null]);
+    expect(await calls.outcomes(stranger)).toEqual(['replaced', 'replaced', 'replaced', null]);
     for (const replaced of [first, second, third]) {
       await expect(calls.accept(stranger, replaced)).rejects.toMatchObject({
         code: 'conflict',
@@ -150,7 +139,7 @@ describe('inviting again', () => {
     await calls.accept(stranger, await calls.invite('project', stranger, 'viewer'));
     expect(await roles.set('environment', admin.caller, { id: stranger.id }, 'admin')).toMatchObject({ isNew: true });
     expect(await calls.own(stranger)).toEqual([]);
-    expect(new Set(await outcomes(stranger.id))).toEqual(new Set(['accepted', 'replaced']));
+    expect(new Set(await calls.outcomes(stranger))).toEqual(new Set(['accepted', 'replaced']));
   });
 });
 
@@ -189,12 +178,12 @@ describe('accepting', () => {
       email: stranger.email,
       role: 'developer',
     };
-    expect(await audited('environment.set_role')).toMatchObject({
+    expect(await calls.audited('environment.set_role')).toMatchObject({
       actorId: admin.id,
       target: { invitationId: invitation.id, role: 'developer', from: null },
     });
     await calls.accept(stranger, invitation);
-    expect(await audited('invitation.accept')).toMatchObject({
+    expect(await calls.audited('invitation.accept')).toMatchObject({
       actorId: stranger.id,
       outcome: 'success',
       target: { ...about, invitedById: admin.id, invitedByEmail: admin.email },
@@ -212,7 +201,7 @@ describe('accepting', () => {
     const invitation = await calls.invite('membership', stranger, 'admin');
     await services.members.set(member, { id: admin.id }, { role: 'developer' });
     await expect(calls.accept(stranger, invitation)).rejects.toMatchObject(refused);
-    expect(await audited('invitation.accept')).toMatchObject({ outcome: 'failed', actorId: stranger.id });
+    expect(await calls.audited('invitation.accept')).toMatchObject({ outcome: 'failed', actorId: stranger.id });
     await services.members.remove(remove, { id: admin.id });
     await expect(calls.accept(stranger, invitation)).rejects.toMatchObject(refused);
     expect(await read(stranger.caller)).toBe('not_found');
@@ -291,7 +280,9 @@ describe('consent with a token that another user created', () => {
     const root = await createUser(services, { instanceAdmin: true });
     const user = await createdBy(root);
     await calls.accept(user, await calls.invite('membership', user, 'viewer'));
-    expect(await audited('invitation.accept')).toMatchObject({ credentialCreator: { id: root.id, derived: false } });
+    expect(await calls.audited('invitation.accept')).toMatchObject({
+      credentialCreator: { id: root.id, derived: false },
+    });
   });
 
   test('does not count if that user is none any more, to accept or to decline', async () => {
@@ -312,7 +303,7 @@ describe('consent with a token that another user created', () => {
         });
       }
     }
-    expect(await outcomes(user.id)).toEqual([null]);
+    expect(await calls.outcomes(user)).toEqual([null]);
   });
 
   test('counts for tokens of the server, and for those whose creator is unknown', async () => {

@@ -73,4 +73,17 @@ export class InvitationCalls {
     const data = { expiresAt: new Date(Date.now() - 1000) };
     await this.#services.database.prisma.invitation.update({ where: { id }, data });
   }
+
+  /** The outcome of each invitation of a user, oldest first; null for one that waits. */
+  async outcomes({ id: userId }: { readonly id: string }): Promise<(string | null)[]> {
+    const { invitation } = this.#services.database.prisma;
+    const rows = await invitation.findMany({ where: { userId }, orderBy: { createdAt: 'asc' } });
+    return rows.map(({ outcome }) => outcome);
+  }
+
+  /** The newest audit entry of an action in the organization. */
+  async audited(action: string): Promise<object | null> {
+    const where = { organizationId: this.#world.organization.id, action };
+    return this.#services.database.prisma.auditEntry.findFirst({ where, orderBy: { id: 'desc' } });
+  }
 }
