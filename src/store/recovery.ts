@@ -153,10 +153,14 @@ export async function endAllSignInLinks(tx: Transaction, before: Date | null): P
 }
 
 /**
- * Removes sign-ins under way, and the groups of earlier sign-ins: users may have been removed from them since the backup.
+ * Removes sign-ins under way, of browsers and of commands, and the groups of earlier sign-ins: users may have been removed
+ * from them since the backup.
  */
 export async function forgetSignIns(tx: Transaction): Promise<void> {
   await tx.run`DELETE FROM sign_in_flow`;
+  // One that a server holds waits for a table that this transaction has locked. Its session has ended.
+  await tx.run`
+    DELETE FROM login_request WHERE id IN (SELECT id FROM login_request ORDER BY id FOR UPDATE SKIP LOCKED)`;
   await tx.run`DELETE FROM group_member`;
 }
 

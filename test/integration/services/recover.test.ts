@@ -55,6 +55,8 @@ describe('a recovery', () => {
     const sql = (text: string) => site.database.pool.query(text);
     await sql(`INSERT INTO group_member SELECT id, 'platform', 'infinity' FROM app_user`);
     await sql(`INSERT INTO sign_in_flow VALUES (sha256('x'), '/', false, false, NULL, 'infinity')`);
+    await sql(`INSERT INTO login_request (id, code_hash, code_challenge, is_device, expires_at)
+      VALUES (gen_random_uuid(), sha256('y'), sha256('z'), true, 'infinity')`);
     const usable = () => site.services.authentication.authenticateSession(token.reveal(), { isActivity: false });
     expect(await usable()).toMatchObject({ id: viewer.id });
     // All of the tokens are newer than this moment, and the session was in the backup.
@@ -63,9 +65,9 @@ describe('a recovery', () => {
     await site.database.pool.query(`UPDATE personal_token SET created_at = $1`, [restoredAt]);
     expect(await site.run({ before: restoredAt })).toMatchObject({ personalTokens: 0, sessions: 1 });
     await expect(usable()).rejects.toMatchObject({ fault: 'revoked' });
-    const left =
-      'SELECT (SELECT count(*)::int FROM group_member) AS groups, (SELECT count(*)::int FROM sign_in_flow) AS flows';
-    expect((await sql(left)).rows).toEqual([{ groups: 0, flows: 0 }]);
+    const left = `SELECT (SELECT count(*)::int FROM group_member) AS groups,
+      (SELECT count(*)::int FROM sign_in_flow) AS flows, (SELECT count(*)::int FROM login_request) AS commands`;
+    expect((await sql(left)).rows).toEqual([{ groups: 0, flows: 0, commands: 0 }]);
   });
 
   test('closes sign-in, and a repetition for the same restore leaves it as an instance admin has set it', async () => {
