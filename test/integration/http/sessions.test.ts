@@ -28,6 +28,11 @@ async function signIn(user: TestUser = world.owner): Promise<SignedInBrowser> {
   return SignedInBrowser.signIn(api, user.token);
 }
 
+function streamUrl(): string {
+  const { organization, project, environment } = world.slugs;
+  return `http://127.0.0.1:${api.port}/api/v1/changes/${organization}/${project}/${environment}`;
+}
+
 async function sql(text: string, ...values: unknown[]): Promise<void> {
   await api.services.database.pool.query(text, values);
 }
@@ -88,6 +93,25 @@ describe('a session', () => {
       await browser.expectStatus(200, 'GET', '/me');
     },
   );
+
+  test('gets no header that lets another site read a response, also not when its browser asks first', async () => {
+    const browser = await signIn();
+    const origin = 'https://evil.example';
+    const asks = {
+      origin,
+      'access-control-request-method': 'GET',
+      'access-control-request-headers': 'x-keyframe-csrf',
+    };
+    const answers = [
+      await browser.sendAs({ ...browser.headers, origin }, 'GET', '/me'),
+      await browser.sendAs({ origin, 'sec-fetch-site': 'cross-site' }, 'GET', '/me'),
+      await browser.sendAs(asks, 'OPTIONS', '/me'),
+      await api.client(world.owner.token).send('GET', '/me', undefined, { origin }),
+    ];
+    for (const { headers } of answers) {
+      expect([...headers.keys()].filter((name) => name.startsWith('access-control-'))).toEqual([]);
+    }
+  });
 
   test('of an old browser counts for pages of this server', async () => {
     const browser = await signIn();
@@ -212,6 +236,18 @@ describe('the end of a session', () => {
     await sql(`UPDATE session SET last_used_at = last_used_at - interval '61 seconds' WHERE id = $1`, id);
     await expectEnded(browser);
 
+    const watching = await signIn();
+    await sql(idle, await watching.id(), 29);
+    const stream = await EventReader.open(streamUrl(), undefined, { ...watching.headers, cookie: watching.cookie });
+    await stream.take(1);
+    stream.close();
+    await api.services.usage.drain();
+    await sql(
+      `UPDATE session SET last_used_at = last_used_at - interval '61 seconds' WHERE id = $1`,
+      await watching.id(),
+    );
+    await expectEnded(watching);
+
     const used = await signIn();
     await sql(idle, await used.id(), 29);
     await used.expectStatus(200, 'GET', '/me');
@@ -223,10 +259,8 @@ describe('the end of a session', () => {
   });
 
   test('ends its streams at once', async () => {
-    const { organization, project, environment } = world.slugs;
     const browser = await signIn(world.viewer);
-    const url = `http://127.0.0.1:${api.port}/api/v1/changes/${organization}/${project}/${environment}`;
-    const reader = await EventReader.open(url, undefined, { ...browser.headers, cookie: browser.cookie });
+    const reader = await EventReader.open(streamUrl(), undefined, { ...browser.headers, cookie: browser.cookie });
     try {
       await reader.take(1);
       await api.client(world.viewer.token).expectStatus(204, 'DELETE', `/sessions/${await browser.id()}`);
