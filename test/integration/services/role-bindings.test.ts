@@ -45,6 +45,50 @@ describe('a role by place', () => {
     expect(await outcomeOf(world.onOrganization(inProject.caller, 'member.list'))).toBe('forbidden');
   });
 
+  test('counts in no other project of the organization', async () => {
+    await services.projects.create(await world.onOrganization(world.owner.caller, 'project.create'), { slug: 'other' });
+    const there = { organization: world.slugs.organization, project: 'other' };
+    await services.environments.create(await services.access.project(world.owner.caller, 'environment.create', there), {
+      slug: world.slugs.environment,
+    });
+    for (const level of ['project', 'environment'] as const) {
+      const { caller } = await roles.user(level, 'admin');
+      expect(await outcomeOf(services.access.project(caller, 'project.read', there))).toBe('not_found');
+      expect(await outcomeOf(services.access.environment(caller, 'secret.read', { ...world.slugs, ...there }))).toBe(
+        'not_found',
+      );
+    }
+  });
+
+  test('is found with one statement, also among ten thousand others', async () => {
+    const { pool } = services.database;
+    const { caller, id } = await roles.user('environment', 'developer');
+    await pool.query(
+      `WITH users AS (
+         INSERT INTO app_user (id, email) SELECT gen_random_uuid(), 'crowd-' || n || '@example.com'
+         FROM generate_series(1, 5000) n RETURNING id
+       ), subjects AS (
+         SELECT id AS user_id, NULL AS group_name FROM users
+         UNION ALL SELECT NULL, 'crowd-' || n FROM generate_series(1, 5000) n
+       )
+       INSERT INTO role_binding (id, organization_id, project_id, user_id, group_name, role)
+       SELECT gen_random_uuid(), b.organization_id, b.project_id, s.user_id, s.group_name, 'viewer'::role
+       FROM subjects s, role_binding b WHERE b.user_id = $1`,
+      [id],
+    );
+    await pool.query(
+      `INSERT INTO group_member (user_id, group_name, expires_at)
+       SELECT $1, 'crowd-' || n, now() + interval '1 day' FROM generate_series(1, 50) n`,
+      [id],
+    );
+    let statements = 0;
+    const count = (): void => void (statements += 1);
+    pool.on('acquire', count);
+    const access = await services.access.environment(caller, 'secret.write', world.slugs);
+    pool.off('acquire', count);
+    expect([access.environmentId, statements]).toEqual([world.environment.id, 1]);
+  });
+
   test('shows the way to it, without what lies beside it', async () => {
     await sibling();
     await services.projects.create(await world.onOrganization(world.owner.caller, 'project.create'), { slug: 'other' });
