@@ -229,3 +229,20 @@ test('a failing commit says why and keeps the draft', async () => {
   await page.reload();
   expect(await asked).toBe('beforeunload');
 });
+
+test('a selection that is dragged out of a field does not close the panel', async () => {
+  const { owner, path } = await scene('drag');
+  const { page } = await site.visitAs(owner, path);
+  await page.getByRole('button', { name: 'Paste a .env' }).click();
+  const field = page.getByLabel('Lines of KEY=value');
+  await field.fill('A=typed');
+  const box = await field.boundingBox();
+  if (box === null) throw new Error('the field is not on the page');
+  await page.mouse.move(box.x + 40, box.y + 15);
+  await page.mouse.down();
+  await page.mouse.move(20, box.y + 15, { steps: 4 });
+  await page.mouse.up();
+  expect(await field.inputValue()).toBe('A=typed');
+  await page.mouse.click(20, box.y + 15);
+  await field.waitFor({ state: 'detached' });
+});

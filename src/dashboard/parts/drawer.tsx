@@ -28,10 +28,17 @@ export function Drawer({ title, actions, wide = false, onClose, children, foot }
   }, []);
   useEffect(() => {
     const element = dialog.current;
-    // A click beside it: all of its content is in the element within.
-    const onClick = (event: MouseEvent): void => void (event.target === element && onClose());
+    // A click beside it: all of its content is in the element within. A selection that is dragged out of a field also ends
+    // with a click there, and closes nothing.
+    let begin: EventTarget | null = null;
+    const onDown = (event: PointerEvent): void => void (begin = event.target);
+    const onClick = (event: MouseEvent): void => void (event.target === element && begin === element && onClose());
+    element?.addEventListener('pointerdown', onDown);
     element?.addEventListener('click', onClick);
-    return () => element?.removeEventListener('click', onClick);
+    return () => {
+      element?.removeEventListener('pointerdown', onDown);
+      element?.removeEventListener('click', onClick);
+    };
   }, [onClose]);
   return (
     <dialog
