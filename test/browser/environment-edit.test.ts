@@ -230,6 +230,55 @@ test('a failing commit says why and keeps the draft', async () => {
   expect(await asked).toBe('beforeunload');
 });
 
+test('a commit whose panel is closed before its response arrives is reported, and is no draft any more', async () => {
+  const { owner, path, values } = await scene('closed');
+  const { page } = await site.visitAs(owner, path);
+  await setKey(page, 'A', 'a2');
+  const isHeld = Promise.withResolvers<undefined>();
+  await page.route('**/api/v1/secrets/closed/shop/production', async (route) => {
+    if (route.request().method() !== 'PATCH') return route.continue();
+    const response = await route.fetch();
+    await isHeld.promise;
+    return route.fulfill({ response });
+  });
+  await page.getByRole('button', { name: 'Review', exact: true }).click();
+  await page.getByRole('button', { name: 'Commit' }).click();
+  await page.keyboard.press('Escape');
+  await review(page).waitFor({ state: 'detached' });
+  await setKey(page, 'B', 'b2');
+  await page.getByText('2 changes not saved').waitFor();
+  isHeld.resolve(undefined);
+  await page.getByText('Saved as revision 2: 1 set.').waitFor();
+  await page.getByText('1 change not saved').waitFor();
+  expect(await page.getByText('conflict').count()).toBe(0);
+  expect(await values()).toEqual({ A: 'a2', B: 'b1', C: 'c1' });
+});
+
+test('if the response to a commit is lost, no other user is blamed, and the same values make no version', async () => {
+  const { owner, path, values } = await scene('lost');
+  const { page } = await site.visitAs(owner, path);
+  await setKey(page, 'A', 'a2');
+  let isFirst = true;
+  await page.route('**/api/v1/secrets/lost/shop/production', async (route) => {
+    if (route.request().method() !== 'PATCH' || !isFirst) return route.continue();
+    isFirst = false;
+    await route.fetch();
+    return route.abort();
+  });
+  await page.getByRole('button', { name: 'Review', exact: true }).click();
+  await page.getByRole('button', { name: 'Commit' }).click();
+  await review(page).getByText('it may be saved already').waitFor();
+  await page.getByRole('button', { name: 'Show values' }).click();
+  await review(page)
+    .getByText(/^Theirs v2$/)
+    .waitFor();
+  expect(await review(page).innerText()).not.toContain('Another user');
+  await page.getByRole('button', { name: 'Keep yours: A' }).click();
+  await page.getByRole('button', { name: 'Commit' }).click();
+  await page.getByText('Saved as revision 2: 1 had this value already.').waitFor();
+  expect(await values()).toEqual({ A: 'a2', B: 'b1', C: 'c1' });
+});
+
 test('a selection that is dragged out of a field does not close the panel', async () => {
   const { owner, path } = await scene('drag');
   const { page } = await site.visitAs(owner, path);
@@ -245,4 +294,22 @@ test('a selection that is dragged out of a field does not close the panel', asyn
   expect(await field.inputValue()).toBe('A=typed');
   await page.mouse.click(20, box.y + 15);
   await field.waitFor({ state: 'detached' });
+});
+
+test('the history has a commit at once, also without the stream', async () => {
+  const { owner, path } = await scene('stale');
+  const { page } = await site.visitAs(owner, `${path}/history`);
+  await page.route('**/api/v1/changes/**', (route) =>
+    route.request().headers()['accept'] === 'text/event-stream' ? route.abort() : route.continue(),
+  );
+  await page.reload();
+  await page.getByRole('link', { name: 'Revision 1' }).waitFor();
+  await page.getByRole('link', { name: 'Keys', exact: true }).click();
+  await setKey(page, 'A', 'a2');
+  await page.getByRole('button', { name: 'Review', exact: true }).click();
+  await page.getByRole('button', { name: 'Commit' }).click();
+  await page.getByText('Saved as revision 2').waitFor();
+  await page.getByRole('link', { name: 'History', exact: true }).click();
+  await page.getByRole('link', { name: 'Revision 2' }).waitFor({ timeout: 5_000 });
+  expect(await page.getByRole('link', { name: /^Revision/ }).count()).toBe(2);
 });

@@ -4,6 +4,7 @@ import type { EnvironmentView } from '../../wire/tenancy.ts';
 import type { VersionWithValueView } from '../../wire/versions.ts';
 import { type Place, pathOf } from '../text/place.ts';
 import { type ApiError, callApi } from './client.ts';
+import { timelineKey } from './timeline.ts';
 import { useChange } from './use-change.ts';
 
 /** With the type of its data in its key. */
@@ -62,14 +63,25 @@ export interface Commit {
   readonly expectedRevision: string;
 }
 
-/** Saves changes as one revision. Values that are equal make no version. The values are forgotten when it is done. */
-export function useCommit(place: Place): UseMutationResult<SecretPatchView, ApiError, Commit> {
+/**
+ * Saves changes as one revision. Values that are equal make no version. The values are forgotten when it is done.
+ *
+ * @param onSaved is called before the keys are requested again, also if the component has left the page
+ */
+export function useCommit(
+  place: Place,
+  onSaved: (view: SecretPatchView) => void,
+): UseMutationResult<SecretPatchView, ApiError, Commit> {
   return useChange(
-    ({ comment, ...changes }) =>
-      callApi<SecretPatchView>(`/secrets/${pathOf(place)}`, {
+    async ({ comment, ...changes }) => {
+      const view = await callApi<SecretPatchView>(`/secrets/${pathOf(place)}`, {
         method: 'PATCH',
         body: { ...changes, skipUnchanged: true, ...(comment === '' ? {} : { comment }) },
-      }),
+      });
+      onSaved(view);
+      return view;
+    },
     keysQuery(place).queryKey,
+    timelineKey(pathOf(place)),
   );
 }

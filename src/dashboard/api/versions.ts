@@ -9,6 +9,7 @@ import type { DestroyedVersionView, RollbackView, VersionListView } from '../../
 import { type Place, pathOf } from '../text/place.ts';
 import { type ApiError, callApi } from './client.ts';
 import { keysQuery } from './secrets.ts';
+import { timelineKey } from './timeline.ts';
 import { useChange } from './use-change.ts';
 import { useOnce } from './use-once.ts';
 
@@ -83,5 +84,5 @@ function useVersionChange<View, Input>(
   key: string,
   mutationFn: (input: Input) => Promise<View>,
 ): UseMutationResult<View, ApiError, Input> {
-  return useChange(mutationFn, keysQuery(place).queryKey, ['versions', pathOf(place), key]);
+  return useChange(mutationFn, keysQuery(place).queryKey, ['versions', pathOf(place), key], timelineKey(pathOf(place)));
 }

@@ -19,45 +19,46 @@ export interface ReviewProps {
   readonly revisionId: string;
   readonly held: HeldKeys;
   readonly onClose: () => void;
-  readonly onSaved: (report: string) => void;
+  /** Takes what the user reads, and the changes that were saved. It is called also after the panel was closed. */
+  readonly onSaved: (report: string, saved: readonly PlannedChange[]) => void;
 }
 
 /** The plan of a draft, and the form that saves it as one revision. */
 export function Review({ place, plan, revisionId, held, onClose, onSaved }: ReviewProps): ReactNode {
   const [comment, setComment] = useState('');
-  const commit = useCommit(place);
+  const [isLost, setLost] = useState(false);
+  const [sent, setSent] = useState(plan);
+  const commit = useCommit(place, (view) => onSaved(reportOf(view), plan));
   const id = useId();
-  const conflicts = plan.filter(({ isConflict }) => isConflict);
+  // The stream may report the commit before its response arrives. Until then, its keys are no conflicts.
+  const shown = commit.isPending ? sent : plan;
+  const conflicts = shown.filter(({ isConflict }) => isConflict);
   const save = (): void => {
     if (conflicts.length > 0 || plan.length === 0) return;
+    setSent(plan);
     commit.mutate(
       { ...requestOf(plan), comment: comment.trim(), expectedRevision: revisionId },
-      {
-        onSuccess: (view) => {
-          commit.reset();
-          onSaved(reportOf(view));
-        },
-      },
+      { onError: ({ status }) => setLost((wasLost) => wasLost || status === 0 || status >= 502) },
     );
   };
   return (
     <Drawer
-      title={`Review ${counted(plan.length, 'change')}`}
+      title={`Review ${counted(shown.length, 'change')}`}
       wide
       onClose={onClose}
       foot={
         <>
           <Button onClick={onClose}>Back</Button>
-          <Button look="primary" busy={commit.isPending || conflicts.length > 0 || plan.length === 0} onClick={save}>
+          <Button look="primary" busy={commit.isPending || conflicts.length > 0 || shown.length === 0} onClick={save}>
             {commit.isPending ? 'Saving…' : 'Commit'}
           </Button>
         </>
       }
     >
       <div className="form">
-        <State error={commit.error} conflicts={conflicts.length} />
-        {plan.length === 0 ? <p className="muted">Nothing is left to change.</p> : undefined}
-        <Changes place={place} plan={plan} held={held} />
+        <State error={commit.error} conflicts={conflicts.length} isLost={isLost} />
+        {shown.length === 0 ? <p className="muted">Nothing is left to change.</p> : undefined}
+        <Changes place={place} plan={shown} held={held} />
         <div className="field">
           <label htmlFor={id}>Comment</label>
           <input
@@ -112,10 +113,20 @@ interface StateProps {
   /** Of the last attempt to save. */
   readonly error: ApiError | null;
   readonly conflicts: number;
+  /** Whether the response to an attempt was lost, which may have been saved. */
+  readonly isLost: boolean;
 }
 
 /** Why it is not saved yet. */
-function State({ error, conflicts }: StateProps): ReactNode {
+function State({ error, conflicts, isLost }: StateProps): ReactNode {
+  if (isLost) {
+    return (
+      <Notice>
+        The response to your commit was lost, so it may be saved already.
+        {conflicts === 0 ? ' Try again: what is saved changes nothing.' : ' Show the values of each key, then choose.'}
+      </Notice>
+    );
+  }
   if (error?.code === 'version_mismatch') {
     return (
       <Notice>

@@ -8,7 +8,7 @@ import { SavedNotice } from '../../parts/saved-notice.tsx';
 import { VirtualTable } from '../../parts/virtual-table.tsx';
 import type { HeldDraft } from '../../state/drafts.ts';
 import { counted } from '../../text/counted.ts';
-import { emptyDraft, planOf } from '../../text/draft.ts';
+import { emptyDraft, planOf, withoutSaved } from '../../text/draft.ts';
 import { rowsOf } from '../../text/key-rows.ts';
 import type { Place, Rights } from '../../text/place.ts';
 import { DraftBar } from './draft-bar.tsx';
@@ -89,10 +89,10 @@ export function Secrets({ place, list, rights, draft, change }: SecretsProps): R
         revisionId={list.revisionId}
         held={held}
         onClose={close}
-        onSaved={(report) => {
-          change(() => emptyDraft);
+        onSaved={(report, changes) => {
+          change((present) => withoutSaved(present, changes));
           setSaved(report);
-          close();
+          setPanel((present) => (present === 'review' ? undefined : present));
         }}
       />
     </>
