@@ -101,4 +101,9 @@ test('no namespace, and a failure that a second try mends', async () => {
   await page.getByRole('button', { name: 'Try again' }).click();
   await again;
   await page.getByText('No namespace reads an environment yet').waitFor();
+  // Without the tokens it would not be known what was revoked.
+  await page.route('**/api/v1/service-tokens/**', (route) => route.fulfill({ status: 500, body: 'broken' }));
+  await page.reload();
+  await page.getByRole('button', { name: 'Try again' }).waitFor();
+  expect(await page.getByText('No namespace reads an environment yet').count()).toBe(0);
 });

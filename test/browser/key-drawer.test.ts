@@ -136,7 +136,12 @@ test('earlier versions follow page by page; a developer destroys none, and a vie
   await enrol(site.api.services, acme.owner, viewer, { organization: 'acme', role: 'viewer' });
   const page = await open('MANY', values, developer);
   expect(await page.getByRole('article').count()).toBe(20);
+  await page.route('**/api/v1/versions/**', (route) => route.fulfill({ status: 500, body: 'broken' }));
   await page.getByRole('button', { name: 'Show earlier versions' }).click();
+  await page.getByRole('region', { name: 'History' }).getByRole('alert').waitFor();
+  expect(await page.getByRole('article').count()).toBe(20);
+  await page.unrouteAll();
+  await page.getByRole('button', { name: 'Try again' }).click();
   await version(page, 1).waitFor();
   expect(await page.getByRole('article').count()).toBe(23);
   expect(await page.getByRole('button', { name: 'Roll back' }).count()).toBe(22);

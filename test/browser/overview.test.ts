@@ -101,6 +101,19 @@ test('says that all is well, and notices by itself when it no longer is', async 
   await page.getByRole('article', { name: 'TooLarge' }).waitFor();
 });
 
+test('does not say that all is well once the server does not answer', async () => {
+  const silent = await createOrganization(site.api, 'silent', ['shop/production']);
+  await report(silent, 'frankfurt-1', [{ place: 'shop/production', namespace: 'shop', name: 'web' }]);
+  const { page } = await site.visitAs(silent.owner, '/sign-in-methods');
+  await page.clock.install();
+  await page.goto(new URL('/orgs/silent', page.url()).href);
+  await page.getByText('All is well').waitFor();
+  await page.route('**/api/v1/fleet/**', (route) => route.fulfill({ status: 500, body: 'broken' }));
+  await page.clock.fastForward('00:30');
+  await page.getByText('What is below may be old.').waitFor();
+  expect(await page.getByText('All is well').count()).toBe(0);
+});
+
 test.each(['fleet', 'projects'])('nothing moves on the page when its %s arrive last', async (late) => {
   const org = await createOrganization(site.api, `late-${late}`, ['shop/production']);
   await report(org, 'frankfurt-1', [
@@ -174,6 +187,10 @@ test('what fails to load says so in its place, and a second try loads it', async
   await page.unrouteAll();
   await page.getByRole('button', { name: 'Try again' }).last().click();
   await page.getByRole('row', { name: /shop \/ production/ }).waitFor();
-  await page.getByRole('button', { name: 'Try again' }).click();
+  // Of the restores, and of the fleet.
+  const again = page.getByRole('button', { name: 'Try again' });
+  await again.first().click();
+  await again.nth(1).waitFor({ state: 'detached' });
+  await again.click();
   await page.getByText('No SecretSync reads these environments yet.').waitFor();
 });

@@ -6,6 +6,7 @@ import { usePlaces } from '../api/places.ts';
 import { tokenHomes, useServiceTokens } from '../api/service-tokens.ts';
 import { CopyCommand } from '../parts/copy-command.tsx';
 import { Empty } from '../parts/empty.tsx';
+import { Failure } from '../parts/failure.tsx';
 import { FilterField } from '../parts/filter-field.tsx';
 import { Loaded } from '../parts/loaded.tsx';
 import { Page } from '../parts/page.tsx';
@@ -38,6 +39,8 @@ export function GrantsPage(): ReactNode {
             {(projects) =>
               tokens.isLoading ? (
                 waiting
+              ) : tokens.error !== null && tokens.data === undefined ? (
+                <Failure error={tokens.error} onRetry={() => void tokens.refetch()} />
               ) : (
                 <Matrix
                   organization={organization}

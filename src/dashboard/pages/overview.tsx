@@ -33,7 +33,9 @@ export function OverviewPage(): ReactNode {
         </>
       ) : (
         <>
-          <WaitingRestores organization={organization} count={restores.data?.length ?? 0} />
+          <Loaded query={restores}>
+            {(waiting) => <WaitingRestores organization={organization} count={waiting.length} />}
+          </Loaded>
           <Loaded query={fleet}>
             {(found) => (
               <>

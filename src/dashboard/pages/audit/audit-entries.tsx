@@ -55,7 +55,10 @@ export function AuditEntries({ audit, names, action, filters }: AuditEntriesProp
 
 /** A failure of a later page leaves what was loaded. */
 function Earlier({ audit }: Pick<AuditEntriesProps, 'audit'>): ReactNode {
-  if (audit.error !== null) return <Failure error={audit.error} onRetry={() => void audit.fetchNextPage()} />;
+  if (audit.error !== null) {
+    const retry = (): void => void (audit.isFetchNextPageError ? audit.fetchNextPage() : audit.refetch());
+    return <Failure error={audit.error} onRetry={retry} />;
+  }
   if (!audit.hasNextPage) return undefined;
   return (
     <div>

@@ -45,7 +45,9 @@ export function History({ name, place, version, rights }: HistoryProps): ReactNo
       ) : (
         <Skeleton name="Loading the history" rows={3} />
       )}
-      {versions.hasNextPage ? (
+      {all !== undefined && versions.isFetchNextPageError ? (
+        <Failure error={versions.error} onRetry={() => void versions.fetchNextPage()} />
+      ) : versions.hasNextPage ? (
         <Button busy={versions.isFetchingNextPage} onClick={() => void versions.fetchNextPage()}>
           Show earlier versions
         </Button>

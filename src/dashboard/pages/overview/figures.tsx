@@ -21,6 +21,7 @@ export function Verdict({ fleet, isUnknown }: VerdictProps): ReactNode {
   if (fleet === undefined) return <Status tone="neutral">Looking at the clusters…</Status>;
   const { counts, total } = fleet;
   const stale = fleet.clusters.filter(({ isStale }) => isStale).length;
+  if (isUnknown) return <Status tone="warn">The server no longer says how it is. What is below may be old.</Status>;
   if (total === 0) return <Status tone="neutral">No SecretSync reads these environments yet.</Status>;
   if (counts.stalled > 0) {
     return <Status tone="danger">{share(counts.stalled, total, ['needs', 'need'])} a person.</Status>;
