@@ -144,6 +144,7 @@ test('an environment without keys says what to do, and one that does not exist t
   await page.goto(`${site.origin}/orgs/acme/environments/shop/nowhere`);
   await page.getByRole('button', { name: 'Try again' }).waitFor();
   expect(await page.getByRole('alert').innerText()).toContain('does not exist');
+  expect(await lookAt(page, 'environment-failed')).toEqual([]);
 });
 
 test('a viewer reads and is offered no change', async () => {

@@ -170,6 +170,7 @@ test('the organization is chosen in the header, and stays chosen on pages withou
   expect(await page.getByLabel('Organization').inputValue()).toBe('beta');
   await page.getByRole('link', { name: 'Environments' }).click();
   await page.getByRole('row', { name: /b \/ two/ }).waitFor();
+  expect(await lookAt(page, 'environments')).toEqual([]);
   await page.getByLabel('Filter by name').fill('TWO');
   expect(await page.getByRole('row').count()).toBe(2);
   await page.getByLabel('Filter by name').fill('three');

@@ -29,6 +29,18 @@ const documented = [
   'members',
   'consumers',
 ];
+/** Those of the screens that it describes without a picture. */
+const further = [
+  'environments',
+  'invitations',
+  'invitations-answered',
+  'sign-in-methods',
+  'sign-in-refused',
+  'link-invitation',
+  'link-dead',
+  'login',
+  'device',
+];
 const pictures = join(checkoutDirectory, 'docs', 'pictures');
 /** The states of a screen besides the full one. */
 const states = /-(?:empty|none|failed|well)$/;
@@ -41,7 +53,9 @@ const states = /-(?:empty|none|failed|well)$/;
  */
 export async function lookAt(page: Page, name: string): Promise<readonly string[]> {
   mkdirSync(screenshots, { recursive: true });
-  const isKept = process.env['UPDATE_PICTURES'] === '1' && (documented.includes(name) || states.test(name));
+  const isKept =
+    process.env['UPDATE_PICTURES'] === '1' &&
+    (documented.includes(name) || further.includes(name) || states.test(name));
   if (isKept) mkdirSync(join(pictures, 'looks'), { recursive: true });
   const faults: string[] = [];
   for (const { scheme, width, height } of looks) {
