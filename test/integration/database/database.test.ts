@@ -20,7 +20,7 @@ let database: Database;
 beforeEach(async () => {
   server = await createTestDatabase();
   proxy = await PostgresProxy.start(server.url);
-  database = openDatabase({ url: proxy.url, poolSize: 4, silenceMs: { reads: 1_500, transactions: 1_500 } });
+  database = openDatabase({ url: proxy.url, poolSize: 4, silenceMs: { reads: 4_000, transactions: 4_000 } });
 });
 
 afterEach(async () => {
@@ -70,8 +70,16 @@ describe('an unavailable database', () => {
   });
 
   test('whose backends are terminated fails what runs there, and the next one works', async () => {
-    const running = queryRows(database.pool, slow, [30]);
-    const inside = inTransaction(database, (tx) => tx.run`SELECT pg_sleep(30)`);
+    await using resources = new AsyncDisposableStack();
+    // It gives no statement up, however late the test looks for them.
+    const unhurried = openDatabase({
+      url: proxy.url,
+      poolSize: 4,
+      silenceMs: { reads: 300_000, transactions: 300_000 },
+    });
+    resources.defer(() => unhurried.close());
+    const running = queryRows(unhurried.pool, slow, [200]);
+    const inside = inTransaction(unhurried, (tx) => tx.run`SELECT pg_sleep(200)`);
     const settled = Promise.allSettled([running, inside]);
     const terminate = async (): Promise<number> => {
       const rows = await queryRows(
@@ -88,8 +96,8 @@ describe('an unavailable database', () => {
     let terminated = 0;
     while (terminated < 2) terminated += await terminate();
     expect(await settled).toMatchObject([{ reason: unavailable }, { reason: unavailable }]);
-    await expect(queryRows(database.pool, one, [])).resolves.toEqual([{ one: 1 }]);
-    await expect(inTransaction(database, (tx) => tx.models.organization.count())).resolves.toBe(0);
+    await expect(queryRows(unhurried.pool, one, [])).resolves.toEqual([{ one: 1 }]);
+    await expect(inTransaction(unhurried, (tx) => tx.models.organization.count())).resolves.toBe(0);
   });
 
   test('in a wrong place or with a wrong password is store_unavailable, and no detail shows the password', async () => {
@@ -126,12 +134,21 @@ describe('an unavailable database', () => {
   });
 
   test('no free connection in time is overloaded', async () => {
-    const busy = Promise.allSettled([1, 2].map(() => inTransaction(database, () => sleep(5_600))));
-    await sleep(50);
-    const late = [inTransaction(database, async () => 1), inSqlTransaction(database, async () => 1)];
-    for (const use of await Promise.allSettled(late)) expect(use).toMatchObject({ reason: { code: 'overloaded' } });
+    const [allBusy, late] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    let begun = 0;
+    const hold = async (): Promise<void> => {
+      begun += 1;
+      if (begun === 2) allBusy.resolve();
+      await late.promise;
+    };
+    const busy = Promise.allSettled([1, 2].map(() => inTransaction(database, hold)));
+    await allBusy.promise;
+    const latecomers = [inTransaction(database, async () => 1), inSqlTransaction(database, async () => 1)];
+    for (const use of await Promise.allSettled(latecomers))
+      expect(use).toMatchObject({ reason: { code: 'overloaded' } });
+    late.resolve();
     await busy;
-  }, 15_000);
+  });
 });
 
 describe('the connections', () => {
@@ -139,7 +156,7 @@ describe('the connections', () => {
     await queryRows(database.pool, one, []);
     await inTransaction(database, (tx) => tx.models.user.count());
     const before = proxy.connections.length;
-    await sleep(2_000);
+    await sleep(5_000);
     expect(proxy.connections).toHaveLength(before);
     await queryRows(database.pool, one, []);
     await inTransaction(database, (tx) => tx.models.user.count());

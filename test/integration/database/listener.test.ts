@@ -130,7 +130,7 @@ describe('the listener', () => {
   });
 
   test('finds a connection that stays open and silent', async () => {
-    listener = createListener(2_000);
+    listener = createListener(8_000);
     listener.start(heard.handlers);
     await heard.next();
     proxy.freeze(proxy.listeners('keyframe'));
@@ -191,7 +191,7 @@ describe('the listener', () => {
   test('logs why it was interrupted', async () => {
     const lines: string[] = [];
     const logger = createLogger('warn', { write: (line) => void lines.push(line) });
-    listener = new Listener({ url: proxy.url, logger, heartbeatMs: 50, limitMs: 300 });
+    listener = new Listener({ url: proxy.url, logger, heartbeatMs: 50, limitMs: 3_000 });
     listener.start(heard.handlers);
     await heard.next();
     proxy.freeze();
@@ -202,7 +202,7 @@ describe('the listener', () => {
       msg: 'listening for changes was interrupted; connecting again',
       error: 'DomainError',
       code: 'store_unavailable',
-      detail: 'PostgreSQL did not respond within 300 ms',
+      detail: 'PostgreSQL did not respond within 3000 ms',
     });
   });
 

@@ -70,7 +70,7 @@ function exchange(head: readonly (string | Buffer)[]): Promise<string> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     const socket = connect(api.port, '127.0.0.1', () => socket.write(bytes));
-    socket.setTimeout(15_000, () => socket.destroy(new Error('no answer within 15 s')));
+    socket.setTimeout(90_000, () => socket.destroy(new Error('no answer within 90 s')));
     socket.on('data', (chunk: Buffer) => chunks.push(chunk));
     // The server need not read what is too long to its end.
     socket.on('error', (error) => (chunks.length === 0 ? reject(error) : undefined));

@@ -258,7 +258,7 @@ describe('an issuer', () => {
     const slow = await TestIssuer.start();
     let answer = (): void => {};
     slow.delay = new Promise((resolve) => (answer = resolve));
-    const waiting = await startTestApi({}, { oidc: slow.options({ timeoutMs: 200 }) });
+    const waiting = await startTestApi({}, { oidc: slow.options({ timeoutMs: 5_000 }) });
     try {
       expect((await new OidcBrowser().begin(waiting)).page.status).toBe(503);
       answer();

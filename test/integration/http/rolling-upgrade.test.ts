@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import type { Socket } from 'node:net';
-import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createLogger } from '../../../src/observability/logger.ts';
 import { migrate } from '../../../src/store/migrate.ts';
@@ -69,7 +68,7 @@ test('a migration and the replacement of both servers under steady load fail no 
   await migrateAsNewerRelease();
   const ends: ProcessEnd[] = [];
   for (const server of old) ends.push(await replace(server, endpoints));
-  await pause(500);
+  await waitFor('each server to have its share', () => load.answered.size === 4);
   await load.end();
 
   expect(load.failures).toEqual([]);

@@ -8,6 +8,7 @@ import { HttpServer, ListenError } from '../../../src/http/server.ts';
 import { problem } from '../../../src/wire/problem.ts';
 import { type HttpClient, type TestApi, expectProblem, startTestApi } from '../../support/api/http.ts';
 import { type World, createWorld } from '../../support/api/services.ts';
+import { waitFor } from '../../support/fixtures/wait-for.ts';
 
 const variables = { portVariable: 'KEYFRAME_PORT', hostVariable: 'KEYFRAME_HOST' };
 const local = { host: '127.0.0.1', port: 0, ...variables };
@@ -108,9 +109,9 @@ describe('requests that are no HTTP', () => {
     const head = `PUT ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${world.owner.token.reveal()}\r\n`;
     const socket = connect(api.port, '127.0.0.1');
     socket.write(`${head}Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{"value":`);
-    await pause(100);
+    await waitFor('the request to arrive', () => api.server.serving === 1);
     socket.destroy();
-    while (api.logs.length === before) await pause(5);
+    await waitFor('the line of the log', () => api.logs.length > before);
     expect(api.logs.at(-1)).toMatchObject({ method: 'PUT', status: 499, aborted: true });
   });
 });

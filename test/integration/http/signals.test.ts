@@ -3,7 +3,6 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { type IncomingMessage, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { type TestDatabase, createTestDatabase } from '../../support/database/postgres.ts';
 import { Programs, type RunningProgram, logLine } from '../../support/api/program.ts';
@@ -44,12 +43,15 @@ async function beginRequest(port: number): Promise<{ finish(): Promise<IncomingM
       authorization: `Bearer ${readFileSync(tokenFile, 'utf8').trim()}`,
       'content-type': 'application/json',
       'transfer-encoding': 'chunked',
+      // The server says when it has the head.
+      expect: '100-continue',
     },
   });
   // Where the process ends at once, so does this.
   outgoing.on('error', () => undefined);
+  outgoing.flushHeaders();
+  await once(outgoing, 'continue');
   outgoing.write('{"slug":');
-  await pause(200);
   return {
     async finish() {
       const answered = once(outgoing, 'response');

@@ -26,7 +26,7 @@ describe('a reader that is slow', () => {
       },
       { ...local, ...limits },
     );
-    return () => Promise.race([cut.promise, pause(4000, false)]);
+    return () => Promise.race([cut.promise, pause(90_000, false, { ref: false })]);
   }
 
   test('and takes nothing is cut off', async () => {
@@ -42,7 +42,7 @@ describe('a reader that is slow', () => {
 
   test('but takes some of it again and again gets all of it, however long that takes', async () => {
     // The kernel's buffers hide several of the reader's pauses from the server, and a busy machine makes each longer.
-    const patience = { stallTimeoutMs: 3000 };
+    const patience = { stallTimeoutMs: 9000 };
     const cut = await serve(patience);
     const socket = connect({ port: server.port, host: '127.0.0.1' });
     socket.write('GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
@@ -54,12 +54,12 @@ describe('a reader that is slow', () => {
       if (bytes < (paused + 1) * mebibyte) return;
       paused += 1;
       socket.pause();
-      setTimeout(() => socket.resume(), patience.stallTimeoutMs / 12);
+      setTimeout(() => socket.resume(), patience.stallTimeoutMs / 25);
     });
     await once(socket, 'close');
     expect(await cut()).toBe(false);
     expect(bytes).toBeGreaterThan(answerBytes);
-    expect(performance.now() - startedAt).toBeGreaterThan(2 * patience.stallTimeoutMs);
+    expect(performance.now() - startedAt).toBeGreaterThan(patience.stallTimeoutMs);
   });
 
   test('is not who waits for an answer, or keeps its connection between two requests', async () => {

@@ -158,8 +158,8 @@ describe('the limits of connections', () => {
     const server = await listen();
     const unused = await handshake(server.port);
     const startMs = performance.now();
-    await server.close(20_000);
-    expect(performance.now() - startMs).toBeLessThan(5_000);
+    await server.close(180_000);
+    expect(performance.now() - startMs).toBeLessThan(90_000);
     unused.destroy();
   });
 });

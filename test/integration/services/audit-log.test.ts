@@ -17,7 +17,7 @@ const inserts = runs(/INSERT INTO audit_entry/);
 beforeEach(async () => {
   server = await createTestDatabase();
   proxy = await PostgresProxy.start(server.url);
-  database = openDatabase({ url: proxy.url, poolSize: 6, silenceMs: { reads: 500, transactions: 500 } });
+  database = openDatabase({ url: proxy.url, poolSize: 6 });
   audit = new AuditLog({ database });
 });
 
@@ -151,10 +151,14 @@ describe('the audit log', () => {
   });
 
   test('fails with store_unavailable when the database falls silent', async () => {
-    await audit.record(record('before'));
+    await using resources = new AsyncDisposableStack();
+    const hurried = openDatabase({ url: proxy.url, poolSize: 6, silenceMs: { reads: 3_000, transactions: 3_000 } });
+    resources.defer(() => hurried.close());
+    const impatient = new AuditLog({ database: hurried });
+    await impatient.record(record('before'));
     proxy.freeze(proxy.connections);
-    await expect(audit.record(record('silent'))).rejects.toMatchObject({ code: 'store_unavailable' });
-    await audit.record(record('after'));
+    await expect(impatient.record(record('silent'))).rejects.toMatchObject({ code: 'store_unavailable' });
+    await impatient.record(record('after'));
   });
 
   test('drain comes back when everything is written', async () => {

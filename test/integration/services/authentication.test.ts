@@ -9,6 +9,7 @@ import { CredentialUsage } from '../../../src/services/access/credential-usage.t
 import { type Database, openDatabase } from '../../../src/store/database.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/postgres.ts';
 import { PostgresProxy } from '../../support/faults/postgres-proxy.ts';
+import { waitFor } from '../../support/fixtures/wait-for.ts';
 import { type EnvironmentFixture, StoreFixtures, type TokenFixture } from '../../support/database/store-fixtures.ts';
 
 let server: TestDatabase;
@@ -128,11 +129,11 @@ describe('a token is refused', () => {
   test('when it has expired, by the clock of the database', async () => {
     const { organizationId } = await fixtures.environment();
     const tokens = [
-      await fixtures.personalToken({ expiresInSeconds: 0.4 }),
-      await fixtures.serviceToken({ organizationId, expiresInSeconds: 0.4 }),
+      await fixtures.personalToken({ expiresInSeconds: 6 }),
+      await fixtures.serviceToken({ organizationId, expiresInSeconds: 6 }),
     ];
     for (const { token } of tokens) await authentication.authenticate(token);
-    await sleep(500);
+    await sleep(6_100);
     for (const { token } of tokens) expect(await refusalOf(token)).toContain('expired');
     const past = await fixtures.serviceToken({ organizationId, expiresInSeconds: -3600 });
     expect(await refusalOf(past.token)).toContain('expired');
@@ -240,8 +241,8 @@ describe('the time of use', () => {
   test('is noted without being asked for, soon', async () => {
     const { token, credentialId } = await fixtures.personalToken();
     await authentication.authenticate(token);
-    await sleep(600);
-    expect((await used('personal_token', credentialId))['last_used_at']).toEqual(expect.any(Date));
+    const lastUse = async (): Promise<unknown> => (await used('personal_token', credentialId))['last_used_at'];
+    expect(await waitFor('the use to be noted', async () => (await lastUse()) ?? undefined)).toEqual(expect.any(Date));
   });
 
   test('waits for no lock, and a failure to note it reaches no caller', async () => {

@@ -7,7 +7,7 @@ export interface ReadEvent {
   readonly data: unknown;
 }
 
-const limitMs = 10_000;
+const limitMs = 90_000;
 
 /** Reads a stream of server-sent events over HTTP; what is not asked for stays unread. */
 export class EventReader {
@@ -44,7 +44,7 @@ export class EventReader {
     throw new Error(`${response.status}: ${await response.text()}`);
   }
 
-  /** The next event, comments passed over; undefined at the end of the stream. Throws after 10 s. */
+  /** The next event, comments passed over; undefined at the end of the stream. Throws after 90 s. */
   async next(): Promise<ReadEvent | undefined> {
     for (;;) {
       const block = await this.#block();

@@ -18,7 +18,7 @@ export interface Reply {
   readonly text: string;
 }
 
-const timeoutMs = 20_000;
+const timeoutMs = 90_000;
 
 /** Thousands of requests to one port of 127.0.0.1 over a few connections that are kept. */
 export class KeepAliveClient {
@@ -30,7 +30,7 @@ export class KeepAliveClient {
     this.#agent = new Agent({ keepAlive: true, maxSockets: connections });
   }
 
-  /** Rejects when no answer came within 20 s. */
+  /** Rejects when no answer came within 90 s. */
   ask({ method, path, authorization, headers = {}, body }: Asked): Promise<Reply> {
     const bytes = bytesOf(body);
     const more = {

@@ -79,7 +79,7 @@ export class ServerProcess {
 
   async isReady(): Promise<boolean> {
     try {
-      const answer = await fetch(`${this.metricsUrl}/readyz`, { signal: AbortSignal.timeout(5_000) });
+      const answer = await fetch(`${this.metricsUrl}/readyz`, { signal: AbortSignal.timeout(30_000) });
       await answer.body?.cancel();
       return answer.ok;
     } catch {

@@ -1,7 +1,7 @@
 export type Verdict = 'forward' | 'cut';
 
 /** How long a test waits for what it expects a proxy to see before it fails with a sentence of its own. */
-const arrivalLimitMs = 20_000;
+const arrivalLimitMs = 90_000;
 
 /** Something a test has ordered a proxy to look out for. */
 export class Sighting<Subject> {
