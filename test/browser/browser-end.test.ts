@@ -31,7 +31,7 @@ test.each([
   });
   expect(existsSync(folder)).toBe(true);
   expect(await starter.end(signal)).not.toMatchObject({ code: 1 });
-  await waitFor('the end of the browser', () => processesWith(folder).length === 0, { timeoutMs: 30_000 });
+  await waitFor('the end of the browser', () => processesWith(folder).length === 0);
   expect(existsSync(folder)).toBe(false);
 });
 

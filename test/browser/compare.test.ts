@@ -58,6 +58,7 @@ test('shows how each key differs, and promotes the chosen ones as planned', asyn
     expect.stringMatching(/LEGACY\s+–\s+v1\s+Only in production/),
   ]);
   await page.getByRole('button', { name: 'Same 1' }).click();
+  await page.getByRole('row', { name: /REGION/ }).waitFor();
   expect(await rows(page)).toHaveLength(4);
   await page.getByLabel('Choose FEATURE').press('Space');
   await page.getByLabel('Choose API_KEY').check();
@@ -118,6 +119,7 @@ test('a key that the other environment does not have is deleted only if it is ch
   expect(await values('production')).toEqual({ API_KEY: 'canary-p', REGION: 'canary-same' });
   await page.getByRole('button', { name: 'Choose all 2' }).click();
   await page.getByRole('button', { name: 'Promote to production' }).click();
+  await page.getByRole('dialog').getByText('gets the other value').waitFor();
   await page.getByRole('button', { name: 'Promote', exact: true }).click();
   await page.getByText('There is no difference').waitFor();
   expect(await values('production')).toEqual(await values('staging'));

@@ -38,12 +38,16 @@ test('of ten thousand keys, only the visible ones are in the page', async () => 
 test('the keyboard alone goes from row to row, and into the drawer and back', async () => {
   const { page } = await site.visitAs(large.owner, '/orgs/large/environments/shop/production');
   await page.getByRole('link', { name: 'KEY_00000' }).focus();
-  for (let step = 0; step < 90; step += 1) await page.keyboard.press('Tab');
+  for (let row = 1; row <= 30; row += 1) {
+    for (let stop = 0; stop < 3; stop += 1) await page.keyboard.press('Tab');
+    // As for a person, the next row is in the page before the key is pressed again.
+    await page.getByRole('link', { name: keys[row + 1] ?? '' }).waitFor({ state: 'attached' });
+  }
   const focused = await page.evaluate<string>('document.activeElement.textContent');
   expect(focused).toBe('KEY_00030');
   await page.keyboard.press('Enter');
   await page.getByRole('dialog', { name: 'KEY_00030' }).waitFor();
   await page.keyboard.press('Escape');
   await page.getByRole('dialog').waitFor({ state: 'detached' });
-  expect(await page.evaluate<string>('document.activeElement.textContent')).toBe('KEY_00030');
+  await page.locator('a:focus', { hasText: 'KEY_00030' }).waitFor();
 });

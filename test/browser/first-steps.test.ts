@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { parseAllDocuments } from 'yaml';
 import { buildCli } from '../../tools/build/cli.ts';
+import { copiedBy } from '../support/browser/copied.ts';
 import { type DashboardSite, createVisitor, startDashboardSite } from '../support/browser/dashboard-site.ts';
 
 const resources = new AsyncDisposableStack();
@@ -18,10 +19,8 @@ beforeAll(async () => {
 afterAll(() => resources.disposeAsync());
 
 /** Copies a command as a user does, and returns what is on the clipboard. */
-async function copied(page: Page, name: string): Promise<string> {
-  await page.getByRole('button', { name: `Copy: ${name}` }).click();
-  await page.getByRole('status').filter({ hasText: 'Copied' }).first().waitFor();
-  return page.evaluate<string>('navigator.clipboard.readText()');
+function copied(page: Page, name: string): Promise<string> {
+  return copiedBy(page, page.getByRole('button', { name: `Copy: ${name}` }));
 }
 
 test('the copied commands do what they say, from the download to the first secret', async () => {

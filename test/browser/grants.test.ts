@@ -53,6 +53,7 @@ test('shows which namespaces read which environments, with their tokens, and the
   await page.getByLabel('Filter by namespace').fill('kf_svc_canary');
   await page.getByLabel('Filter by namespace').fill('SHOP');
   await page.getByRole('row', { name: /ledger/ }).waitFor({ state: 'detached' });
+  await page.waitForURL(/q=SHOP/);
   // A token is in no address: browsers keep those.
   expect(addresses.join(' ')).toContain('q=SHOP');
   expect(addresses.join(' ')).not.toContain('canary');
@@ -96,8 +97,10 @@ test('no namespace, and a failure that a second try mends', async () => {
   await page.getByRole('button', { name: 'Try again' }).waitFor();
   expect(await lookAt(page, 'grants-failed')).toEqual([]);
   await page.unrouteAll();
-  // Sooner than the page would ask again by itself.
-  const again = page.waitForRequest('**/api/v1/fleet/**', { timeout: 3_000 });
+  // Not by the page itself, which says so of its requests.
+  const again = page.waitForRequest(
+    (request) => request.url().includes('/api/v1/fleet/') && request.headers()['x-keyframe-background'] === undefined,
+  );
   await page.getByRole('button', { name: 'Try again' }).click();
   await again;
   await page.getByText('No namespace reads an environment yet').waitFor();

@@ -53,8 +53,14 @@ test('who changed a value yesterday is found by its key, and that change alone i
     comment: 'move to the new cluster',
   });
   await client.expectStatus(200, 'PUT', `${secrets}/API_KEY`, { value: 'canary-api-2' });
+  const { changes } = await client.expectStatus<{ changes: { createdAt: string }[] }>(
+    200,
+    'GET',
+    '/changes/yesterday/shop/production',
+  );
   const { page, complaints } = await site.visitAs(owner, '/');
-  await page.clock.setFixedTime(Date.now() + 24 * 3_600_000);
+  // By the newest change, also if midnight has passed since.
+  await page.clock.setFixedTime(Date.parse(changes[0]?.createdAt ?? '') + 24 * 3_600_000);
   await page.goto(site.origin + path);
   await page.getByRole('region', { name: 'Yesterday' }).waitFor();
   expect(await layoutShift(page)).toBeLessThan(0.02);
@@ -68,6 +74,7 @@ test('who changed a value yesterday is found by its key, and that change alone i
   ]);
   expect(await lookAt(page, 'history')).toEqual([]);
   await page.getByLabel('Filter by key, person or comment').fill('database_url');
+  await page.getByRole('link', { name: 'Revision 3' }).waitFor({ state: 'detached' });
   expect(await page.getByRole('main').locator('.event').count()).toBe(2);
   await page.getByRole('link', { name: 'Revision 2' }).focus();
   await page.keyboard.press('Enter');
@@ -138,6 +145,7 @@ test('a snapshot is taken, and restored as planned with what the user chooses', 
   await page.getByText('Restored, as revision 3.').waitFor();
   expect(await values()).toEqual({ A: 'a1', B: 'b1', C: 'c1' });
   await page.getByRole('link', { name: 'before restore of before release 2' }).waitFor();
+  await page.getByRole('link', { name: 'Revision 3' }).waitFor();
   expect((await entries(page)).join('\n')).toMatch(/Revision 3\s+Restore\s+of a snapshot/);
 });
 
@@ -163,6 +171,7 @@ test('the state of a revision is restored as planned, without a snapshot', async
   await drawer(page).getByRole('button', { name: 'Restore', exact: true }).click();
   await page.getByText('Restored the state of revision 1, as revision 4.').waitFor();
   expect(await values()).toEqual({ A: 'a1', B: 'b1', C: 'c1' });
+  await page.getByRole('link', { name: 'Revision 4' }).waitFor();
   expect((await entries(page)).join('\n')).toMatch(/Revision 4\s+Restore\s+of revision 1[\s\S]*bad release/);
 });
 

@@ -20,14 +20,19 @@ beforeAll(async () => {
 afterAll(() => resources.disposeAsync());
 
 /** Creates a key with these values, and opens it. */
-async function open(key: string, values: readonly string[], user = acme.owner): Promise<Page> {
+async function open(
+  key: string,
+  values: readonly string[],
+  { user = acme.owner, isTimeFixed = false } = {},
+): Promise<Page> {
   for (const [index, value] of values.entries()) {
     await client.expectStatus(index === 0 ? 201 : 200, 'PUT', `${secrets}/${key}`, {
       value,
       comment: `step ${index + 1}`,
     });
   }
-  const { page } = await site.visitAs(user, `/orgs/acme/environments/shop/production?key=${key}`);
+  const path = `/orgs/acme/environments/shop/production?key=${key}`;
+  const { page } = await site.visitAs(user, path, isTimeFixed ? Date.now() : undefined);
   await page.getByRole('article', { name: `Version ${values.length}`, exact: true }).waitFor();
   return page;
 }
@@ -37,7 +42,9 @@ const present = async (key: string) =>
   (await client.expectStatus<{ value: string }>(200, 'GET', `${secrets}/${key}`)).value;
 
 test('shows each version with who, when and why, and the difference of two values', async () => {
-  const page = await open('CONFIG', ['host: a\nport: 1\n', 'host: b\nport: 1\n', 'host: b\nport: 2\nuser: x\n']);
+  const page = await open('CONFIG', ['host: a\nport: 1\n', 'host: b\nport: 1\n', 'host: b\nport: 2\nuser: x\n'], {
+    isTimeFixed: true,
+  });
   expect(await version(page, 3).innerText()).toMatch(/v3\s+Present\s+Changed just now by ann@acme\.example\s+step 3/);
   expect(await version(page, 1).innerText()).toMatch(/v1\s+Created just now by ann@acme\.example\s+step 1/);
   await version(page, 1).getByRole('button', { name: 'Compare with v3' }).click();
@@ -134,7 +141,7 @@ test('earlier versions follow page by page; a developer destroys none, and a vie
   const [developer, viewer] = [await createVisitor(site.api, 'dev'), await createVisitor(site.api, 'vic')];
   await enrol(site.api.services, acme.owner, developer, { organization: 'acme', role: 'developer' });
   await enrol(site.api.services, acme.owner, viewer, { organization: 'acme', role: 'viewer' });
-  const page = await open('MANY', values, developer);
+  const page = await open('MANY', values, { user: developer });
   expect(await page.getByRole('article').count()).toBe(20);
   await page.route('**/api/v1/versions/**', (route) => route.fulfill({ status: 500, body: 'broken' }));
   await page.getByRole('button', { name: 'Show earlier versions' }).click();

@@ -196,5 +196,7 @@ test('a failure is shown in its place, and an admin is refused what only owners 
   await row(page, 'Members', acme.owner.email).waitFor();
   expect(await row(page, 'Members', acme.owner.email).getByRole('button').count()).toBe(0);
   await page.getByRole('button', { name: `Change the role of ${flo.email}` }).click();
-  expect(await page.getByRole('dialog').getByLabel('Role').locator('option').count()).toBe(3);
+  const options = page.getByRole('dialog').getByLabel('Role').locator('option');
+  await options.first().waitFor({ state: 'attached' });
+  expect(await options.count()).toBe(3);
 });

@@ -40,6 +40,7 @@ test('an account that may not sign in gets a page that says why, and no session'
   issuer.account = newAccount({ email: taken.email });
   const { page } = await site.visit('/sign-in');
   await page.getByRole('link', { name: 'Sign in with Test Login' }).click();
+  await page.waitForURL((url) => url.origin === site.origin && url.pathname !== '/sign-in');
   await page.getByRole('heading').first().waitFor();
   expect(await lookAt(page, 'sign-in-oidc-refused')).toEqual([]);
   const cookies = await page.context().cookies(site.origin);

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { SyncStateReport } from '../../src/services/fleet/sync-states.ts';
 import { enrol } from '../support/api/services.ts';
 import { rolloutReport, stateReport } from '../support/api/state-reports.ts';
+import { copiedBy } from '../support/browser/copied.ts';
 import { type DashboardSite, createVisitor, startDashboardSite } from '../support/browser/dashboard-site.ts';
 import { lookAt } from '../support/browser/looks.ts';
 import { type ShownOrganization, createOrganization } from '../support/browser/organization.ts';
@@ -52,7 +53,7 @@ test('says what is not healthy, why, and which command shows the message', async
   ]);
   await report(acme, 'oregon-2', [{ place: 'shop/production', namespace: 'shop', name: 'web' }]);
   await age('oregon-2');
-  const { page, complaints } = await site.visitAs(acme.owner, '/');
+  const { page, complaints } = await site.visitAs(acme.owner, '/', Date.now());
   await page.getByText('3 of 6 SecretSyncs need a person.').waitFor();
   expect(new URL(page.url()).pathname).toBe('/orgs/acme');
   const denied = page.getByRole('article', { name: 'AccessDenied' });
@@ -69,11 +70,8 @@ test('says what is not healthy, why, and which command shows the message', async
     await page.getByRole('article').evaluateAll((all) => all.map((found) => found.getAttribute('aria-label'))),
   ).toEqual(['AccessDenied', 'RolloutStuck', 'Suspended']);
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
-  await page.getByRole('button', { name: 'Copy: show the message of shop/worker' }).click();
-  await denied.getByText('Copied').waitFor();
-  expect(await page.evaluate<string>('navigator.clipboard.readText()')).toBe(
-    'kubectl describe secretsyncs.keyframe.dev worker -n shop',
-  );
+  const copy = page.getByRole('button', { name: 'Copy: show the message of shop/worker' });
+  expect(await copiedBy(page, copy)).toBe('kubectl describe secretsyncs.keyframe.dev worker -n shop');
   expect(await page.getByRole('row', { name: /oregon-2/ }).innerText()).toMatch(/Stale\s+seen 1 hour ago\s+1/);
   expect(await page.getByRole('row', { name: /frankfurt-1/ }).innerText()).toMatch(/Reporting\s+seen just now\s+5/);
   expect(await page.getByRole('row', { name: /shop \/ production/ }).innerText()).toMatch(/1 stalled\s+2 healthy/);

@@ -4,6 +4,7 @@ import { dashboardFolder } from '../../tools/build/dashboard.ts';
 import { type TestApi, startTestApi } from '../support/api/http.ts';
 import { startBrowser } from '../support/browser/browser.ts';
 import { watchedPage } from '../support/browser/watched-page.ts';
+import { waitFor } from '../support/fixtures/wait-for.ts';
 
 const resources = new AsyncDisposableStack();
 let api: TestApi;
@@ -89,6 +90,6 @@ test('the browser refuses what the policy refuses: text as HTML, inline scripts 
     ];
   })()`);
   expect(refused).toEqual(['html', 'script', 'host', 'style']);
-  expect(complaints.length).toBeGreaterThan(2);
+  await waitFor('the complaints', () => complaints.length > 2);
   await context.close();
 });

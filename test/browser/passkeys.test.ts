@@ -114,7 +114,7 @@ test('a user adds a passkey, signs in with it, and removes it', async () => {
   expect(await authenticator.lookAt('sign-in-methods-dialog')).toEqual([]);
   await page.getByRole('button', { name: 'Cancel' }).click();
   await add(page, 'Laptop of Ann');
-  expect(await page.getByRole('status').allInnerTexts()).toContain('The passkey Laptop of Ann is registered.');
+  await page.getByRole('status').getByText('The passkey Laptop of Ann is registered.', { exact: true }).waitFor();
   expect(await authenticator.lookAt('sign-in-methods')).toEqual([]);
   const { credentials } = await authenticator.session.send('WebAuthn.getCredentials', {
     authenticatorId: authenticator.id,

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createWorld, enrol, type World } from '../support/api/services.ts';
 import { waitingPlan } from '../support/api/waiting-plans.ts';
+import { copiedBy } from '../support/browser/copied.ts';
 import { type DashboardSite, createVisitor, startDashboardSite } from '../support/browser/dashboard-site.ts';
 import { layoutShift } from '../support/browser/layout-shift.ts';
 import { lookAt } from '../support/browser/looks.ts';
@@ -10,6 +11,7 @@ const resources = new AsyncDisposableStack();
 let site: DashboardSite;
 let world: World;
 let path: string;
+let plannedAtMs: number;
 
 const planHash = 'Zk3vJmZ0c1XcE5k8nVtG2wAq7kz9eB0v8fT2yLhWnJ3';
 const keysOf = (...keys: string[]): { count: number; keys: string[] } => ({ count: keys.length, keys });
@@ -38,6 +40,7 @@ beforeAll(async () => {
       },
     }),
   );
+  plannedAtMs = Date.now();
   const many = Array.from({ length: 100 }, (_, index) => `KEY_${String(index).padStart(3, '0')}`);
   await waitingRestores.report(
     'oregon-2',
@@ -52,7 +55,7 @@ beforeAll(async () => {
 afterAll(() => resources.disposeAsync());
 
 test('shows each plan, and the command that approves exactly it', async () => {
-  const { page, complaints } = await site.visitAs(world.developer, '/');
+  const { page, complaints } = await site.visitAs(world.developer, '/', plannedAtMs);
   await page.getByText('2 restores wait for an approval.').waitFor();
   expect(await layoutShift(page)).toBeLessThan(0.02);
   await page.getByRole('link', { name: 'See what would change' }).click();
@@ -69,9 +72,7 @@ test('shows each plan, and the command that approves exactly it', async () => {
   const stale = page.getByRole('article', { name: 'shop/many' });
   expect(await stale.innerText()).toMatch(/Not up to date.*last reported nothing.*and 150 more keys/s);
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
-  await page.getByRole('button', { name: 'Copy: approve shop/back-to-41' }).click();
-  await waiting.getByText('Copied').waitFor();
-  expect(await page.evaluate<string>('navigator.clipboard.readText()')).toBe(
+  expect(await copiedBy(page, page.getByRole('button', { name: 'Copy: approve shop/back-to-41' }))).toBe(
     `kubectl patch snapshotrestores.keyframe.dev back-to-41 -n shop --type merge -p '{"spec":{"mode":"Apply","planHash":"${planHash}"}}'`,
   );
   expect(await layoutShift(page)).toBeLessThan(0.02);

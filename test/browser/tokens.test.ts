@@ -55,7 +55,7 @@ test('a leaked token is found by its name, and reads nothing after it is revoked
   await owner.expectStatus(204, 'DELETE', `/service-tokens/acme/${ended.id}`);
   expect(await readWith(leaked.token)).toBe(200);
 
-  const { page, complaints } = await site.visitAs(acme.owner, '/');
+  const { page, complaints } = await site.visitAs(acme.owner, '/', Date.now());
   await page.getByRole('link', { name: 'Tokens' }).click();
   await row(page, 'leaked-ci').getByText('shop / production').waitFor();
   expect(await row(page, 'leaked-ci').innerText()).toMatch(
@@ -279,7 +279,9 @@ test('a viewer has no link and sees no token; an admin of a project sees and cre
   await row(page, 'of-production').waitFor();
   expect(await row(page, 'of-everything').count()).toBe(0);
   await page.getByRole('button', { name: 'New token' }).click();
-  const options = await page.getByLabel('Place', { exact: true }).locator('option').allInnerTexts();
+  const places = page.getByLabel('Place', { exact: true }).locator('option');
+  await places.filter({ hasText: 'shop / staging' }).waitFor({ state: 'attached' });
+  const options = await places.allInnerTexts();
   expect(options).toEqual(['Choose a place', 'shop, with all its environments', 'shop / production', 'shop / staging']);
   await page.getByLabel('Name', { exact: true }).fill('of-vic');
   await page.getByLabel('Place', { exact: true }).selectOption('shop, with all its environments');

@@ -16,8 +16,11 @@ export interface DashboardSite {
   readonly origin: string;
   /** A page of a new visitor, at a path. */
   visit(path: string, context?: BrowserContext): Promise<PageRecord>;
-  /** A page of a new visitor who has signed in, at a path. */
-  visitAs(user: TestUser, path: string): Promise<PageRecord>;
+  /**
+   * A page of a new visitor who has signed in, at a path. For the browser it is always the time `nowMs`, in milliseconds since
+   * 1970, if that is given: what the page says about the age of things does not depend on how long a test takes.
+   */
+  visitAs(user: TestUser, path: string, nowMs?: number): Promise<PageRecord>;
 }
 
 interface Further {
@@ -53,9 +56,10 @@ export async function startDashboardSite(
     await record.page.goto(origin + path);
     return record;
   };
-  const visitAs: DashboardSite['visitAs'] = async (user, path) => {
+  const visitAs: DashboardSite['visitAs'] = async (user, path, nowMs) => {
     const record = await visit('/sign-in');
     const { page } = record;
+    if (nowMs !== undefined) await page.clock.setFixedTime(nowMs);
     await page.getByLabel('Personal token').fill(user.token.reveal());
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByRole('button', { name: 'Account:' }).waitFor();
