@@ -190,7 +190,7 @@ describe('wait --converged', () => {
     await fleet.report({ name: 'slow', synced: before, reason: 'ClusterUnavailable', state: 'progressing' });
     await fleet.report({ name: 'new' });
     await fleet.age('5 minutes');
-    const late = await fleet.folder.run(wait(2, '--within', '2s'));
+    const late = await fleet.folder.run(wait(2, '--within', '8s'));
     expect(late.code).toBe(9);
     expect(late.stderr).toContain(`Only 0 of 2 consumers have reached revision 2 of ${fleet.folder.place} in time`);
     const at = `in cluster ${fleet.cluster}: the Secret holds`;
@@ -269,7 +269,7 @@ describe('wait --converged', () => {
     resources.defer(() => proxy.close());
     const lookups = laterEndlessLookup(fleet.folder.folder);
     const env = { ...lookups.env, KEYFRAME_URL: proxy.url.replace('127.0.0.1', 'localhost') };
-    const running = fleet.folder.start(wait(1, '--within', '6s'), { env, limitMs: 12_000 });
+    const running = fleet.folder.start(wait(1, '--within', '12s'), { env });
     await running.shows('0 of 1 consumers');
     lookups.begin();
     proxy.stop();

@@ -51,7 +51,10 @@ describe('run --watch', () => {
   test('a burst of changes is one restart, and a change of nothing is none', async () => {
     const running = folder.start(program());
     await running.shows('A is first.');
+    // The command reads all of them at once, however long they take.
+    running.process.kill('SIGSTOP');
     for (const value of ['1', '2', '3', '4']) await folder.patch({ set: { A: value } });
+    running.process.kill('SIGCONT');
     await running.shows('A is 4.');
     expect(await startsOf(running)).toBe(2);
     await folder.patch({ set: { A: '4' } });
@@ -74,23 +77,26 @@ describe('run --watch', () => {
     await running.shows('got HUP');
     await running.shows('A is second.');
     expect(await endOf(running)).toBe(143);
-    const stubborn = folder.start(program(`process.on('SIGTERM', () => console.log('stays'))`, '--grace', '1s'));
+    const stubborn = folder.start(program(`process.on('SIGTERM', () => console.log('stays'))`, '--grace', '5s'));
     await stubborn.shows('A is second.');
     await folder.patch({ set: { A: 'third' } });
     await stubborn.shows('stays');
-    await stubborn.shows('did not end within 1 seconds of SIGTERM, and is killed');
+    await stubborn.shows('did not end within 5 seconds of SIGTERM, and is killed');
     await stubborn.shows('A is third.');
     stubborn.process.kill('SIGHUP');
     expect((await stubborn.ended).code).toBe(129);
   });
 
   test('a signal during a restart ends both', async () => {
-    const source = `process.on('SIGTERM', () => { console.log('slow'); setTimeout(() => process.exit(5), 1000); })`;
+    const mayEnd = JSON.stringify(folder.pathOf('may-end'));
+    const end = `if (require('node:fs').existsSync(${mayEnd})) process.exit(5);`;
+    const source = `process.on('SIGTERM', () => { console.log('slow'); setInterval(() => { ${end} }, 20); })`;
     const running = folder.start(program(source));
     await running.shows('A is first.');
     await folder.patch({ set: { A: 'second' } });
     await running.shows('slow');
     running.process.kill('SIGTERM');
+    folder.write('may-end', '');
     expect((await running.ended).code).toBe(5);
     expect(running.shown).not.toContain('A is second.');
   });

@@ -19,7 +19,7 @@ export class RunningCommand {
   #seen = 0;
   #hasEnded = false;
 
-  constructor(child: ChildProcessWithoutNullStreams, limitMs = 30_000) {
+  constructor(child: ChildProcessWithoutNullStreams, limitMs = 90_000) {
     this.process = child;
     const output = { stdout: '', stderr: '' };
     for (const name of ['stdout', 'stderr'] as const) {
