@@ -82,7 +82,7 @@ function clientOf(kubeconfigFile: string): Client {
   const config = new KubeConfig();
   config.loadFromFile(kubeconfigFile);
   const { server = '', caData = '' } = config.getCurrentCluster() ?? {};
-  const dispatcher = new Agent({ connect: { ca: Buffer.from(caData, 'base64') }, headersTimeout: 5_000 });
+  const dispatcher = new Agent({ connect: { ca: Buffer.from(caData, 'base64') }, headersTimeout: 60_000 });
   const options = { dispatcher, headers: { authorization: `Bearer ${config.getCurrentUser()?.token}` } };
   return {
     send: async (method, path, body) => {
@@ -156,9 +156,7 @@ describe('forwarding', () => {
     expect(String((await events.next()).value)).toBe('two\n');
     expect(proxy.countOpen(({ isWatch }) => isWatch)).toBe(1);
     await client.close();
-    await waitFor('the proxy to have let go', () => proxy.countOpen(({ isWatch }) => isWatch) === 0, {
-      timeoutMs: 3_000,
-    });
+    await waitFor('the proxy to have let go', () => proxy.countOpen(({ isWatch }) => isWatch) === 0);
     expect(proxy.count(({ isWatch }) => isWatch)).toBe(1);
     await waitFor('the watch has ended', () => upstream.openWatches === 0);
   });

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { on, once } from 'node:events';
 import {
   chmodSync,
   copyFileSync,
@@ -15,6 +15,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
@@ -28,7 +29,8 @@ const npm = `
   const { appendFileSync, existsSync, mkdirSync, writeFileSync } = require('node:fs');
   appendFileSync('npm-calls', process.argv.slice(2).join(' ') + '\\n');
   appendFileSync('npm-events', 'begin ');
-  setTimeout(() => {
+  const finish = () => {
+    if (existsSync('npm-waits')) return void setTimeout(finish, 20);
     appendFileSync('npm-events', 'end ');
     mkdirSync('node_modules/prisma/build', { recursive: true });
     if (existsSync('npm-fails')) {
@@ -41,7 +43,8 @@ const npm = `
       if (require('node:fs').existsSync('prisma-fails')) process.exit(3);
       require('node:fs').appendFileSync('prisma-calls', process.argv[2] + ' ' + process.env.PRISMA_SCHEMA_ENGINE_BINARY + '\\\\n');
       require('node:fs').mkdirSync('src/store/generated', { recursive: true });\`);
-  }, existsSync('npm-slow') ? 7000 : 400);`;
+  };
+  setTimeout(finish, existsSync('npm-slow') ? 7000 : 400);`;
 
 // Says what it was given, and how it ends.
 const script = `
@@ -58,7 +61,7 @@ const script = `
       });
     }
     // Not for ever: a test that fails must not leave it behind.
-    setTimeout(() => process.exit(99), 15_000);
+    setTimeout(() => process.exit(99), 120_000);
     say('READY');
   } else if (process.argv[2] === 'fork') {
     const child = fork(process.argv[1], ['be forked']);
@@ -208,7 +211,16 @@ describe('preparing', () => {
   });
 
   test('of two at once lets one work while the other waits', async () => {
-    const endings = await Promise.all([bootstrap('0', 'one'), bootstrap('0', 'two')]);
+    writeFileSync(join(clone, 'npm-waits'), '');
+    const runs = [begin(['0', 'one']), begin(['0', 'two'])];
+    const ended = Promise.all(runs.map(endOf));
+    const waits = runs.map(async ({ stderr }) => {
+      for await (const chunk of on(stderr ?? new PassThrough(), 'data'))
+        if (String(chunk).includes('Waiting for')) return;
+    });
+    await Promise.race(waits);
+    rmSync(join(clone, 'npm-waits'));
+    const endings = await ended;
     expect(endings.map(({ code }) => code)).toEqual([0, 0]);
     expect([callsOf('npm').length, callsOf('prisma').length]).toEqual([1, 1]);
     expect(endings.filter(({ stderr }) => stderr.includes('Waiting for another run'))).toHaveLength(1);

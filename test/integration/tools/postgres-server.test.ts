@@ -74,9 +74,9 @@ function isAlive(pid: number): boolean {
 }
 
 async function until(condition: () => boolean): Promise<void> {
-  const deadline = Date.now() + 15_000;
+  const deadline = Date.now() + 90_000;
   while (!condition()) {
-    if (Date.now() > deadline) throw new Error('It did not come to pass within 15 s.');
+    if (Date.now() > deadline) throw new Error('It did not come to pass within 90 s.');
     await sleep(50);
   }
 }
