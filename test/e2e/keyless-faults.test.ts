@@ -16,7 +16,7 @@ import { waitFor } from '../support/fixtures/wait-for.ts';
 const resources = new AsyncDisposableStack();
 const alpha = { A: 'alpha' };
 const next = { A: 'next' };
-const soon = { timeoutMs: 15_000 };
+const soon = { timeoutMs: 25_000 };
 let site: KeylessFaultSite;
 
 beforeAll(async () => {

@@ -17,7 +17,7 @@ import { waitFor } from '../support/fixtures/wait-for.ts';
 const resources = new AsyncDisposableStack();
 const alpha = { A: 'alpha' };
 // For a change that only has to be noticed.
-const soon = { timeoutMs: 10_000 };
+const soon = { timeoutMs: 25_000 };
 let cluster: Cluster;
 let stack: Stack;
 let cli: CliRunner;

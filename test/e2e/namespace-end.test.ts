@@ -20,7 +20,7 @@ import { waitFor } from '../support/fixtures/wait-for.ts';
 
 const resources = new AsyncDisposableStack();
 const both = { kinds: ['ServiceToken', 'SecretSnapshot'] };
-const soon = { timeoutMs: 30_000 };
+const soon = { timeoutMs: 90_000 };
 // Kubernetes deletes nothing in a namespace before.
 const grace = { timeoutMs: 4000 };
 const account = 'keyframe-controller';

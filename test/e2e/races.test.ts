@@ -47,9 +47,7 @@ async function untilOlderIsSettled(): Promise<void> {
   // It follows its token from the end of its first reconcile on.
   const followsToken = ({ isWatch, path, query }: ProxiedRequest): boolean =>
     isWatch && path.includes(`/${site.namespace}/`) && query.has('fieldSelector');
-  // After a kill it has to wait for its predecessor's Lease to run out.
-  const patient = { timeoutMs: 30_000 };
-  await waitFor('the older controller to follow its token', () => olderApi.countOpen(followsToken) === 1, patient);
+  await waitFor('the older controller to follow its token', () => olderApi.countOpen(followsToken) === 1);
   await waitFor('the older controller to ask for nothing more', async () => {
     const before = olderApi.passages().length;
     await pause(400);

@@ -80,7 +80,7 @@ describe('a ServiceToken', () => {
     expect(metadata.finalizers).toEqual(['keyframe.dev/cleanup']);
     expect(status).toMatchObject({ secretName: 'ci', serial: 1, observedGeneration: 1 });
     const life = Date.parse(status?.expiresAt ?? '') - Date.parse(status?.issuedAt ?? '');
-    expect(Math.abs(life - 720 * 3_600_000)).toBeLessThan(10_000);
+    expect(Math.abs(life - 720 * 3_600_000)).toBeLessThan(60_000);
     expect((await site.condition('Expiring'))?.status).toBe('False');
     const secret = await site.secret();
     expect(secret?.metadata).toMatchObject({
@@ -240,7 +240,7 @@ describe('a ServiceToken', () => {
 
   test('that is rotated gives the next value in time and leaves the one before for the overlap', async () => {
     const site = await makeSite();
-    await site.create({ rotation: { interval: '1m', overlap: '3s', maxOverlap: '8s' } });
+    await site.create({ rotation: { interval: '1m', overlap: '3s', maxOverlap: '30s' } });
     const first = await site.waitForSerial(1);
     const { rotatesAt: unaged = '' } = (await site.resource()).status ?? {};
     await age(site, 50, ({ serial, rotatesAt }) => {

@@ -22,7 +22,7 @@ export class ObjectHistory<T extends KubeObject> {
   /** Each state that an object of the collection has had since the mark and before this call, oldest first. */
   async since(mark: HistoryMark): Promise<T[]> {
     const query = `watch=true&resourceVersion=${mark}&timeoutSeconds=1`;
-    const stream = await this.#kube.stream(`${this.#path}?${query}`, AbortSignal.timeout(30_000));
+    const stream = await this.#kube.stream(`${this.#path}?${query}`, AbortSignal.timeout(90_000));
     const lines = (await text(stream)).split('\n').filter((line) => line !== '');
     return lines.map((line) => {
       const { type, object } = JSON.parse(line) as { type: string; object: T };

@@ -76,7 +76,7 @@ export class Workloads {
 
   /** Lets pods run as they come, until the look answers something. */
   async runPodsUntil<T>(name: string, what: string, look: () => Promise<T | undefined | false>): Promise<T> {
-    const timeoutMs = 30_000;
+    const timeoutMs = 90_000;
     return await waitFor(
       what,
       async () => {
