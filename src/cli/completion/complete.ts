@@ -10,7 +10,7 @@ import { type GivenInput, targetOf } from './line.ts';
 import { apiSources } from './sources.ts';
 
 // Users wait for it with a key pressed.
-const deadlineMs = 1000;
+const defaultDeadlineMs = 1000;
 
 /**
  * `keyframe __complete -- words…`, or with the words on standard input, each ended by NUL: prints what can stand in place of
@@ -38,7 +38,7 @@ async function outputFor(args: readonly string[], environment: Environment): Pro
   const sources = apiSources({
     api: (given) => {
       const { url, token } = configurationOf(given);
-      return new ApiClient({ url, token, signal: AbortSignal.timeout(deadlineMs) });
+      return new ApiClient({ url, token, signal: AbortSignal.timeout(deadlineMs(given)) });
     },
     scope: (given, deepest) => {
       const { options } = given;
@@ -52,6 +52,12 @@ async function outputFor(args: readonly string[], environment: Environment): Pro
   });
   const target = await targetOf(words, commandTable);
   return completionOutput(await completionsOf(target, { sections: commandTable, sources }));
+}
+
+/** One second, or what the line says with `--timeout`. */
+function deadlineMs({ options }: GivenInput): number {
+  const seconds = Number(options.get('timeout'));
+  return seconds >= 1 && seconds <= 3600 ? seconds * 1000 : defaultDeadlineMs;
 }
 
 /** The words on standard input; none at a terminal, which would block. */

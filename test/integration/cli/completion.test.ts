@@ -24,8 +24,16 @@ withCliSite(async (given) => {
 
 type Env = Record<string, string | undefined>;
 
-/** What `keyframe __complete` offers for these words: the candidates without descriptions, and the directive last. */
-async function offered(words: readonly string[], env: Env = {}): Promise<string[]> {
+/** Without it a slow machine leaves out what the server knows. */
+const patient = ['--timeout', '60'];
+
+/** What `keyframe __complete` offers for these words, with patience for the server. */
+function offered(words: readonly string[], env: Env = {}): Promise<string[]> {
+  return offeredSoon([...patient, ...words], env);
+}
+
+/** What it offers for these words alone: the candidates without descriptions, and the directive last. */
+async function offeredSoon(words: readonly string[], env: Env = {}): Promise<string[]> {
   const { code, stdout, stderr } = await folder.run(['__complete', '--', ...words], { env });
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   expect(stdout).not.toContain('swordfish');
@@ -91,14 +99,14 @@ describe('__complete offers', () => {
   test('ids of snapshots and tokens, with their names as descriptions', async () => {
     const id = (await folder.output(['snapshot', 'create', '-n', 'before release', '--output', 'name'])).trim();
     expect(await offered(['snapshot', 'restore', ''])).toEqual([id, ':words']);
-    const { stdout } = await folder.run(['__complete', '--', 'snapshot', 'show', '']);
+    const { stdout } = await folder.run(['__complete', '--', ...patient, 'snapshot', 'show', '']);
     expect(stdout).toContain(`${id}\tbefore release `);
     const create = ['token', 'create-service', '-n', 'ci', '-s', 'organization', '-p', 'read', '--output', 'json'];
     const token = JSON.parse((await folder.run(create)).stdout) as { id: string; token: string };
     const { organization } = site.world.slugs;
     const words = ['token', 'revoke-service', '-o', organization, '--id', ''];
     expect(await offered(words)).toContain(token.id);
-    expect((await folder.run(['__complete', '--', ...words])).stdout).not.toContain(token.token);
+    expect((await folder.run(['__complete', '--', ...patient, ...words])).stdout).not.toContain(token.token);
     const personal = JSON.parse(await folder.output(['token', 'list', '--output', 'json'])) as {
       personalTokens: { id: string }[];
     };
@@ -133,14 +141,14 @@ describe('__complete offers', () => {
 
   test('commands, flags, choices, files and the program of run without a server', async () => {
     const env = { KEYFRAME_TOKEN: undefined };
-    expect(await offered(['snapshot', 'res'], env)).toEqual(['restore', ':words']);
-    expect(await offered(['list', '--rev'], env)).toEqual(['--revision', '--reveal', ':words']);
-    expect(await offered(['list', '--output=j'], env)).toEqual(['json', ':words']);
-    expect(await offered(['push', ''], env)).toEqual([':files']);
-    expect(await offered(['run', '-e', 'x', '--', 'git', ''], env)).toEqual([':program 5']);
-    expect(await offered(['no-such-command', ''], env)).toEqual([':words']);
-    expect(await offered(['help', 'snapshot', 'res'], env)).toEqual(['restore', ':words']);
-    expect(await offered([], env)).toContain('snapshot');
+    expect(await offeredSoon(['snapshot', 'res'], env)).toEqual(['restore', ':words']);
+    expect(await offeredSoon(['list', '--rev'], env)).toEqual(['--revision', '--reveal', ':words']);
+    expect(await offeredSoon(['list', '--output=j'], env)).toEqual(['json', ':words']);
+    expect(await offeredSoon(['push', ''], env)).toEqual([':files']);
+    expect(await offeredSoon(['run', '-e', 'x', '--', 'git', ''], env)).toEqual([':program 5']);
+    expect(await offeredSoon(['no-such-command', ''], env)).toEqual([':words']);
+    expect(await offeredSoon(['help', 'snapshot', 'res'], env)).toEqual(['restore', ':words']);
+    expect(await offeredSoon([], env)).toContain('snapshot');
   });
 });
 
@@ -191,9 +199,22 @@ describe('__complete is silent', () => {
     await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
     const begin = performance.now();
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    expect(await offered(['get', ''], { KEYFRAME_URL: url })).toEqual([':words']);
+    expect(await offeredSoon(['get', ''], { KEYFRAME_URL: url })).toEqual([':words']);
     expect(performance.now() - begin).toBeLessThan(10_000);
-    expect(await offered(['get', ''], { KEYFRAME_URL: 'http://127.0.0.1:9' })).toEqual([':words']);
+    expect(await offeredSoon(['get', ''], { KEYFRAME_URL: 'http://127.0.0.1:9' })).toEqual([':words']);
+    server.closeAllConnections();
+    server.close();
+  });
+
+  test('about a server that answers later, unless --timeout waits for it', async () => {
+    const server = createServer((_, response) => {
+      response.setHeader('content-type', 'application/json');
+      setTimeout(() => response.end(JSON.stringify({ secrets: [{ key: 'LATE', version: 1 }] })), 2_000);
+    });
+    await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+    const env = { KEYFRAME_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+    expect(await offered(['get', ''], env)).toEqual(['LATE', ':words']);
+    expect(await offeredSoon(['--timeout', '0', 'get', ''], env)).toEqual([':words']);
     server.closeAllConnections();
     server.close();
   });
@@ -217,7 +238,9 @@ describe('__complete is silent', () => {
     expect(await offered(['get', ''], { KEYFRAME_URL: url })).toEqual(['GOOD', ':words']);
     const organizations = [{ slug: 'acme', displayName: 'a\u001B[2Jb\tc\n:files' }];
     body = { organizations };
-    const { stdout } = await folder.run(['__complete', '--', 'list', '-o', ''], { env: { KEYFRAME_URL: url } });
+    const { stdout } = await folder.run(['__complete', '--', ...patient, 'list', '-o', ''], {
+      env: { KEYFRAME_URL: url },
+    });
     expect(stdout).toBe(String.raw`acme<TAB>a\u{1b}[2Jb\tc\n:files`.replace('<TAB>', '\t') + '\n:words\n');
     server.close();
   });
@@ -227,7 +250,7 @@ describe('__complete is silent', () => {
     const own = await site.newFolder();
     await own.patch({ set: { MINE: canary } });
     await own.output(['login', '--token', '-'], { input: site.world.owner.token.reveal(), env });
-    const complete = async (): Promise<unknown> => await own.run(['__complete', '--', 'get', ''], { env });
+    const complete = async (): Promise<unknown> => await own.run(['__complete', '--', ...patient, 'get', ''], { env });
     expect(await complete()).toMatchObject({ stdout: 'MINE\tversion 1\n:words\n', stderr: '' });
     chmodSync(own.userFile, 0o644);
     expect(await complete()).toMatchObject({ code: 0, stdout: ':words\n', stderr: '' });
