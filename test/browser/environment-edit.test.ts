@@ -106,6 +106,22 @@ test('a line break at the end of a value is named, and the key leads to the plan
   expect(await values()).toMatchObject({ A: 'a2' });
 });
 
+test('nothing of a value is in the draft while what is typed cannot be saved', async () => {
+  const { owner, path } = await scene('invalid');
+  const { page } = await site.visitAs(owner, `${path}?key=A`);
+  const drawer = page.getByRole('dialog', { name: 'A', exact: true });
+  await drawer.getByRole('button', { name: 'Change the value' }).click();
+  const field = drawer.getByLabel('New value');
+  await field.fill('begin');
+  await drawer.getByRole('button', { name: 'Review the draft' }).waitFor();
+  await field.fill('x'.repeat(256 * 1024 + 1));
+  await drawer.getByText('The value must be at most').waitFor();
+  expect(await drawer.getByRole('button', { name: 'Review the draft' }).count()).toBe(0);
+  expect(await page.getByText('1 change').count()).toBe(0);
+  await field.fill('begin and end');
+  await drawer.getByRole('button', { name: 'Review the draft' }).waitFor();
+});
+
 test('a mask is never saved, and a name that is not allowed is refused at once', async () => {
   const { owner, path, values } = await scene('mask');
   const { page } = await site.visitAs(owner, path);

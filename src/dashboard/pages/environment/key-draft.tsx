@@ -37,7 +37,19 @@ export function KeyDraft({ name, isPresent, held, onReview }: KeyDraftProps): Re
     );
   }
   if (entry !== undefined || isOpen) {
-    return <NewValue name={name} typed={entry?.value} held={held} onReview={onReview} onDrop={drop} />;
+    return (
+      <NewValue
+        name={name}
+        typed={entry?.value}
+        held={held}
+        onReview={onReview}
+        onDrop={drop}
+        onInvalid={() => {
+          drop();
+          setOpen(true);
+        }}
+      />
+    );
   }
   if (!isPresent) return undefined;
   return (
@@ -56,14 +68,16 @@ interface NewValueProps extends Pick<KeyDraftProps, 'name' | 'held' | 'onReview'
   /** Undefined before anything was typed. */
   readonly typed: string | undefined;
   readonly onDrop: () => void;
+  /** What is typed now cannot be saved. So nothing that was typed before may be. */
+  readonly onInvalid: () => void;
 }
 
-function NewValue({ name, typed, held, onReview, onDrop }: NewValueProps): ReactNode {
+function NewValue({ name, typed, held, onReview, onDrop, onInvalid }: NewValueProps): ReactNode {
   const [text, setText] = useState(typed ?? '');
   const first = useFirstFocus<HTMLTextAreaElement>();
   const edit = (value: string): void => {
     setText(value);
-    if (validateSecretValue(value) !== undefined) return;
+    if (validateSecretValue(value) !== undefined) return onInvalid();
     held.change((draft) => setInDraft(draft, held.versions, new Map([[name, value]])));
   };
   return (
