@@ -50,6 +50,7 @@ test.each([
   await page.unroute(missing);
   await page.getByRole('link', { name: 'Reload the page' }).click();
   await page.getByRole('heading', { name: 'Sign in to Keyframe' }).waitFor();
+  expect(await page.locator('.not-started').count()).toBe(0);
   await context.close();
 });
 
