@@ -177,6 +177,7 @@ test('changes of other users appear by themselves', async () => {
   await client.expectStatus(204, 'DELETE', '/secrets/live/shop/production/A');
   await page.getByRole('link', { name: 'A', exact: true }).waitFor({ state: 'detached' });
   await page.getByText('Revision 3').waitFor();
+  expect(await page.getByText('Revision 3').count()).toBe(1);
 });
 
 test('two browsers edit at the same time: the later one sees base, theirs and its own, and loses nothing', async () => {
