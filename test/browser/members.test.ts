@@ -200,3 +200,40 @@ test('a failure is shown in its place, and an admin is refused what only owners 
   await options.first().waitFor({ state: 'attached' });
   expect(await options.count()).toBe(3);
 });
+
+test('of many roles the first hundred are shown, and a filter finds the others', async () => {
+  const large = await createOrganization(site.api, 'large', ['shop/production']);
+  const client = site.api.client(large.owner.token);
+  for (let count = 101; count <= 220; count += 1) {
+    await client.expectStatus(201, 'PUT', `/organizations/large/roles/group:team-${count}`, { role: 'viewer' });
+  }
+  const { page } = await site.visitAs(large.owner, '/orgs/large/members');
+  const rows = page.getByRole('list', { name: 'Roles by place' }).getByRole('listitem');
+  await page.getByText('100 of 120 entries').waitFor();
+  expect(await rows.count()).toBe(100);
+  expect(await lookAt(page, 'members-many')).toEqual([]);
+  const filter = page.getByRole('searchbox', { name: 'Filter by name' });
+  await filter.fill('TEAM-22');
+  await page.getByText('group team-220', { exact: true }).waitFor();
+  await page.getByText('group team-101', { exact: true }).waitFor({ state: 'detached' });
+  expect(await rows.count()).toBe(1);
+  // The owner has another name.
+  await page.getByText('No entry matches.').waitFor();
+  await filter.fill('');
+  await page.getByRole('button', { name: 'Show 20 more' }).click();
+  await rows.nth(119).waitFor();
+  expect(await page.getByRole('button', { name: /^Show / }).count()).toBe(0);
+});
+
+test('the form that gives roles waits for the places, and says why it cannot have them', async () => {
+  const { page } = await site.visitAs(acme.owner, '/orgs/acme/members');
+  await page.getByRole('list', { name: 'Members' }).waitFor();
+  await page.route('**/api/v1/projects/acme?*', (route) => route.fulfill({ status: 500, body: 'broken' }));
+  await page.getByRole('button', { name: 'Invite or give a role' }).click();
+  const drawer = page.getByRole('dialog', { name: 'Invite or give a role' });
+  await drawer.getByText('The server answered with status 500.').waitFor();
+  await page.unrouteAll();
+  await drawer.getByRole('button', { name: 'Try again' }).click();
+  await drawer.getByLabel('E-mail address').waitFor();
+  expect(await drawer.getByLabel('Place', { exact: true }).locator('option').count()).toBe(4);
+});

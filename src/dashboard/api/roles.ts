@@ -35,14 +35,10 @@ export function useRoles(
 }
 
 /** The invitations to an organization that wait, for its admins. */
-export function useOrganizationInvitations(
-  organization: string,
-  { enabled }: { readonly enabled: boolean },
-): UseQueryResult<readonly InvitationView[], ApiError> {
+export function useOrganizationInvitations(organization: string): UseQueryResult<readonly InvitationView[], ApiError> {
   return useQuery<readonly InvitationView[], ApiError>({
     queryKey: ['invitations-to', organization],
     queryFn: async () => (await callApi<InvitationListView>(`/organizations/${organization}/invitations`)).invitations,
-    enabled,
   });
 }
 

@@ -10,6 +10,7 @@ import { Failure } from '../parts/failure.tsx';
 import { FilterField } from '../parts/filter-field.tsx';
 import { Loaded } from '../parts/loaded.tsx';
 import { Page } from '../parts/page.tsx';
+import { Portion } from '../parts/portion.tsx';
 import { Skeleton } from '../parts/skeleton.tsx';
 import { useFilters } from '../parts/use-filters.ts';
 import { type AccessRow, accessMatrix } from '../text/access-matrix.ts';
@@ -107,7 +108,9 @@ function Matrix({ organization, columns, rows, hidden, isAdmin }: MatrixProps): 
       {shown.length === 0 ? (
         <Empty title="No namespace matches" />
       ) : (
-        <AccessTable rows={shown} columns={used} linkTo={(cell) => filters.with({ cell })} />
+        <Portion entries={shown}>
+          {(some) => <AccessTable rows={some} columns={used} linkTo={(cell) => filters.with({ cell })} />}
+        </Portion>
       )}
       {open === undefined ? undefined : (
         <CellDrawer organization={organization} {...open} onClose={() => filters.set({ cell: '' })} />

@@ -62,7 +62,8 @@ export function selectionOf(rows: readonly ComparedKey[], chosen: ReadonlySet<st
   const others = rows.filter(
     ({ key, state }) => !chosen.has(key) && state !== 'same' && (isMirror || state !== 'here'),
   );
-  if (others.length === 0) return { mode };
+  // Without names, a key that begins to differ after the comparison would be copied too.
   if (chosen.size <= maxGlobs) return { mode, keys: { include: [...chosen].toSorted() } };
+  if (others.length === 0) return { mode };
   return others.length > maxGlobs ? undefined : { mode, keys: { exclude: others.map(({ key }) => key) } };
 }

@@ -38,16 +38,17 @@ test('keys compare by name, and by what the server says of their values', () => 
 describe('the request for the chosen keys', () => {
   const rows = [row('A', 'here'), row('B', 'differs'), row('C', 'same'), row('D', 'there')];
   test('names them, and deletes only if one of them is to be deleted', () => {
-    expect(selectionOf(rows, new Set(['D', 'B']))).toEqual({ mode: 'changed' });
+    expect(selectionOf(rows, new Set(['D', 'B']))).toEqual({ mode: 'changed', keys: { include: ['B', 'D'] } });
     expect(selectionOf(rows, new Set(['D']))).toEqual({ mode: 'changed', keys: { include: ['D'] } });
     expect(selectionOf(rows, new Set(['A', 'D']))).toEqual({ mode: 'mirror', keys: { include: ['A', 'D'] } });
-    expect(selectionOf(rows, new Set(['A', 'B', 'D']))).toEqual({ mode: 'mirror' });
+    expect(selectionOf(rows, new Set(['A', 'B', 'D']))).toEqual({ mode: 'mirror', keys: { include: ['A', 'B', 'D'] } });
   });
 
   test('names the others if there are too many', () => {
     const all = [...many('A', 300, 'differs'), ...many('B', 2, 'there')];
     const chosen = new Set(all.slice(0, 300).map(({ key }) => key));
     expect(selectionOf(all, chosen)).toEqual({ mode: 'changed', keys: { exclude: ['B0', 'B1'] } });
+    expect(selectionOf(all, new Set(all.map(({ key }) => key)))).toEqual({ mode: 'changed' });
     const both = [...all, ...many('C', 257, 'differs')];
     expect(selectionOf(both, chosen)).toBeUndefined();
   });

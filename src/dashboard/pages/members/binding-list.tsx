@@ -12,21 +12,21 @@ import type { RoleRights } from './member-list.tsx';
 export interface BindingListProps extends Omit<RoleRights, 'isAdmin'> {
   /** Whether the user changes roles at a place. */
   readonly mayChange: HeldRole['administers'];
-  readonly organization: string;
   readonly roles: readonly RoleBindingView[];
 }
 
+export function NoRoles({ organization }: { readonly organization: string }): ReactNode {
+  return (
+    <Empty title="No role by place">
+      <CopyCommand name="give a group a role in a project">
+        {`keyframe role set group:platform -o ${organization} -p shop --role developer`}
+      </CopyCommand>
+    </Empty>
+  );
+}
+
 /** The roles by place: of users within the organization, and of groups anywhere. */
-export function BindingList({ organization, roles, mayChange, isOwner, busy, onChange }: BindingListProps): ReactNode {
-  if (roles.length === 0) {
-    return (
-      <Empty title="No role by place">
-        <CopyCommand name="give a group a role in a project">
-          {`keyframe role set group:platform -o ${organization} -p shop --role developer`}
-        </CopyCommand>
-      </Empty>
-    );
-  }
+export function BindingList({ roles, mayChange, isOwner, busy, onChange }: BindingListProps): ReactNode {
   return (
     <ul className="rows" aria-label="Roles by place">
       {roles.map((binding) => {

@@ -5,10 +5,12 @@ import { Button } from '../../parts/button.tsx';
 import { ChoiceField } from '../../parts/choice-field.tsx';
 import { Drawer } from '../../parts/drawer.tsx';
 import { FormEnd } from '../../parts/form-end.tsx';
+import { Loaded } from '../../parts/loaded.tsx';
 import { NeedsRecentSignIn } from '../../parts/needs-recent-sign-in.tsx';
 import { Notice } from '../../parts/notice.tsx';
 import { Refusal } from '../../parts/refusal.tsx';
 import { useShownOnce } from '../../parts/shown-once.tsx';
+import { Skeleton } from '../../parts/skeleton.tsx';
 import { useFirstFocus } from '../../parts/use-first-focus.ts';
 import type { HeldRole } from '../../text/admin-of.ts';
 import { rolePlaceText, rolesToGive } from '../../text/role-place.ts';
@@ -21,7 +23,7 @@ export interface InviteDrawerProps {
 
 /** Gives a user or a group a role. A person who is no user yet gets a link, which is shown once. */
 export function InviteDrawer({ organization, held, onClose }: InviteDrawerProps): ReactNode {
-  const places = usePlaces(organization).data;
+  const places = usePlaces(organization);
   const give = useRoleChange(organization, { mayInvite: held.isAdmin });
   const link = useShownOnce('link', onClose);
   const [done, setDone] = useState('');
@@ -39,13 +41,17 @@ export function InviteDrawer({ organization, held, onClose }: InviteDrawerProps)
         <>
           {held.isAdmin ? <NeedsRecentSignIn>To invite an address that no user has</NeedsRecentSignIn> : undefined}
           {give.error === null ? undefined : <Refusal error={give.error} />}
-          <RoleForm
-            places={placesOf(places ?? []).filter(held.administers)}
-            isOwner={held.isOwner}
-            busy={give.isPending}
-            onCancel={onClose}
-            onGive={submit}
-          />
+          <Loaded query={places} waiting={<Skeleton name="Loading the places" rows={3} look="tall" />}>
+            {(projects) => (
+              <RoleForm
+                places={placesOf(projects).filter(held.administers)}
+                isOwner={held.isOwner}
+                busy={give.isPending}
+                onCancel={onClose}
+                onGive={submit}
+              />
+            )}
+          </Loaded>
         </>
       ) : (
         <>
