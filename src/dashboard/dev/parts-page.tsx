@@ -1,5 +1,7 @@
 import { type ReactNode, useState } from 'react';
+import { MemoryRouter } from 'react-router';
 import { ApiError } from '../api/client.ts';
+import { EventRow } from '../pages/history/event-row.tsx';
 import { Button } from '../parts/button.tsx';
 import { CopyCommand } from '../parts/copy-command.tsx';
 import { Drawer } from '../parts/drawer.tsx';
@@ -17,6 +19,22 @@ const failed = new ApiError('The server could not be reached.', {
   code: 'unreachable',
   retryAfterSeconds: undefined,
 });
+
+const person = '5c0f6a5e-6f0b-4a0e-9d0e-0b8f7a1c2d3e';
+const revision = {
+  revision: 2,
+  revisionId: '0b6cfc0a-5d0f-4a52-9a0c-0d3c6f4b7a11',
+  changedBy: person,
+  changedByType: 'user',
+  changedByName: 'ann@example.com',
+  comment: 'Why it was changed',
+  createdAt: '2026-01-01T12:00:00.000Z',
+  keys: [
+    { key: 'NEW', version: 1 },
+    { key: 'CHANGED', version: 2 },
+    { key: 'DELETED', version: null },
+  ],
+} as const;
 
 /** Each part of the pages by itself, for developers. The built dashboard does not have it. */
 export function PartsPage(): ReactNode {
@@ -60,29 +78,44 @@ export function PartsPage(): ReactNode {
           <PlanRow change="delete" name="DELETED" />
         </Plan>
       </Part>
-      <DrawerPart />
-      <Part name="Table">
-        <VirtualTable
-          name="Keys"
-          className="keys"
-          columns={['Key', 'Value', 'Version', 'Changed']}
-          rows={rows}
-          rowKey={(row) => row}
-          rowHeight={{ wide: 49, narrow: 81 }}
-        >
-          {(row) => (
-            <>
-              <th scope="row" className="key-name mono">
-                {row}
-              </th>
-              <td className="key-value">–</td>
-              <td className="key-version">v1</td>
-              <td className="key-changed">just now</td>
-            </>
-          )}
-        </VirtualTable>
+      <Part name="Timeline">
+        <MemoryRouter>
+          <ol className="events">
+            <EventRow
+              entry={{ kind: 'revision', at: revision.createdAt, change: { ...revision, keys: [...revision.keys] } }}
+            />
+          </ol>
+        </MemoryRouter>
       </Part>
+      <DrawerPart />
+      <TablePart />
     </main>
+  );
+}
+
+function TablePart(): ReactNode {
+  return (
+    <Part name="Table">
+      <VirtualTable
+        name="Keys"
+        className="keys"
+        columns={['Key', 'Value', 'Version', 'Changed']}
+        rows={rows}
+        rowKey={(row) => row}
+        rowHeight={{ wide: 49, narrow: 81 }}
+      >
+        {(row) => (
+          <>
+            <th scope="row" className="key-name mono">
+              {row}
+            </th>
+            <td className="key-value">–</td>
+            <td className="key-version">v1</td>
+            <td className="key-changed">just now</td>
+          </>
+        )}
+      </VirtualTable>
+    </Part>
   );
 }
 

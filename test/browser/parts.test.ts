@@ -1,0 +1,55 @@
+import { spawn } from 'node:child_process';
+import { on, once } from 'node:events';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { Browser } from 'playwright-core';
+import { checkoutDirectory } from '../../tools/checkout.ts';
+import { startBrowser } from '../support/browser/browser.ts';
+import { lookAt } from '../support/browser/looks.ts';
+import { watchedPage } from '../support/browser/watched-page.ts';
+
+const resources = new AsyncDisposableStack();
+let browser: Browser;
+let url = '';
+
+beforeAll(async () => {
+  // As docs/dashboard.md has it.
+  const vite = join(checkoutDirectory, 'node_modules', 'vite', 'bin', 'vite.js');
+  const args = [vite, 'src/dashboard', '--host', '127.0.0.1', '--port', '0', '--clearScreen', 'false'];
+  const child = spawn(process.execPath, args, {
+    cwd: checkoutDirectory,
+    env: { ...process.env, NODE_ENV: 'development', NO_COLOR: '1' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  resources.defer(async () => {
+    const exit = once(child, 'exit');
+    if (child.kill()) await exit;
+  });
+  for await (const [chunk] of on(child.stdout, 'data', { close: ['close'] })) {
+    url = /http:\/\/127\.0\.0\.1:\d+\//.exec(String(chunk))?.[0] ?? '';
+    if (url !== '') break;
+  }
+  browser = await startBrowser(resources);
+});
+afterAll(() => resources.disposeAsync());
+
+test('one page shows every part, and axe finds no fault in it', async () => {
+  const { page, complaints } = await watchedPage(await browser.newContext());
+  await page.goto(`${url}dev/`);
+  await page.getByRole('heading', { name: 'Parts', exact: true }).waitFor();
+  expect(await page.getByRole('heading', { level: 2 }).allInnerTexts()).toEqual([
+    'Buttons',
+    'States',
+    'Messages',
+    'Loading and empty',
+    'Plan',
+    'Timeline',
+    'Drawer',
+    'Table',
+  ]);
+  expect(await lookAt(page, 'parts')).toEqual([]);
+  await page.getByRole('button', { name: 'Open' }).click();
+  await page.getByRole('dialog', { name: 'Drawer' }).waitFor();
+  expect(await lookAt(page, 'parts-drawer')).toEqual([]);
+  expect(complaints.filter((complaint) => !/^(?:debug|info): /.test(complaint))).toEqual([]);
+});
