@@ -192,6 +192,8 @@ test('a new token is shown once, reads, and leaves nothing in the browser', asyn
   await page.keyboard.press('Escape');
   await drawer.getByText('The token was not copied').waitFor();
   expect(await drawer.getByText(value).count()).toBe(1);
+  expect(await reloadAsks(page)).toBe('beforeunload');
+  expect(await drawer.getByText(value).count()).toBe(1);
   await drawer.getByRole('button', { name: 'Copy: the token' }).click();
   await drawer.getByText('The token was not copied').waitFor({ state: 'detached' });
   expect(await page.evaluate<string>('navigator.clipboard.readText()')).toBe(value);
@@ -203,6 +205,15 @@ test('a new token is shown once, reads, and leaves nothing in the browser', asyn
   await page.goForward();
   await expectForgotten(page, value);
 });
+
+/** Reloads the page, and stays on it if the browser asks. Returns what the browser asked. */
+async function reloadAsks(page: Page): Promise<string> {
+  const asked = page.waitForEvent('dialog');
+  await page.evaluate('setTimeout(() => location.reload(), 0); undefined');
+  const dialog = await asked;
+  await dialog.dismiss();
+  return dialog.type();
+}
 
 test('a rotated token has a new value, and the former one ends', async () => {
   const { token: former } = await createToken('rotated');

@@ -21,6 +21,14 @@ export function useShownOnce(name: string, onClose: () => void): ShownOnce {
   const [isCopied, setCopied] = useState(false);
   const [isWarned, setWarned] = useState(false);
   const isShown = value !== undefined;
+  const isUncopied = isShown && !isCopied;
+  useEffect(() => {
+    if (!isUncopied) return undefined;
+    // The browser asks before the page is left.
+    const ask = (event: BeforeUnloadEvent): void => event.preventDefault();
+    window.addEventListener('beforeunload', ask);
+    return () => window.removeEventListener('beforeunload', ask);
+  }, [isUncopied]);
   return {
     isShown,
     show: (given) => {
