@@ -1,11 +1,11 @@
 import { useEffect } from 'react';
-import { type InfiniteData, type QueryClient, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { EventParser } from '../../wire/event-parser.ts';
 import { type Place, pathOf } from '../text/place.ts';
 import { ApiError, openStream } from './client.ts';
 import { meQuery } from './me.ts';
 import { keysQuery } from './secrets.ts';
-import { type ChangePage, timelineKey } from './timeline.ts';
+import { hasNewestChange, timelineKey } from './timeline.ts';
 
 const [firstPauseMs, maxPauseMs] = [1_000, 30_000];
 /** Several changes at once lead to one request. */
@@ -23,7 +23,7 @@ export function useLiveChanges(place: Place): void {
     const { queryKey } = keysQuery({ organization, project, environment });
     let timer: ReturnType<typeof setTimeout> | undefined;
     const onRevision = (revisionId: unknown): void => {
-      if (client.getQueryData(queryKey)?.revisionId === revisionId && hasChange(client, path, revisionId)) return;
+      if (client.getQueryData(queryKey)?.revisionId === revisionId && hasNewestChange(client, path, revisionId)) return;
       timer ??= setTimeout(() => {
         timer = undefined;
         void client.invalidateQueries({ queryKey });
@@ -41,13 +41,6 @@ export function useLiveChanges(place: Place): void {
       clearTimeout(timer);
     };
   }, [client, path]);
-}
-
-/** Whether the history begins with a revision, as far as it is loaded. */
-function hasChange(client: QueryClient, path: string, revisionId: unknown): boolean {
-  const loaded = client.getQueryData<InfiniteData<ChangePage>>([...timelineKey(path), 'changes']);
-  const newest = loaded?.pages[0]?.changes[0];
-  return newest === undefined || newest.revisionId === revisionId;
 }
 
 /** Reads a stream while the page is visible, and opens it again whenever it ends. Returns a function that stops it. */

@@ -1,5 +1,6 @@
 import {
   type InfiniteData,
+  type QueryClient,
   type QueryKey,
   type UseInfiniteQueryResult,
   type UseMutationResult,
@@ -16,7 +17,7 @@ import { useOnce } from './use-once.ts';
 
 const pageSize = 50;
 
-export interface ChangePage {
+interface ChangePage {
   readonly changes: readonly ChangeView[];
   readonly nextCursor: string | null;
 }
@@ -24,6 +25,17 @@ export interface ChangePage {
 /** What the queries of an environment's history have in common in their keys. */
 export function timelineKey(path: string): QueryKey {
   return ['timeline', path];
+}
+
+function listKey(path: string, list: 'changes' | 'snapshots'): QueryKey {
+  return [...timelineKey(path), list];
+}
+
+/** Whether the history of an environment begins with a revision, as far as it is loaded. */
+export function hasNewestChange(client: QueryClient, path: string, revisionId: unknown): boolean {
+  const loaded = client.getQueryData<InfiniteData<ChangePage>>(listKey(path, 'changes'));
+  const newest = loaded?.pages[0]?.changes[0];
+  return newest === undefined || newest.revisionId === revisionId;
 }
 
 /** The revisions of an environment, newest first, fifty at a time. */
@@ -42,7 +54,7 @@ function usePages<Page extends { readonly nextCursor: string | null }>(
 ): UseInfiniteQueryResult<InfiniteData<Page>, ApiError> {
   const path = pathOf(place);
   return useInfiniteQuery<Page, ApiError, InfiniteData<Page>, QueryKey, string>({
-    queryKey: [...timelineKey(path), list],
+    queryKey: listKey(path, list),
     queryFn: ({ pageParam }) => {
       const cursor = pageParam === '' ? '' : `&cursor=${encodeURIComponent(pageParam)}`;
       return callApi<Page>(`/${list}/${path}?limit=${pageSize}${cursor}`);
