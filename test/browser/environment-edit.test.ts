@@ -330,6 +330,6 @@ test('the history has a commit at once, also without the stream', async () => {
   await page.getByRole('button', { name: 'Commit' }).click();
   await page.getByText('Saved as revision 2').waitFor();
   await page.getByRole('link', { name: 'History', exact: true }).click();
-  await page.getByRole('link', { name: 'Revision 2' }).waitFor({ timeout: 5_000 });
+  await page.getByRole('link', { name: 'Revision 2' }).waitFor();
   expect(await page.getByRole('link', { name: /^Revision/ }).count()).toBe(2);
 });

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { on, once } from 'node:events';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Browser } from 'playwright-core';
 import { checkoutDirectory } from '../../tools/checkout.ts';
@@ -8,23 +9,26 @@ import { startBrowser } from '../support/browser/browser.ts';
 import { lookAt } from '../support/browser/looks.ts';
 import { watchedPage } from '../support/browser/watched-page.ts';
 
+const followParent = pathToFileURL(join(checkoutDirectory, 'tools', 'follow-parent.mjs')).href;
 const resources = new AsyncDisposableStack();
 let browser: Browser;
 let url = '';
 
 beforeAll(async () => {
   // As docs/dashboard.md has it.
-  const vite = join(checkoutDirectory, 'node_modules', 'vite', 'bin', 'vite.js');
-  const args = [vite, 'src/dashboard', '--host', '127.0.0.1', '--port', '0', '--clearScreen', 'false'];
-  const child = spawn(process.execPath, args, {
+  const vite = [join(checkoutDirectory, 'node_modules', 'vite', 'bin', 'vite.js'), 'src/dashboard'];
+  const options = ['--host', '127.0.0.1', '--port', '0', '--clearScreen', 'false'];
+  const child = spawn(process.execPath, ['--import', followParent, ...vite, ...options], {
     cwd: checkoutDirectory,
     env: { ...process.env, NODE_ENV: 'development', NO_COLOR: '1' },
-    stdio: ['ignore', 'pipe', 'inherit'],
+    // The fourth closes with this process, however it ends.
+    stdio: ['ignore', 'pipe', 'inherit', 'pipe'],
   });
   resources.defer(async () => {
     const exit = once(child, 'exit');
     if (child.kill()) await exit;
   });
+  if (child.stdout === null) throw new Error('Vite has no output to read');
   for await (const [chunk] of on(child.stdout, 'data', { close: ['close'] })) {
     url = /http:\/\/127\.0\.0\.1:\d+\//.exec(String(chunk))?.[0] ?? '';
     if (url !== '') break;
