@@ -200,7 +200,7 @@ describe('__complete is silent', () => {
     const begin = performance.now();
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     expect(await offeredSoon(['get', ''], { KEYFRAME_URL: url })).toEqual([':words']);
-    expect(performance.now() - begin).toBeLessThan(10_000);
+    expect(performance.now() - begin).toBeLessThan(60_000);
     expect(await offeredSoon(['get', ''], { KEYFRAME_URL: 'http://127.0.0.1:9' })).toEqual([':words']);
     server.closeAllConnections();
     server.close();
