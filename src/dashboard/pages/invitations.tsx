@@ -2,7 +2,7 @@ import { type ReactNode, useState } from 'react';
 import type { InvitationView } from '../../wire/invitations.ts';
 import { useAnswerInvitation, useInvitations } from '../api/invitations.ts';
 import { Button } from '../parts/button.tsx';
-import { Moment } from '../parts/moment.tsx';
+import { Deadline, Moment } from '../parts/moment.tsx';
 import { Notice } from '../parts/notice.tsx';
 import { Page } from '../parts/page.tsx';
 import { Waiting } from '../parts/waiting.tsx';
@@ -55,7 +55,7 @@ function Rows({ invitations, busy, onAnswer }: RowsProps): ReactNode {
                 From {invitation.invitedBy.email} <Moment at={invitation.createdAt} />
               </span>
               <span>
-                Ends <Moment at={invitation.expiresAt} />
+                Ends <Deadline at={invitation.expiresAt} />
               </span>
             </p>
           </div>

@@ -9,7 +9,7 @@ import { meQuery } from '../api/me.ts';
 import { useFindLink, useRedeemLink } from '../api/sign-in-links.ts';
 import { Button } from '../parts/button.tsx';
 import { Diamond } from '../parts/icons.tsx';
-import { Moment } from '../parts/moment.tsx';
+import { Deadline } from '../parts/moment.tsx';
 import { Notice } from '../parts/notice.tsx';
 import { useTitle } from '../parts/page.tsx';
 
@@ -93,7 +93,7 @@ function Consent({ link, error, busy, onAccept }: ConsentProps): ReactNode {
         </Button>
       )}
       <p className="muted small">
-        Continue only if you know who sent you this link. It ends <Moment at={expiresAt} />.
+        Continue only if you know who sent you this link. It ends <Deadline at={expiresAt} />.
       </p>
     </div>
   );

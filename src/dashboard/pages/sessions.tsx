@@ -3,7 +3,7 @@ import type { SessionView } from '../../wire/sessions.ts';
 import { useEndSessions, useSessions } from '../api/sessions.ts';
 import { Button } from '../parts/button.tsx';
 import { ComputerIcon, PhoneIcon } from '../parts/icons.tsx';
-import { Moment } from '../parts/moment.tsx';
+import { Deadline, Moment } from '../parts/moment.tsx';
 import { Notice } from '../parts/notice.tsx';
 import { Page } from '../parts/page.tsx';
 import { Waiting } from '../parts/waiting.tsx';
@@ -117,13 +117,13 @@ function End({ session: { current, expiresAt, idleExpiresAt } }: { readonly sess
   if (!current && Date.parse(idleExpiresAt) < Date.parse(expiresAt)) {
     return (
       <>
-        <Moment at={idleExpiresAt} /> if not used
+        <Deadline at={idleExpiresAt} /> if not used
       </>
     );
   }
   return (
     <>
-      <Moment at={expiresAt} /> at the latest
+      <Deadline at={expiresAt} /> at the latest
     </>
   );
 }

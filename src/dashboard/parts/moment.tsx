@@ -1,19 +1,27 @@
-import { type ReactNode, useLayoutEffect } from 'react';
+import type { ReactNode } from 'react';
 import { relativeTime } from '../text/relative-time.ts';
-import { catchUp, useNow } from './use-now.ts';
+import { useNow } from './use-now.ts';
 
-/** A time relative to now, such as "3 hours ago". The exact time is in its title. */
+/**
+ * A past time relative to now, such as "3 hours ago". What seems to be in the future happened just now: the time of the page
+ * moves on in steps, and the clock of the server may be ahead of it.
+ */
 export function Moment({ at }: { readonly at: string }): ReactNode {
-  const shown = useNow();
-  const date = new Date(at);
-  const isLater = date.getTime() > shown;
-  // What has just happened is not in the future.
-  useLayoutEffect(() => {
-    if (isLater) catchUp();
-  }, [isLater]);
+  const now = useNow();
+  return <Time at={at} distanceMs={Math.min(0, Date.parse(at) - now)} />;
+}
+
+/** A time at which something ends, relative to now, such as "in 20 minutes". It may have passed. */
+export function Deadline({ at }: { readonly at: string }): ReactNode {
+  const now = useNow();
+  return <Time at={at} distanceMs={Date.parse(at) - now} />;
+}
+
+/** The exact time is in its title. */
+function Time({ at, distanceMs }: { readonly at: string; readonly distanceMs: number }): ReactNode {
   return (
-    <time dateTime={at} title={date.toLocaleString()}>
-      {relativeTime(date.getTime() - shown)}
+    <time dateTime={at} title={new Date(at).toLocaleString()}>
+      {relativeTime(distanceMs)}
     </time>
   );
 }

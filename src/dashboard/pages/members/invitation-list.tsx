@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import type { InvitationView } from '../../../wire/invitations.ts';
 import { useWithdrawInvitation } from '../../api/roles.ts';
 import { AskFirst } from '../../parts/ask-first.tsx';
-import { Moment } from '../../parts/moment.tsx';
+import { Deadline, Moment } from '../../parts/moment.tsx';
 import { Refusal } from '../../parts/refusal.tsx';
 import { rolePlaceText } from '../../text/role-place.ts';
 
@@ -35,7 +35,7 @@ export function InvitationList({ organization, invitations }: InvitationListProp
                     From {invitedBy.email} <Moment at={createdAt} />
                   </span>
                   <span>
-                    Ends <Moment at={expiresAt} />
+                    Ends <Deadline at={expiresAt} />
                   </span>
                 </p>
               </div>

@@ -7,7 +7,7 @@ import { Button } from '../../parts/button.tsx';
 import { CopyCommand } from '../../parts/copy-command.tsx';
 import { Drawer } from '../../parts/drawer.tsx';
 import { Fact, Facts } from '../../parts/facts.tsx';
-import { Moment } from '../../parts/moment.tsx';
+import { Deadline, Moment } from '../../parts/moment.tsx';
 import { Notice } from '../../parts/notice.tsx';
 import { Refusal } from '../../parts/refusal.tsx';
 import { useShownOnce } from '../../parts/shown-once.tsx';
@@ -77,7 +77,7 @@ function TokenFacts({ token, place }: { readonly token: ListedToken; readonly pl
       <Fact name="May">{token.permission === 'read' ? 'Read secrets' : 'Read and write secrets'}</Fact>
       <Fact name="Within">{place}</Fact>
       <Fact name="Last used">{lastUsedAt === null ? 'Never' : <Moment at={lastUsedAt} />}</Fact>
-      <Fact name="Expires">{expiresAt === null ? 'Never' : <Moment at={expiresAt} />}</Fact>
+      <Fact name="Expires">{expiresAt === null ? 'Never' : <Deadline at={expiresAt} />}</Fact>
       <Fact name="Suspended">{suspendedAt === null ? '' : <Moment at={suspendedAt} />}</Fact>
       <Fact name="Revoked">{revokedAt === null ? '' : <Moment at={revokedAt} />}</Fact>
       <Fact name="Created">

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { Link } from 'react-router';
 import type { ListedToken } from '../../api/service-tokens.ts';
-import { Moment } from '../../parts/moment.tsx';
+import { Deadline, Moment } from '../../parts/moment.tsx';
 import { Status, type Tone } from '../../parts/status.tsx';
 import { VirtualTable } from '../../parts/virtual-table.tsx';
 import type { ShownState } from '../../text/service-token.ts';
@@ -83,12 +83,20 @@ export function TokenStatus({ state }: { readonly state: ShownState }): ReactNod
 }
 
 function StateNote({ token, state }: Pick<NamedToken, 'token' | 'state'>): ReactNode {
-  const at = state === 'revoked' ? token.revokedAt : state === 'suspended' ? token.suspendedAt : token.expiresAt;
-  if (at === null) return <span className="small muted">No expiry</span>;
+  const endedAt = state === 'revoked' ? token.revokedAt : state === 'suspended' ? token.suspendedAt : null;
   return (
     <span className="small muted">
-      {state === 'active' ? 'Expires ' : ''}
-      <Moment at={at} />
+      {endedAt === null ? <Expiry at={token.expiresAt} isNamed={state === 'active'} /> : <Moment at={endedAt} />}
     </span>
+  );
+}
+
+function Expiry({ at, isNamed }: { readonly at: string | null; readonly isNamed: boolean }): ReactNode {
+  if (at === null) return 'No expiry';
+  return (
+    <>
+      {isNamed ? 'Expires ' : ''}
+      <Deadline at={at} />
+    </>
   );
 }
