@@ -5,6 +5,7 @@ import { type TestUser, enrol } from '../support/api/services.ts';
 import { type DashboardSite, createVisitor, startDashboardSite } from '../support/browser/dashboard-site.ts';
 import { lookAt } from '../support/browser/looks.ts';
 import { createOrganization, valuesAt } from '../support/browser/organization.ts';
+import { reloadAsks } from '../support/browser/reload-asks.ts';
 
 const resources = new AsyncDisposableStack();
 let site: DashboardSite;
@@ -165,6 +166,39 @@ test('a pasted .env shows what it adds, sets and cuts, and its faults by line wi
   await page.getByRole('button', { name: 'Commit' }).click();
   await page.getByText('Saved as revision 2: 3 set, 2 deleted.').waitFor();
   expect(await values()).toEqual({ A: 'a9', NEW: 'n$1', HASH: 'h#x' });
+});
+
+test('text that is not in the draft yet stays when a panel is closed by accident, until it is cancelled', async () => {
+  const { owner, path } = await scene('accident');
+  const { page } = await site.visitAs(owner, path);
+  const file = page.getByLabel('Lines of KEY=value');
+  const [name, value] = [page.getByLabel('Name', { exact: true }), page.getByLabel('Value', { exact: true })];
+  await page.getByRole('button', { name: 'Paste a .env' }).click();
+  await file.fill('NEW=n1');
+  await page.keyboard.press('Escape');
+  await file.waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'New key' }).click();
+  await name.fill('D');
+  await value.fill('d1');
+  // Beside the panel.
+  await page.mouse.click(5, 400);
+  await value.waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'New key' }).click();
+  expect([await name.inputValue(), await value.inputValue()]).toEqual(['D', 'd1']);
+  await page.getByRole('button', { name: 'Cancel' }).click();
+  await page.getByRole('button', { name: 'Paste a .env' }).click();
+  expect(await file.inputValue()).toBe('NEW=n1');
+  await page.keyboard.press('Escape');
+
+  expect(await reloadAsks(page)).toBe('beforeunload');
+  await page.getByRole('button', { name: 'Paste a .env' }).click();
+  await page.getByRole('button', { name: 'Add 1 change to the draft' }).click();
+  await page.getByText('1 change not saved').waitFor();
+  await page.getByRole('button', { name: 'Paste a .env' }).click();
+  expect(await file.inputValue()).toBe('');
+  await page.getByRole('button', { name: 'Cancel' }).click();
+  await page.getByRole('button', { name: 'New key' }).click();
+  expect([await name.inputValue(), await value.inputValue()]).toEqual(['', '']);
 });
 
 test('changes of other users appear by themselves', async () => {

@@ -91,6 +91,25 @@ test('a reveal is one audited request; the value hides after 30 seconds, and whe
   expect(await reads()).toBe(before + 2);
 });
 
+test('a second click on the eye before the value is there reads nothing', async () => {
+  const { page } = await site.visitAs(acme.owner, path);
+  const cell = row(page, 'API_KEY');
+  const eye = cell.getByRole('button', { name: 'Reveal API_KEY' });
+  const before = await reads();
+  let sent = 0;
+  const clicked = Promise.withResolvers<void>();
+  await page.route(/\/API_KEY($|\?)/, async (route) => {
+    sent += 1;
+    await clicked.promise;
+    await route.continue();
+  });
+  await eye.dblclick();
+  await eye.click();
+  clicked.resolve();
+  await cell.getByText(canary).waitFor();
+  expect([sent, (await reads()) - before]).toEqual([1, 1]);
+});
+
 test('a value is copied without being shown, by one audited request', async () => {
   const { page } = await site.visitAs(acme.owner, path);
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);

@@ -9,6 +9,7 @@ import { expectForgotten } from '../support/browser/forgotten.ts';
 import { layoutShift } from '../support/browser/layout-shift.ts';
 import { lookAt } from '../support/browser/looks.ts';
 import { type ShownOrganization, createOrganization } from '../support/browser/organization.ts';
+import { reloadAsks } from '../support/browser/reload-asks.ts';
 
 const resources = new AsyncDisposableStack();
 let site: DashboardSite;
@@ -206,15 +207,6 @@ test('a new token is shown once, reads, and leaves nothing in the browser', asyn
   await page.goForward();
   await expectForgotten(page, value);
 });
-
-/** Reloads the page, and stays on it if the browser asks. Returns what the browser asked. */
-async function reloadAsks(page: Page): Promise<string> {
-  const asked = page.waitForEvent('dialog');
-  await page.evaluate('setTimeout(() => location.reload(), 0); undefined');
-  const dialog = await asked;
-  await dialog.dismiss();
-  return dialog.type();
-}
 
 test('a rotated token has a new value, and the former one ends', async () => {
   const { token: former } = await createToken('rotated');

@@ -1,6 +1,7 @@
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { CopyCommand } from './copy-command.tsx';
 import { Notice } from './notice.tsx';
+import { useLeaveQuestion } from './use-leave-question.ts';
 
 /** A value that the server returns once: in the page from `show` until it is left, and nowhere else. */
 export interface ShownOnce {
@@ -21,14 +22,7 @@ export function useShownOnce(name: string, onClose: () => void): ShownOnce {
   const [isCopied, setCopied] = useState(false);
   const [isWarned, setWarned] = useState(false);
   const isShown = value !== undefined;
-  const isUncopied = isShown && !isCopied;
-  useEffect(() => {
-    if (!isUncopied) return undefined;
-    // The browser asks before the page is left.
-    const ask = (event: BeforeUnloadEvent): void => event.preventDefault();
-    window.addEventListener('beforeunload', ask);
-    return () => window.removeEventListener('beforeunload', ask);
-  }, [isUncopied]);
+  useLeaveQuestion(isShown && !isCopied);
   return {
     isShown,
     show: (given) => {

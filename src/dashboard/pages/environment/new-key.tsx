@@ -5,12 +5,16 @@ import { FormEnd } from '../../parts/form-end.tsx';
 import { useFirstFocus } from '../../parts/use-first-focus.ts';
 import { setInDraft } from '../../text/draft.ts';
 import type { HeldKeys } from './held.ts';
+import type { Unfinished } from './unfinished.ts';
 import { ValueField } from './value-field.tsx';
 
+export interface NewKeyProps extends Unfinished<{ readonly key: string; readonly value: string }> {
+  readonly held: HeldKeys;
+}
+
 /** Adds a key to the draft. */
-export function NewKey({ held, onClose }: { readonly held: HeldKeys; readonly onClose: () => void }): ReactNode {
-  const [key, setKey] = useState('');
-  const [value, setValue] = useState('');
+export function NewKey({ held, typed, onType, onClose, onDone }: NewKeyProps): ReactNode {
+  const { key, value } = typed;
   const [fault, setFault] = useState<string>();
   const id = useId();
   const first = useFirstFocus<HTMLInputElement>();
@@ -20,7 +24,7 @@ export function NewKey({ held, onClose }: { readonly held: HeldKeys; readonly on
     setFault(found);
     if (found !== undefined || validateSecretValue(value) !== undefined) return;
     held.change((draft) => setInDraft(draft, held.versions, new Map([[key, value]])));
-    onClose();
+    onDone();
   };
   return (
     <Drawer title="New key" onClose={onClose}>
@@ -33,7 +37,7 @@ export function NewKey({ held, onClose }: { readonly held: HeldKeys; readonly on
             className="input mono"
             value={key}
             onChange={(event) => {
-              setKey(event.target.value);
+              onType({ key: event.target.value, value });
               setFault(undefined);
             }}
             placeholder="DATABASE_URL"
@@ -47,8 +51,8 @@ export function NewKey({ held, onClose }: { readonly held: HeldKeys; readonly on
             {fault}
           </p>
         </div>
-        <ValueField label="Value" value={value} onChange={setValue} />
-        <FormEnd onCancel={onClose}>Add to the draft</FormEnd>
+        <ValueField label="Value" value={value} onChange={(text) => onType({ key, value: text })} />
+        <FormEnd onCancel={onDone}>Add to the draft</FormEnd>
       </form>
     </Drawer>
   );

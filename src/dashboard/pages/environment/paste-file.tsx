@@ -7,10 +7,14 @@ import { counted } from '../../text/counted.ts';
 import { deleteInDraft, setInDraft } from '../../text/draft.ts';
 import { type ReadFile, readFile } from '../../text/read-file.ts';
 import type { HeldKeys } from './held.ts';
+import type { Unfinished } from './unfinished.ts';
+
+export interface PasteFileProps extends Unfinished<string> {
+  readonly held: HeldKeys;
+}
 
 /** Reads a pasted `.env` file, shows what it would change, and adds it to the draft. */
-export function PasteFile({ held, onClose }: { readonly held: HeldKeys; readonly onClose: () => void }): ReactNode {
-  const [text, setText] = useState('');
+export function PasteFile({ held, typed: text, onType, onClose, onDone }: PasteFileProps): ReactNode {
   const [isMirror, setMirror] = useState(false);
   const file = useMemo(() => readFile(text, held.versions), [text, held.versions]);
   const first = useFirstFocus<HTMLTextAreaElement>();
@@ -20,7 +24,7 @@ export function PasteFile({ held, onClose }: { readonly held: HeldKeys; readonly
   const add = (): void => {
     if (count === 0) return;
     held.change((draft) => deleteInDraft(setInDraft(draft, held.versions, file.secrets), held.versions, removed));
-    onClose();
+    onDone();
   };
   return (
     <Drawer
@@ -29,7 +33,7 @@ export function PasteFile({ held, onClose }: { readonly held: HeldKeys; readonly
       onClose={onClose}
       foot={
         <>
-          <Button onClick={onClose}>Cancel</Button>
+          <Button onClick={onDone}>Cancel</Button>
           <Button look="primary" busy={count === 0} onClick={add}>
             {count === 0 ? 'Add to the draft' : `Add ${counted(count + removed.length, 'change')} to the draft`}
           </Button>
@@ -45,7 +49,7 @@ export function PasteFile({ held, onClose }: { readonly held: HeldKeys; readonly
             className="input mono value-field"
             rows={10}
             value={text}
-            onChange={(event) => setText(event.target.value)}
+            onChange={(event) => onType(event.target.value)}
             placeholder={'DATABASE_URL=postgres://…\nAPI_KEY="…"'}
             autoComplete="off"
             autoCapitalize="off"

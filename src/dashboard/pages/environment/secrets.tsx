@@ -5,6 +5,7 @@ import { Button } from '../../parts/button.tsx';
 import { Empty } from '../../parts/empty.tsx';
 import { FilterField } from '../../parts/filter-field.tsx';
 import { SavedNotice } from '../../parts/saved-notice.tsx';
+import { useLeaveQuestion } from '../../parts/use-leave-question.ts';
 import { VirtualTable } from '../../parts/virtual-table.tsx';
 import type { HeldDraft } from '../../state/drafts.ts';
 import { counted } from '../../text/counted.ts';
@@ -103,10 +104,27 @@ interface OpenPanelProps extends ReviewProps {
   readonly panel: Panel | undefined;
 }
 
+const noKey = { key: '', value: '' };
+
 function OpenPanel({ panel, ...review }: OpenPanelProps): ReactNode {
   const { held, onClose } = review;
-  if (panel === 'new') return <NewKey held={held} onClose={onClose} />;
-  if (panel === 'paste') return <PasteFile held={held} onClose={onClose} />;
+  const [newKey, setNewKey] = useState(noKey);
+  const [file, setFile] = useState('');
+  useLeaveQuestion(newKey.value !== '' || file !== '');
+  if (panel === 'new') {
+    const onDone = (): void => {
+      setNewKey(noKey);
+      onClose();
+    };
+    return <NewKey held={held} typed={newKey} onType={setNewKey} onClose={onClose} onDone={onDone} />;
+  }
+  if (panel === 'paste') {
+    const onDone = (): void => {
+      setFile('');
+      onClose();
+    };
+    return <PasteFile held={held} typed={file} onType={setFile} onClose={onClose} onDone={onDone} />;
+  }
   return panel === 'review' ? <Review {...review} /> : undefined;
 }
 
