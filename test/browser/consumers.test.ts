@@ -5,6 +5,7 @@ import { rolloutReport, stateReport } from '../support/api/state-reports.ts';
 import { type DashboardSite, createVisitor, startDashboardSite } from '../support/browser/dashboard-site.ts';
 import { layoutShift } from '../support/browser/layout-shift.ts';
 import { waitFor } from '../support/fixtures/wait-for.ts';
+import { failUntilClick } from '../support/browser/fail-until-click.ts';
 import { lookAt } from '../support/browser/looks.ts';
 import { type ShownOrganization, createOrganization } from '../support/browser/organization.ts';
 
@@ -176,14 +177,11 @@ test('an environment without consumers says how to get one; what fails to load s
   await page.getByText('No SecretSync reads this environment').waitFor();
   await page.getByText('environmentRef: { organization: none, project: shop, name: production }').waitFor();
   expect(await lookAt(page, 'consumers-none')).toEqual([]);
-  await page.route('**/consumers', (route) =>
-    route.request().resourceType() === 'fetch' ? route.fulfill({ status: 500, body: 'broken' }) : route.continue(),
-  );
+  const tryAgain = await failUntilClick(page, '**/consumers');
   await page.reload();
   await page.getByRole('button', { name: 'Try again' }).waitFor();
   expect(await lookAt(page, 'consumers-failed')).toEqual([]);
-  await page.unrouteAll();
-  await page.getByRole('button', { name: 'Try again' }).click();
+  await tryAgain();
   await page.getByText('No SecretSync reads this environment').waitFor();
 });
 

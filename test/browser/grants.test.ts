@@ -4,6 +4,7 @@ import { stateReport } from '../support/api/state-reports.ts';
 import { TestSyncReader } from '../support/api/sync-reader.ts';
 import { type DashboardSite, createVisitor, startDashboardSite } from '../support/browser/dashboard-site.ts';
 import { layoutShift } from '../support/browser/layout-shift.ts';
+import { failUntilClick } from '../support/browser/fail-until-click.ts';
 import { lookAt } from '../support/browser/looks.ts';
 import { createOrganization } from '../support/browser/organization.ts';
 
@@ -92,17 +93,11 @@ test('no namespace, and a failure that a second try mends', async () => {
   const { page } = await site.visitAs(empty.owner, pathOf('empty'));
   await page.getByText('No namespace reads an environment yet').waitFor();
   expect(await lookAt(page, 'grants-empty')).toEqual([]);
-  await page.route('**/api/v1/fleet/**', (route) => route.fulfill({ status: 500, body: 'broken' }));
+  const tryAgain = await failUntilClick(page, '**/api/v1/fleet/**');
   await page.reload();
   await page.getByRole('button', { name: 'Try again' }).waitFor();
   expect(await lookAt(page, 'grants-failed')).toEqual([]);
-  await page.unrouteAll();
-  // Not by the page itself, which says so of its requests.
-  const again = page.waitForRequest(
-    (request) => request.url().includes('/api/v1/fleet/') && request.headers()['x-keyframe-background'] === undefined,
-  );
-  await page.getByRole('button', { name: 'Try again' }).click();
-  await again;
+  await tryAgain();
   await page.getByText('No namespace reads an environment yet').waitFor();
   // Without the tokens it would not be known what was revoked.
   await page.route('**/api/v1/service-tokens/**', (route) => route.fulfill({ status: 500, body: 'broken' }));

@@ -4,6 +4,7 @@ import { waitingPlan } from '../support/api/waiting-plans.ts';
 import { copiedBy } from '../support/browser/copied.ts';
 import { type DashboardSite, createVisitor, startDashboardSite } from '../support/browser/dashboard-site.ts';
 import { layoutShift } from '../support/browser/layout-shift.ts';
+import { failUntilClick } from '../support/browser/fail-until-click.ts';
 import { lookAt } from '../support/browser/looks.ts';
 import { createOrganization } from '../support/browser/organization.ts';
 
@@ -108,11 +109,10 @@ test('notices by itself when nothing waits any more, and says so', async () => {
 
 test('what fails to load says so, and a second try loads it', async () => {
   const { page } = await site.visitAs(world.owner, '/sign-in-methods');
-  await page.route('**/api/v1/fleet/*/restores', (route) => route.fulfill({ status: 500, body: 'broken' }));
+  const tryAgain = await failUntilClick(page, '**/api/v1/fleet/*/restores');
   await page.getByRole('link', { name: 'Restores' }).click();
   await page.getByRole('button', { name: 'Try again' }).waitFor();
   expect(await lookAt(page, 'restores-failed')).toEqual([]);
-  await page.unrouteAll();
-  await page.getByRole('button', { name: 'Try again' }).click();
+  await tryAgain();
   await page.getByRole('article', { name: 'shop/back-to-41' }).waitFor();
 });
