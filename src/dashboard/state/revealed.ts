@@ -24,11 +24,9 @@ export function useRevealed<Value>(read: () => Promise<Value>): Revealed<Value> 
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState<string>();
   const attempt = useRef(0);
-  const isReading = useRef(false);
   const refusedBy = useRefusal();
   const hide = useCallback(() => {
     attempt.current += 1;
-    isReading.current = false;
     setBusy(false);
     setValue(undefined);
   }, []);
@@ -48,15 +46,13 @@ export function useRevealed<Value>(read: () => Promise<Value>): Revealed<Value> 
   }, [hide]);
   const reveal = (): void => {
     // A second click reads nothing: each read is audited.
-    if (isReading.current) return;
-    isReading.current = true;
+    if (isBusy) return;
     attempt.current += 1;
     const own = attempt.current;
     setBusy(true);
     setError(undefined);
     const finish = (act: () => void): void => {
       if (own !== attempt.current) return;
-      isReading.current = false;
       setBusy(false);
       act();
     };

@@ -241,7 +241,7 @@ function ask({ agent, method, path, token, body }: Request): Promise<{ status: n
   const headers = { authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }) };
   return new Promise((resolve, reject) => {
     const outgoing = request({ agent, host: 'keyframe', method, path: `/api/v1${path}`, headers, timeout: 90_000 });
-    outgoing.on('timeout', () => outgoing.destroy(new Error('no answer within 10 s')));
+    outgoing.on('timeout', () => outgoing.destroy(new Error('no answer within 90 s')));
     outgoing.on('error', reject);
     outgoing.on('response', (response) => {
       const port = response.socket.remotePort ?? 0;

@@ -290,7 +290,7 @@ describe('nothing is composed of', () => {
     expect(() => composed(template, values, 1000)).not.toThrow();
   });
 
-  test('what would grow without end: each function, again and again, is stopped at the limit', () => {
+  test('what would grow without end: each function, again and again, is stopped at the limit', async () => {
     const synced = new Map([
       ['A', Buffer.alloc(200_000, '"')],
       ['Q', Buffer.alloc(200_000, "'")],
@@ -303,12 +303,15 @@ describe('nothing is composed of', () => {
       chain('Q', 'quote'),
       '$(A)'.repeat(4000),
     ];
+    const floor = (): string => composed('$(A)'.repeat(5), synced);
     for (const template of templates) {
       expect(refusal(template, synced).code).toBe('target_too_large');
+      // What comes to just the limit is the floor. All of the longest template would be 800 times as much.
+      expect(await costRatio({ subject: () => refusal(template, synced), floor })).toBeLessThan(150);
     }
   });
 
-  test('what costs much and comes to little: many fields of a long JSON, and long white space', () => {
+  test('what costs much and comes to little: many fields of a long JSON, and long white space', async () => {
     const synced = new Map([
       ['J', Buffer.from(`{"n": ${'['.repeat(120_000)}${']'.repeat(120_000)}, "a": 1}`)],
       ['W', Buffer.alloc(256 * 1024, ' ')],
@@ -317,16 +320,19 @@ describe('nothing is composed of', () => {
     // A single one is fine, however deep the JSON.
     expect(composed('$(J | json "a")$(W | trim)', synced)).toBe('1');
     const many = ['$(J | json "a")'.repeat(1000), '$(W | trim)'.repeat(1400), `$(U${' | urlencode'.repeat(1300)})`];
+    const floor = (): string => composed('$(J | json "a")$(W | trim)', synced);
     for (const template of many) {
       const { code, detail } = refusal(template, synced);
       expect([code, detail]).toEqual(['target_too_large', messages.templateWorkTooLarge(8 * limit).detail]);
+      // All fields would be a thousand times as much.
+      expect(await costRatio({ subject: () => refusal(template, synced), floor })).toBeLessThan(200);
     }
     // It counts over all templates.
     const data = Object.fromEntries(Array.from({ length: 30 }, (_, at) => [`T${at}`, '$(W | trim)'.repeat(5)]));
     expect(() => composeValues({ data }, synced, limit)).toThrow('would process more than');
   });
 
-  test('dollars alone costs no more than as many other characters, however many', async () => {
+  test('dollars alone takes linear time, however many', async () => {
     expect(composed('$'.repeat(16_384))).toBe('$'.repeat(16_384));
     expect(composed(`${'$'.repeat(16_000)}(`)).toBe(`${'$'.repeat(8_000)}(`);
     for (const dollars of ['$'.repeat(16_384), `${'$'.repeat(16_000)}(`]) {

@@ -5,7 +5,7 @@ import { FormEnd } from '../../parts/form-end.tsx';
 import { useFirstFocus } from '../../parts/use-first-focus.ts';
 import { setInDraft } from '../../text/draft.ts';
 import type { HeldKeys } from './held.ts';
-import type { Unfinished } from './unfinished.ts';
+import type { Unfinished } from './use-unfinished.ts';
 import { ValueField } from './value-field.tsx';
 
 export interface NewKeyProps extends Unfinished<{ readonly key: string; readonly value: string }> {

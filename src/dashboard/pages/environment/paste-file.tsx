@@ -7,7 +7,7 @@ import { counted } from '../../text/counted.ts';
 import { deleteInDraft, setInDraft } from '../../text/draft.ts';
 import { type ReadFile, readFile } from '../../text/read-file.ts';
 import type { HeldKeys } from './held.ts';
-import type { Unfinished } from './unfinished.ts';
+import type { Unfinished } from './use-unfinished.ts';
 
 export interface PasteFileProps extends Unfinished<string> {
   readonly held: HeldKeys;

@@ -18,6 +18,7 @@ import { KeyCells } from './key-row.tsx';
 import { NewKey } from './new-key.tsx';
 import { PasteFile } from './paste-file.tsx';
 import { Review, type ReviewProps } from './review.tsx';
+import { useUnfinished } from './use-unfinished.ts';
 
 export interface SecretsProps extends HeldDraft {
   readonly place: Place;
@@ -108,23 +109,11 @@ const noKey = { key: '', value: '' };
 
 function OpenPanel({ panel, ...review }: OpenPanelProps): ReactNode {
   const { held, onClose } = review;
-  const [newKey, setNewKey] = useState(noKey);
-  const [file, setFile] = useState('');
-  useLeaveQuestion(newKey.value !== '' || file !== '');
-  if (panel === 'new') {
-    const onDone = (): void => {
-      setNewKey(noKey);
-      onClose();
-    };
-    return <NewKey held={held} typed={newKey} onType={setNewKey} onClose={onClose} onDone={onDone} />;
-  }
-  if (panel === 'paste') {
-    const onDone = (): void => {
-      setFile('');
-      onClose();
-    };
-    return <PasteFile held={held} typed={file} onType={setFile} onClose={onClose} onDone={onDone} />;
-  }
+  const newKey = useUnfinished(noKey, onClose);
+  const file = useUnfinished('', onClose);
+  useLeaveQuestion(newKey.typed.value !== '' || file.typed !== '');
+  if (panel === 'new') return <NewKey held={held} {...newKey} />;
+  if (panel === 'paste') return <PasteFile held={held} {...file} />;
   return panel === 'review' ? <Review {...review} /> : undefined;
 }
 
