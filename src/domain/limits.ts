@@ -10,10 +10,6 @@ export const limits = {
   environmentBytes: 16 * 1024 * 1024,
   commentLength: 1000,
   nameLength: 200,
-  requestBytes: 8 * 1024 * 1024,
-  /** Fields and list entries of a request body, together; `batchEntries` is for a change of many secrets. */
-  bodyEntries: 1_000,
-  batchEntries: 60_100,
   tokenLifetimeDays: 3650,
   /** Personal tokens of one user that are neither revoked nor expired. */
   personalTokensPerUser: 100,

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { limits } from '../domain/limits.ts';
 import type {
   EnvironmentAction,
   InstanceAction,
@@ -19,6 +18,7 @@ import type { IdempotencyRequest } from '../services/kernel/once.ts';
 import type { ReadRoom } from '../services/kernel/read-sizes.ts';
 import { parseInput } from '../wire/parse-input.ts';
 import type { HttpServices } from './http-services.ts';
+import { type BodyLimits, bodyLimits } from './request/body-limits.ts';
 import {
   checkIdempotencyKey,
   idempotencyHeader,
@@ -97,7 +97,7 @@ export interface PublicCall {
   /** The value of a request header, by its lower-case name. */
   header(name: string): string | undefined;
   /** The JSON body; undefined if an optional body is absent or empty. */
-  body(options: { readonly isOptional: boolean; readonly maxEntries: number }): Promise<unknown>;
+  body(options: { readonly isOptional: boolean; readonly limits: BodyLimits }): Promise<unknown>;
   /** Throws DomainError malformed_request if the request has a body. */
   refuseBody(): void;
 }
@@ -146,8 +146,8 @@ export interface InputSchemas {
   readonly params?: z.ZodType;
   readonly query?: z.ZodType;
   readonly body?: z.ZodType;
-  /** Fields and list entries of the body, together; `limits.bodyEntries` by default. */
-  readonly maxEntries?: number;
+  /** `bodyLimits.usual` by default. */
+  readonly bodyLimits?: BodyLimits;
   /** An object by lower-case header names. */
   readonly headers?: z.ZodObject;
   /** Whether the route supports Idempotency-Key. If not, the header is refused. */
@@ -185,8 +185,11 @@ interface RouteSpec<
   readonly handle: Handler<Access, S, ResponseFor<A>>;
 }
 
+/** Every client may send it, so that its body must be small. */
+type PublicInput = InputSchemas & { readonly bodyLimits?: never };
+
 /** A route for every client. Its handler gets the facts of the request that the audit records. */
-export function publicRoute<S extends InputSchemas, R extends ResponseSchemas>(
+export function publicRoute<S extends PublicInput, R extends ResponseSchemas>(
   spec: Omit<
     RouteSpec<string, RouteAction, Pick<PublicCall, 'requestId' | 'sourceAddress'>, S, R>,
     'action' | 'handle'
@@ -299,7 +302,7 @@ async function parseInputs<S extends InputSchemas>(
   const key = sentIdempotencyKey(call, input);
   refuseConditionalChange(method, (name) => call.header(name));
   if (input.body === undefined) call.refuseBody();
-  const body = input.body === undefined ? undefined : await parseBody(call, input.body, input.maxEntries);
+  const body = input.body === undefined ? undefined : await parseBody(call, input.body, input.bodyLimits);
   const request = { method, path, params: call.params, body };
   const idempotencyKey = key === undefined ? undefined : idempotencyRequest(key, request);
   // Each part was parsed by the schema of the same name, which TypeScript cannot infer.
@@ -319,10 +322,10 @@ function sentIdempotencyKey(call: PublicCall, input: InputSchemas): string | und
 async function parseBody<Body extends z.ZodType>(
   call: PublicCall,
   schema: Body,
-  maxEntries: number = limits.bodyEntries,
+  limits: BodyLimits = bodyLimits.usual,
 ): Promise<z.output<Body>> {
   const isOptional = schema.safeParse(undefined).success;
-  return parseInput('body', schema, await call.body({ isOptional, maxEntries }));
+  return parseInput('body', schema, await call.body({ isOptional, limits }));
 }
 
 function sentHeaders(call: PublicCall, names: readonly string[]): Record<string, string> {

@@ -110,8 +110,8 @@ function publicCallOf(request: Request, hold: (bytes: number) => void): PublicCa
     params: pathParams(request),
     header: (name) => headerOf(request, name),
     query: () => readQuery(request.originalUrl),
-    body: ({ isOptional, maxEntries }) =>
-      isOptional ? readOptionalJson(request, { hold, maxEntries }) : readJson(request, { hold, maxEntries }),
+    body: ({ isOptional, limits }) =>
+      isOptional ? readOptionalJson(request, { hold, limits }) : readJson(request, { hold, limits }),
     refuseBody: () => refuseBody(request),
   };
 }

@@ -3,6 +3,7 @@ import { responseHeaders, errorStatuses, problemResponses, responsesOf } from '.
 import { parametersOf } from './parameters.ts';
 import { namedSchemas, outputIdSuffix, withOutputNames, withoutNoise } from './schemas.ts';
 import type { PublicRoute, Route } from '../route.ts';
+import { type BodyLimits, bodyLimits, sizeText } from '../request/body-limits.ts';
 import { exampleOf, withExample } from './examples.ts';
 import { publicRouteTable, routeTable } from '../routes/table.ts';
 
@@ -66,12 +67,17 @@ function operationOf(route: Route | PublicRoute): ZodOpenApiOperationObject {
       ? {}
       : {
           requestBody: {
+            description: limitsText(route.input.bodyLimits),
             required: !body.safeParse(undefined).success,
             content: { 'application/json': withExample(body, exampleOf(route.operation).body) },
           },
         }),
     responses: responsesOf(route, errorStatuses(route)),
   };
+}
+
+function limitsText({ maxBytes, maxEntries }: BodyLimits = bodyLimits.usual): string {
+  return `At most ${sizeText(maxBytes)}, and ${maxEntries} fields and list entries.`;
 }
 
 /** `service-tokens` → `Service tokens`: the first part of the path. */

@@ -15,7 +15,7 @@ const problemDescriptions: Readonly<Record<number, string>> = {
   409: 'The request conflicts with the present state; `code` and `detail` say why.',
   410: 'The requested value was destroyed.',
   412: 'The state that the request expects has changed.',
-  413: 'The body is too large.',
+  413: 'The body is larger than the route takes.',
   415: 'The body is not `application/json` in UTF-8.',
   422: 'A field or parameter is invalid; `errors` names each.',
   429: 'Too many requests.',

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { DomainError, invalidField } from '../../domain/errors/domain-error.ts';
-import { limits } from '../../domain/limits.ts';
 import { TimeSlice } from '../../lib/time-slice.ts';
+import { type BodyLimits, sizeText } from './body-limits.ts';
 import { maxDepth, scanJson } from './json-scan.ts';
 
 /** Reads request bodies, after the caller was authorized, and never more than the limit. */
@@ -10,8 +10,7 @@ import { maxDepth, scanJson } from './json-scan.ts';
 export interface BodyBounds {
   /** Gets the number of bytes that wait in memory. Throws if they are too many. */
   readonly hold: (bytes: number) => void;
-  /** Members of objects and elements of arrays, together. */
-  readonly maxEntries: number;
+  readonly limits: BodyLimits;
 }
 
 // Larger bodies need more than a millisecond to decode or parse.
@@ -22,7 +21,7 @@ const jsonMediaType = /^application\/json[ \t]*(?:;[ \t]*charset[ \t]*=[ \t]*"?u
 /**
  * Reads and parses a JSON body. Errors never quote the body. A large body is parsed in time slices.
  *
- * @throws DomainError unsupported_media_type, payload_too_large (over 8 MiB or `maxEntries`), malformed_request;
+ * @throws DomainError unsupported_media_type, payload_too_large, malformed_request;
  *   invalid_input if an object repeats a name; what `hold` throws.
  */
 export async function readJson(request: IncomingMessage, bounds: BodyBounds): Promise<unknown> {
@@ -38,7 +37,7 @@ export async function readOptionalJson(request: IncomingMessage, bounds: BodyBou
 }
 
 /** The text of a body; undefined if the request has none. */
-async function readText(request: IncomingMessage, { hold }: BodyBounds): Promise<string | undefined> {
+async function readText(request: IncomingMessage, { hold, limits }: BodyBounds): Promise<string | undefined> {
   if (!hasBody(request)) return undefined;
   const { 'content-type': mediaType = '', 'content-encoding': encoding = 'identity' } = request.headers;
   if (!jsonMediaType.test(mediaType)) {
@@ -50,7 +49,7 @@ async function readText(request: IncomingMessage, { hold }: BodyBounds): Promise
   if (encoding.toLowerCase() !== 'identity') {
     throw new DomainError('unsupported_media_type', 'send the body without Content-Encoding');
   }
-  const bytes = await readBytes(request, limits.requestBytes, hold);
+  const bytes = await readBytes(request, limits, hold);
   // Many bodies may end in one turn of the event loop.
   if (bytes.length > largeBytes) await new TimeSlice().next();
   return decodeUtf8(bytes);
@@ -66,8 +65,8 @@ function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
-async function readBytes(request: IncomingMessage, maxBytes: number, hold: BodyBounds['hold']): Promise<Buffer> {
-  if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge();
+async function readBytes(request: IncomingMessage, limits: BodyLimits, hold: BodyBounds['hold']): Promise<Buffer> {
+  if (Number(request.headers['content-length'] ?? 0) > limits.maxBytes) throw tooLarge(limits);
   const chunks: Buffer[] = [];
   let bytes = 0;
   await new Promise<void>((resolve, reject) => {
@@ -77,7 +76,7 @@ async function readBytes(request: IncomingMessage, maxBytes: number, hold: BodyB
     };
     const onData = (chunk: Buffer): void => {
       bytes += chunk.length;
-      const error = bytes > maxBytes ? tooLarge() : errorOf(hold, chunk.length);
+      const error = bytes > limits.maxBytes ? tooLarge(limits) : errorOf(hold, chunk.length);
       if (error !== undefined) settle(() => reject(error));
       else chunks.push(chunk);
     };
@@ -101,9 +100,8 @@ function errorOf(hold: BodyBounds['hold'], bytes: number): Error | undefined {
   }
 }
 
-function tooLarge(): DomainError {
-  const megabytes = limits.requestBytes / 1024 / 1024;
-  return new DomainError('payload_too_large', `the body must be at most ${megabytes} MiB; send the change in parts`);
+function tooLarge({ maxBytes, advice }: BodyLimits): DomainError {
+  return new DomainError('payload_too_large', `the body must be at most ${sizeText(maxBytes)}; ${advice}`);
 }
 
 function decodeUtf8(bytes: Buffer): string {
@@ -114,7 +112,7 @@ function decodeUtf8(bytes: Buffer): string {
   }
 }
 
-async function parseJson(text: string, { maxEntries }: BodyBounds): Promise<unknown> {
+async function parseJson(text: string, { limits: { maxEntries, advice } }: BodyBounds): Promise<unknown> {
   const slice = new TimeSlice();
   if (text.length > largeBytes) await slice.next();
   const { excess, repeated } = await scanJson(text, maxEntries, slice);
@@ -124,7 +122,7 @@ async function parseJson(text: string, { maxEntries }: BodyBounds): Promise<unkn
   if (excess === 'entries') {
     throw new DomainError(
       'payload_too_large',
-      `the body must hold at most ${maxEntries} fields and list entries; send the change in parts`,
+      `the body must hold at most ${maxEntries} fields and list entries; ${advice}`,
     );
   }
   if (slice.isOver) await slice.next();

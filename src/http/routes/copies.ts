@@ -1,6 +1,7 @@
 import type { CopyLists } from '../../services/secrets/copy/copies.ts';
 import type { PresentRevision } from '../../services/kernel/environment-lock.ts';
 import { type CopyView, copyBody, copyView } from '../../wire/copies.ts';
+import { bodyLimits } from '../request/body-limits.ts';
 import { replayed } from '../request/idempotency.ts';
 import { environmentRoute, type Route } from '../route.ts';
 
@@ -12,7 +13,7 @@ export const copyRoutes: readonly Route[] = [
     action: 'environment.copy',
     operation: 'copyEnvironment',
     summary: 'Copy secrets from another environment or an earlier revision, or plan the copy',
-    input: { body: copyBody, idempotencyKey: true },
+    input: { body: copyBody, bodyLimits: bodyLimits.keySelection, idempotencyKey: true },
     responses: { 200: copyView },
     async handle({ access, copies }, destination, { body, idempotencyKey: idempotency, room }) {
       const { from, dryRun = false, ...input } = body;

@@ -1,4 +1,3 @@
-import { limits } from '../../domain/limits.ts';
 import type { DeletedSecretKey, SecretKey, SecretList, SecretValue } from '../../services/secrets/secret-list.ts';
 import { conditionalHeaders } from '../../wire/fields.ts';
 import {
@@ -15,6 +14,7 @@ import {
   secretView,
   secretWriteView,
 } from '../../wire/secrets.ts';
+import { bodyLimits } from '../request/body-limits.ts';
 import { entityTag, isKnownTag } from '../response/entity-tag.ts';
 import { type Route, environmentRoute } from '../route.ts';
 
@@ -58,7 +58,7 @@ export const secretRoutes: readonly Route[] = [
     action: 'secret.write',
     operation: 'patchSecrets',
     summary: 'Set and delete several secrets in one change',
-    input: { body: patchSecretsBody, maxEntries: limits.batchEntries },
+    input: { body: patchSecretsBody, bodyLimits: bodyLimits.values },
     responses: { 200: secretPatchView },
     async handle({ secrets }, access, { body }) {
       const { set, deleted, unchanged, revision, revisionId } = await secrets.patch(access, body);
@@ -93,7 +93,7 @@ export const secretRoutes: readonly Route[] = [
     action: 'secret.write',
     operation: 'putSecret',
     summary: 'Set a secret',
-    input: { params: secretParams, body: putSecretBody },
+    input: { params: secretParams, body: putSecretBody, bodyLimits: bodyLimits.value },
     responses: { 200: secretWriteView, 201: secretWriteView },
     async handle({ secrets }, access, { params, body }) {
       const { created, updatedAt, ...written } = await secrets.put(access, params.key, body);

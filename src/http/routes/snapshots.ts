@@ -19,6 +19,7 @@ import {
   snapshotParams,
   snapshotView,
 } from '../../wire/snapshots.ts';
+import { bodyLimits } from '../request/body-limits.ts';
 import { replayed } from '../request/idempotency.ts';
 import { type Route, environmentRoute, snapshotRoute } from '../route.ts';
 
@@ -67,7 +68,7 @@ export const snapshotRoutes: readonly Route[] = [
     action: 'snapshot.restore',
     operation: 'restoreSnapshot',
     summary: 'Restore an environment from one of its snapshots, or plan the restore',
-    input: { body: restoreBody, idempotencyKey: true },
+    input: { body: restoreBody, bodyLimits: bodyLimits.keySelection, idempotencyKey: true },
     responses: { 200: restoreView },
     async handle({ restores }, access, { body: { dryRun = false, ...input }, idempotencyKey: idempotency }) {
       if (dryRun) {

@@ -80,7 +80,7 @@ describe('a body', () => {
       [`{"value":"","${word} ":1,"${word} ":2}`, json],
       [422, '(unprintable name): must be given once'],
     ],
-    ['deep nesting', ['['.repeat(4 * mebibyte), json], [400, 'the body must be nested at most 32 levels deep']],
+    ['deep nesting', ['['.repeat(mebibyte), json], [400, 'the body must be nested at most 32 levels deep']],
     ['half an object with a name twice', ['{"value":"","value":""', json], [400, 'the body is not valid JSON']],
     ['a lone surrogate', [`{"value":"${word}\\udc00"}`, json], [422, 'value: must be valid Unicode']],
   ])('that is refused: %s', async (_case, [body, mediaType], [status, detail]) => {
@@ -113,20 +113,46 @@ describe('a body', () => {
     }
   });
 
-  test('of exactly 8 MiB is read, and of one byte more is not', async () => {
-    const fit = '{"value":"x"}';
-    const exact = fit + ' '.repeat(8 * mebibyte - fit.length);
-    await owner.expectStatus(201, 'PUT', `${secrets}/LARGE`, exact);
-    const { status, detail } = await expectProblem(
-      owner.send('PUT', `${secrets}/LARGE`, `${exact} `),
-      'payload_too_large',
-    );
-    expect([status, detail]).toEqual([413, 'the body must be at most 8 MiB; send the change in parts']);
-    // The connection stays usable.
-    await owner.expectStatus(200, 'GET', '/me');
+  test.each<[string, [string, string], number, string]>([
+    [
+      '8 MiB',
+      ['PATCH', '{"set":{"LARGE":"x"}}'],
+      8 * mebibyte,
+      'the body must be at most 8 MiB; send the change in parts',
+    ],
+    ['2 MiB', ['PUT', '{"value":"x"}'], 2 * mebibyte, 'the body must be at most 2 MiB; a value has at most 256 KiB'],
+  ])(
+    'of exactly the %s of its route is read, and of one byte more is not',
+    async (_size, [method, fit], bytes, text) => {
+      const path = method === 'PUT' ? `${secrets}/LARGE` : secrets;
+      const exact = fit + ' '.repeat(bytes - fit.length);
+      await owner.expectStatus(200, method, path, exact);
+      const { status, detail } = await expectProblem(owner.send(method, path, `${exact} `), 'payload_too_large');
+      expect([status, detail]).toEqual([413, text]);
+      // The connection stays usable.
+      await owner.expectStatus(200, 'GET', '/me');
+    },
+  );
+
+  test('of a value in escapes is read', async () => {
+    const value = '\u0001'.repeat(256 * 1024);
+    await owner.expectStatus(201, 'PUT', `${secrets}/ESCAPES`, { value, comment: '\u{1F511}'.repeat(500) });
   });
 
-  test('of unknown length is read no further than 8 MiB', async () => {
+  test('of a client without a token has at most 64 KiB', async () => {
+    const body = { deviceCode: 'x'.repeat(64 * 1024) };
+    const { detail } = await expectProblem(api.client().send('POST', '/login-tokens', body), 'payload_too_large');
+    expect(detail).toBe('the body must be at most 64 KiB; no valid request of this route is larger');
+  });
+
+  test('of a selection with as many globs as are allowed is read', async () => {
+    const globs = Array.from({ length: 256 }, (_, index) => String(index).padStart(253, 'K'));
+    const from = { project: 'web', environment: 'prod', revision: 1 };
+    const body = { from, mode: 'missing', keys: { include: globs, exclude: globs }, dryRun: true };
+    await owner.expectStatus(200, 'POST', `/environments/${world.slugs.organization}/web/prod/copy`, body);
+  });
+
+  test('of unknown length is read no further than the limit of its route', async () => {
     let sent = 0;
     const stream = new ReadableStream<Uint8Array>({
       pull(controller) {

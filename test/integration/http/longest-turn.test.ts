@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { limits } from '../../../src/domain/limits.ts';
 import { sessionActions } from '../../../src/domain/policy.ts';
+import { bodyLimits } from '../../../src/http/request/body-limits.ts';
 import { publicRouteTable, routeTable } from '../../../src/http/routes/table.ts';
 import { SignedInBrowser } from '../../support/api/browser-session.ts';
 import { openApiDocument } from '../../../src/http/openapi/document.ts';
@@ -20,10 +21,20 @@ interface Operation {
   readonly requestBody?: { readonly content: Record<string, { readonly schema: BodySchema }> };
 }
 const document = openApiDocument() as unknown as { readonly paths: Record<string, Record<string, Operation>> };
+/** The bytes that the route takes. */
+function maxBytesOf(method: string, path: string): number {
+  const route = [...routeTable, ...publicRouteTable].find(
+    (one) => one.method === method.toUpperCase() && `/api/v1${one.path}` === path,
+  );
+  return (route?.input.bodyLimits ?? bodyLimits.usual).maxBytes;
+}
+
 const bodies = Object.entries(document.paths).flatMap(([path, item]) =>
   Object.entries(item).flatMap(([method, { requestBody }]) => {
     const schema = requestBody?.content['application/json']?.schema;
-    return schema === undefined ? [] : [{ method: method.toUpperCase(), path, schema }];
+    return schema === undefined
+      ? []
+      : [{ method: method.toUpperCase(), path, schema, maxBytes: maxBytesOf(method, path) }];
   }),
 );
 
@@ -101,12 +112,13 @@ describe('the largest body that is refused keeps no client waiting', () => {
     expect(bodies.length).toBeGreaterThan(15);
   });
 
-  test.each(bodies)('$method $path', async ({ method, path, schema }) => {
-    await expectShortRefusals(method, path, largeBodies.of(schema));
+  test.each(bodies)('$method $path', async ({ method, path, schema, maxBytes }) => {
+    await expectShortRefusals(method, path, largeBodies.of(schema, maxBytes));
   });
 
   test('whatever it is of', async () => {
-    await expectShortRefusals('PUT', '/api/v1/secrets/{org}/{project}/{env}/{key}', schemalessBodies());
+    const bodiesOfAll = schemalessBodies(bodyLimits.values.maxBytes);
+    await expectShortRefusals('PATCH', '/api/v1/secrets/{org}/{project}/{env}', bodiesOfAll);
   });
 });
 
