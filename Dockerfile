@@ -1,8 +1,10 @@
 # The image of keyframe-server and of the command `keyframe` (docs/image.md).
 #
-# BASE holds Node.js 24 at the path NODE and is what the programs run on: it needs no shell and no npm.
+# BASE holds Node.js 24 at the path NODE and is what the programs run on: it needs no shell and no npm. It is required, and has
+# no default: a tag in a registry can be moved to another image, and a digest would keep the base from its security fixes. Give a
+# name with its digest, as docs/image.md shows.
 # BUILD_BASE holds Node.js 24, npm and a shell, and nothing of it gets into the image.
-ARG BASE=docker.io/library/node:24-bookworm-slim
+ARG BASE
 ARG BUILD_BASE=${BASE}
 
 # What runs in production, and the list of it.

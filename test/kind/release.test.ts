@@ -7,6 +7,7 @@ import { loadIntoKind } from '../../tools/devcluster/cluster/kind-image.ts';
 import { KubeHttp } from '../../tools/devcluster/cluster/kube-http.ts';
 import { makeImage } from '../../tools/devcluster/image/make-image.ts';
 import { chartFolder, runHelm } from '../support/cluster/helm.ts';
+import { testBase } from '../support/node/built-image.ts';
 import { runKubectl } from '../support/cluster/kubectl.ts';
 import { type SecretObject, secretValues } from '../support/cluster/secret-watch.ts';
 import { waitFor } from '../support/fixtures/wait-for.ts';
@@ -28,7 +29,8 @@ beforeAll(async () => {
   kube = new KubeHttp(cluster.kubeconfig);
   resources.defer(() => kube.close());
   const repository = 'localhost/keyframe';
-  const { file } = await makeImage({ tag: `${repository}:kind`, output: join(cluster.runFolder, 'keyframe.tar') });
+  const output = join(cluster.runFolder, 'keyframe.tar');
+  const { file } = await makeImage({ tag: `${repository}:kind`, base: testBase, output });
   loadIntoKind(cluster, file);
   await makeNamespace();
   await makeSecrets();

@@ -23,6 +23,8 @@ export interface ReleaseOptions {
   readonly folder: string;
   /** Without it, everything but the image is made: that takes seconds instead of minutes. */
   readonly withImage: boolean;
+  /** The image to build upon, as for `makeImage`. */
+  readonly base?: string | undefined;
   /** Whether apt-get may install what builds the image. */
   readonly installTools?: boolean;
 }
@@ -40,7 +42,12 @@ const checksumFile = 'SHA256SUMS';
  * Makes what a release publishes: the command, the chart's package, the SBOM, the image's archive, and their checksums. The same
  * commit gives the same bytes, but for the image's base. Throws ImageError with the words of a tool that fails.
  */
-export async function makeRelease({ folder, withImage, installTools = false }: ReleaseOptions): Promise<MadeRelease> {
+export async function makeRelease({
+  folder,
+  withImage,
+  base,
+  installTools = false,
+}: ReleaseOptions): Promise<MadeRelease> {
   const tools = new Tools();
   const { version } = JSON.parse(readFileSync(join(checkoutDirectory, 'package.json'), 'utf8')) as { version: string };
   const time = await sourceTime(tools);
@@ -53,7 +60,7 @@ export async function makeRelease({ folder, withImage, installTools = false }: R
   await packageChart(tools, { file: place(`keyframe-${version}.tgz`), time });
   writeFileSync(place(`keyframe-${version}.cdx.json`), await productionSbom(tools, time));
   const output = place(`keyframe-${version}-image.tar`);
-  const image = withImage ? await makeImage({ output, installTools }) : undefined;
+  const image = withImage ? await makeImage({ output, base, installTools }) : undefined;
 
   const names = readdirSync(folder).filter(isOurs).toSorted();
   const sums = names.map(

@@ -7,6 +7,9 @@ import { makeRelease } from '../../../tools/release/make-release.ts';
 
 const variable = 'KEYFRAME_TEST_IMAGE';
 
+/** The base of images for tests. Docker requires one; buildah makes its own. */
+export const testBase = process.env['KEYFRAME_TEST_IMAGE_BASE'];
+
 /**
  * The image of this checkout, built once in a jest run, whichever suites of it want the image. Its file is the run's
  * own: another checkout may build in the meantime.
@@ -17,7 +20,7 @@ export async function builtImage(): Promise<BuiltImage> {
   const folder = mkdtempSync(join(tmpdir(), 'keyframe-image-file-'));
   // Also when the run is interrupted: it is a quarter of a gigabyte.
   onProcessEnd(() => rmSync(folder, { recursive: true, force: true }));
-  const image = await makeImage({ installTools: true, output: join(folder, 'keyframe.tar') });
+  const image = await makeImage({ base: testBase, installTools: true, output: join(folder, 'keyframe.tar') });
   process.env[variable] = JSON.stringify(image);
   return image;
 }
@@ -32,7 +35,7 @@ export interface BuiltRelease {
 export async function builtRelease(): Promise<BuiltRelease> {
   const folder = mkdtempSync(join(tmpdir(), 'keyframe-release-files-'));
   onProcessEnd(() => rmSync(folder, { recursive: true, force: true }));
-  const { image } = await makeRelease({ folder, withImage: true, installTools: true });
+  const { image } = await makeRelease({ folder, base: testBase, withImage: true, installTools: true });
   if (image === undefined) throw new Error('the release has no image');
   process.env[variable] = JSON.stringify(image);
   return { folder, image };

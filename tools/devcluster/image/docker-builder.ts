@@ -1,7 +1,10 @@
 import { type BuildRequest, type ImageBuilder, commonArguments } from './image-builder.ts';
+import { ImageError } from './image-error.ts';
 import type { Tools } from './tools.ts';
 
-/** Builds with Docker, on the base that the Dockerfile names. */
+const example = 'docker.io/library/node:24-bookworm-slim';
+
+/** Builds with Docker, on a base that the caller names. */
 export class DockerBuilder implements ImageBuilder {
   readonly name = 'Docker';
   readonly #tools: Tools;
@@ -10,8 +13,13 @@ export class DockerBuilder implements ImageBuilder {
     this.#tools = tools;
   }
 
-  async base(): Promise<undefined> {
-    return undefined;
+  /** Throws ImageError: no base is made here, and no tag of a registry is trusted unseen. */
+  async base(): Promise<never> {
+    throw new ImageError(
+      `Docker builds on a base that you name: its tag can be moved to another image, so give its digest, as in
+  npm run image -- --base ${example}@sha256:…
+  docker buildx imagetools inspect ${example} prints the digest. docs/image.md has more.`,
+    );
   }
 
   async build(request: BuildRequest): Promise<void> {

@@ -4,8 +4,8 @@ import { checkoutDirectory } from '../../checkout.ts';
 /** A program that builds images from a Dockerfile. */
 export interface ImageBuilder {
   readonly name: string;
-  /** The base to build upon; undefined for the Dockerfile's own. */
-  base(): Promise<string | undefined>;
+  /** The base to build upon if the caller names none. Throws ImageError if there is none. */
+  base(): Promise<string>;
   build(request: BuildRequest): Promise<void>;
   /** Writes an image to a file, as `docker save` does. */
   save(tag: string, file: string): Promise<void>;

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { howToUse } from './how-to-use.ts';
 import { ImageError } from './image-error.ts';
 import { type ImageOptions, makeImage } from './make-image.ts';
 
@@ -8,7 +9,7 @@ Builds the image and writes it to a file that \`docker load\` and \`ctr images i
 
   --output FILE    where to; default: <cache>/image/keyframe.tar
   --tag NAME       default: localhost/keyframe:<version>
-  --base IMAGE     the base, instead of the Dockerfile's own (Docker) or one made here (buildah)
+  --base IMAGE     the base, with its digest; required with Docker, default with buildah: one made here
   --install-tools  where Docker does not answer: installs buildah and debootstrap with apt-get if they are missing
 
 It uses Docker where \`docker info\` answers, else buildah, which needs root.`;
@@ -21,7 +22,9 @@ async function main(): Promise<void> {
   const seconds = ((performance.now() - begun) / 1000).toFixed(1);
   console.log(`${tag} built with ${builder} in ${seconds} s
   file  ${file}
-  size  ${megabytes(ownBytes)} beside its base of ${megabytes(baseBytes)} (${base})`);
+  size  ${megabytes(ownBytes)} beside its base of ${megabytes(baseBytes)} (${base})
+
+${howToUse({ tag, file })}`);
 }
 
 function megabytes(bytes: number): string {

@@ -14,7 +14,7 @@ export interface ImageOptions {
   /** The file to write. */
   readonly output?: string | undefined;
   readonly tag?: string | undefined;
-  /** The image to build upon, instead of the Dockerfile's own (Docker) or the one that is made here (buildah). */
+  /** The image to build upon. Required with Docker; buildah makes one. */
   readonly base?: string | undefined;
   /** Whether apt-get may install buildah and debootstrap. */
   readonly installTools?: boolean;
@@ -89,12 +89,12 @@ async function alone<T>(folder: string, work: () => Promise<T>): Promise<T> {
 
 /** Builds and saves it. Answers its base. */
 async function build(tools: Tools, builder: ImageBuilder, { tag, output, base }: Settings): Promise<string> {
-  const ownBase = base ?? (await builder.base());
+  const usedBase = base ?? (await builder.base());
   const time = await sourceTime(tools);
   console.log(`Building ${tag} with ${builder.name}.`);
   const revision = await tools.ask('git', ['describe', '--always', '--dirty', '--abbrev=40', '--exclude', '*']);
-  const args = { VERSION: version(), REVISION: revision ?? '', SOURCE_DATE_EPOCH: String(time) };
-  await builder.build({ tag, time, args: ownBase === undefined ? args : { ...args, BASE: ownBase } });
+  const args = { VERSION: version(), REVISION: revision ?? '', SOURCE_DATE_EPOCH: String(time), BASE: usedBase };
+  await builder.build({ tag, time, args });
   const fresh = `${output}.${process.pid}`;
   try {
     await builder.save(tag, fresh);
@@ -102,7 +102,7 @@ async function build(tools: Tools, builder: ImageBuilder, { tag, output, base }:
   } finally {
     rmSync(fresh, { force: true });
   }
-  return ownBase ?? dockerfileBase();
+  return usedBase;
 }
 
 function version(): string {
@@ -115,12 +115,6 @@ export async function sourceTime(tools: Tools): Promise<number> {
   const given = process.env['SOURCE_DATE_EPOCH'] ?? (await tools.ask('git', ['log', '-1', '--format=%ct'])) ?? '0';
   if (!/^\d+$/.test(given)) throw new ImageError('SOURCE_DATE_EPOCH must be whole seconds since 1970.');
   return Number(given);
-}
-
-function dockerfileBase(): string {
-  const base = /^ARG BASE=(\S+)$/m.exec(readFileSync(join(checkoutDirectory, 'Dockerfile'), 'utf8'))?.[1];
-  if (base === undefined) throw new ImageError('The Dockerfile names no BASE.');
-  return base;
 }
 
 async function measure(
