@@ -1,5 +1,10 @@
-import { expect, test } from '@jest/globals';
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
 import { chartFolder, neededValues, renderChart, runHelm } from '../support/cluster/helm.ts';
+import { releasedChart, releasedVersions } from '../support/cluster/released.ts';
 
 /** What helm says of the chart: its notes, and the values that it refuses. */
 
@@ -138,11 +143,56 @@ test('the upgrade to an earlier release may have been finished, which changes no
 });
 
 test('the address of the administrator is the reader’s to choose: its default is refused, but not by an upgrade', async () => {
-  const place = ['keyframe', chartFolder, '--namespace', namespace];
+  const place = ['keyframe', chartFolder, '--namespace', namespace, '--set', 'image.repository=registry.test/kf'];
   const refused = await runHelm(['template', ...place]).catch((error: { stderr?: string }) => error.stderr);
   expect(refused).toContain('bootstrap.adminEmail is still the placeholder admin@example.com');
   expect(refused).toContain('--set bootstrap.adminEmail=');
   // A release that was installed with the placeholder has its administrator.
   expect(await runHelm(['template', ...place, '--is-upgrade'])).toContain('admin@example.com');
   expect(await runHelm(['template', ...place, '--set', 'bootstrap.adminEmail=ann@notexample.com'])).toContain('ann@');
+});
+
+describe('the image', () => {
+  const address = ['--set', 'bootstrap.adminEmail=ann@keyframe.test'];
+
+  /** What helm says against a chart with these values and settings; fails if it accepts them. */
+  async function refusal(chart: string, ...settings: readonly string[]): Promise<string> {
+    const args = ['template', 'keyframe', chart, '--namespace', namespace, ...address, ...settings];
+    const said = await runHelm(args).then(
+      () => 'accepted',
+      (error: unknown) => (error as { stderr?: string }).stderr ?? '',
+    );
+    expect(said).not.toBe('accepted');
+    return said;
+  }
+
+  test.each([[[]], [['--is-upgrade']], [['--set', 'image.repository=']], [['--set', 'image.repository=null']]])(
+    'has no default: with the settings %j the chart says which value names it',
+    async (settings) => {
+      const said = await refusal(chartFolder, ...settings);
+      expect(said).toContain('image.repository is empty');
+      expect(said).toContain('--set image.repository=registry.example.com/keyframe');
+    },
+  );
+
+  test.each(releasedVersions())(
+    'of the values of release %s, which `helm upgrade --reuse-values` gives to this chart, is refused',
+    async (version) => {
+      // Helm takes the defaults of the installed chart in place of those of the new one.
+      const chart = mkdtempSync(join(tmpdir(), 'keyframe-reused-'));
+      try {
+        cpSync(chartFolder, chart, { recursive: true });
+        const packed = ['-xzOf', releasedChart(version), 'keyframe/values.yaml'];
+        writeFileSync(join(chart, 'values.yaml'), execFileSync('tar', packed));
+        const said = await refusal(chart, '--is-upgrade');
+        expect(said).toContain('image.repository is ghcr.io/keyframe-dev/keyframe');
+        expect(said).toContain('--set image.repository=registry.example.com/keyframe');
+        expect(said).toContain('use --reset-then-reuse-values');
+        const named = await refusal(chart, '--is-upgrade', '--set', 'image.repository=registry.example.com/keyframe');
+        expect(named).toContain('use --reset-then-reuse-values');
+      } finally {
+        rmSync(chart, { recursive: true });
+      }
+    },
+  );
 });

@@ -6,7 +6,7 @@ import { parseAllDocuments, stringify } from 'yaml';
 import type { KubeObject } from '../../tools/devcluster/cluster/kube-http.ts';
 import { createNamespace, discardNamespace, sharedCluster } from '../support/cluster/cluster.ts';
 import { fencedBlocks, pages, readPage, scriptsOf } from '../support/fixtures/documentation.ts';
-import { chartFolder, objectsOf, runHelm } from '../support/cluster/helm.ts';
+import { chartFolder, neededValues, objectsOf, runHelm } from '../support/cluster/helm.ts';
 import { runKubectl } from '../support/cluster/kubectl.ts';
 import { shellCommands } from '../support/cli/shell-commands.ts';
 
@@ -136,12 +136,14 @@ function filledIn(text: string): string {
 /** As helm would render it; `-f` names files of the page, and the chart is the checkout's. */
 async function render({ page, args }: Release): Promise<string> {
   writeValues(page);
+  // The values of the installation, which that option takes over.
+  const reused = args.includes('--reset-then-reuse-values') ? neededValues : [];
   const own = args
     .filter((word) => !notForTemplates.includes(word))
     .map((word) => (/^charts\/keyframe$|\.tgz$/.test(word) ? chartFolder : word))
     .map(filledIn)
     .map((word, index, all) => (all[index - 1] === '-f' ? join(folder, word) : word));
-  return await runHelm(['template', ...own]);
+  return await runHelm(['template', ...own, ...reused]);
 }
 
 describe('what our pages give to helm', () => {

@@ -23,7 +23,7 @@ Generated from values.yaml and values.schema.json by \`npm run generate\`. Do no
 
 ## Install
 
-No public registry has the image. Build it and push it to your registry, or mirror the one that you received.
+No public registry has the image, so \`image.repository\` has no default. Build the image and push it to your registry, or mirror the one that you received.
 
 \`\`\`sh
 npm run image -- --output keyframe.tar
@@ -70,7 +70,7 @@ password=$(openssl rand -hex 24)
 kubectl -n keyframe create secret generic keyframe-postgres --from-literal=password="$password" \\
   --from-literal=url="postgresql://keyframe:$password@keyframe-postgres:5432/keyframe"
 helm install keyframe charts/keyframe --namespace keyframe --set init.enabled=false \\
-  --set bootstrap.adminEmail=you@example.com
+  --set image.repository=registry.example.com/keyframe --set bootstrap.adminEmail=you@example.com
 \`\`\`
 
 The pods then connect to PostgreSQL as the owner. \`postgres.runSecret\` names a Secret with the address of another role.
