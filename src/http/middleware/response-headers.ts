@@ -1,3 +1,4 @@
+import { TLSSocket } from 'node:tls';
 import type { RequestHandler } from 'express';
 import helmet from 'helmet';
 
@@ -8,13 +9,20 @@ const browserHeaders = helmet({
   // A constant, because helmet would build its policy for each response.
   contentSecurityPolicy: false,
   xFrameOptions: { action: 'deny' },
-  // This server speaks plain HTTP, where RFC 6797 section 7.2 forbids the header. The TLS proxy may set it.
+  // Only over TLS, and without a word about subdomains, which belong to other servers.
   strictTransportSecurity: false,
 });
 
-/** Headers of every response: proxies must not cache it, and browsers must not run or embed it. */
+/** One year, in seconds. */
+const strictTransport = 'max-age=31536000';
+
+/**
+ * Headers of every response: proxies must not cache it, and browsers must not run or embed it. Over TLS, browsers must not come
+ * back over plain HTTP. Without TLS, RFC 6797 section 7.2 forbids that header: the proxy that terminates TLS sends it.
+ */
 export const responseHeaders: RequestHandler = (request, response, next) => {
   response.setHeader('Cache-Control', 'no-store');
   response.setHeader('Content-Security-Policy', closedPolicy);
+  if (request.socket instanceof TLSSocket) response.setHeader('Strict-Transport-Security', strictTransport);
   browserHeaders(request, response, next);
 };

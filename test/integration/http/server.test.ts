@@ -25,6 +25,22 @@ async function raw(port: number, bytes: string): Promise<string> {
 
 const noFragment = 'the path must not contain a fragment; write "#" as %23';
 
+describe('responses over plain http', () => {
+  test('have no Strict-Transport-Security, also if a proxy terminates TLS', async () => {
+    const api = await startTestApi();
+    try {
+      for (const path of ['/', '/api/v1/me', '/healthz']) {
+        const forwarded = { 'X-Forwarded-Proto': 'https' };
+        const { headers } = await fetch(`http://127.0.0.1:${api.port}${path}`, { headers: forwarded });
+        expect(headers.get('content-security-policy')).not.toBeNull();
+        expect([path, headers.get('strict-transport-security')]).toEqual([path, null]);
+      }
+    } finally {
+      await api.close();
+    }
+  });
+});
+
 describe('requests that are no HTTP', () => {
   let api: TestApi;
 

@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
+import type { IncomingMessage } from 'node:http';
 import { request } from 'node:https';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -44,13 +45,12 @@ function write(name: string, { certificate, key }: Certificate): { certificateFi
   return paths;
 }
 
-/** The status of an answer over TLS that trusts the authority alone. */
-async function statusOf(port: number, path: string): Promise<number | undefined> {
+/** The response over TLS that trusts the authority alone. */
+async function responseOf(port: number, path: string): Promise<IncomingMessage> {
   const sent = request({ host: '127.0.0.1', port, path, ca: authority.certificate, agent: false });
   sent.end();
-  const [response] = (await once(sent, 'response')) as [{ statusCode?: number; resume(): void }];
-  response.resume();
-  return response.statusCode;
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
+  return response.resume();
 }
 
 async function handshake(port: number): Promise<TLSSocket> {
@@ -76,7 +76,7 @@ async function listen(limits: object = {}): Promise<HttpServer> {
 }
 
 describe('with a certificate', () => {
-  test('the program serves the API over https alone, and metrics over http', async () => {
+  test('the program serves the API over https alone, for a year, and metrics over http', async () => {
     const database = await createTestDatabase();
     const programs = new Programs();
     try {
@@ -84,7 +84,11 @@ describe('with a certificate', () => {
       const env = { DATABASE_URL: database.url, ROOT_KEY: newRootKey() };
       const tls = { TLS_CERTIFICATE_FILE: certificateFile, TLS_KEY_FILE: keyFile };
       const { server, port, metricsPort } = await programs.start({ args: ['api'], env: { ...env, ...tls } });
-      expect(await statusOf(port, '/api/v1/me')).toBe(401);
+      expect((await responseOf(port, '/api/v1/me')).statusCode).toBe(401);
+      for (const path of ['/', '/api/v1/me', '/healthz', '/docs', '/cli', '/nowhere', '/sign-in/oidc']) {
+        const { headers } = await responseOf(port, path);
+        expect([path, headers['strict-transport-security']]).toEqual([path, 'max-age=31536000']);
+      }
       await expect(fetch(`http://127.0.0.1:${port}/api/v1/me`)).rejects.toThrow();
       expect((await fetch(`http://127.0.0.1:${metricsPort}/healthz`)).status).toBe(200);
       const ended = server.end('SIGTERM');
