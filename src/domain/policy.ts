@@ -289,27 +289,6 @@ export function decideInstance(principal: BearerPrincipal, _action: InstanceActi
   return principal.type === 'user' && principal.instanceAdmin ? 'allowed' : 'denied';
 }
 
-/** Actions that a session may do only shortly after a sign-in: they give access that outlasts a stolen session. */
-export const recentSignInActions: ReadonlySet<Action | PersonAction | InstanceAction> = new Set<
-  Action | PersonAction | InstanceAction
->([
-  'personal_token.create',
-  'login.approve',
-  'service_token.create',
-  'service_token.rotate',
-  'service_token.reinstate',
-  'organization.appoint_owner',
-  'user.create',
-  'sign_in_link.create',
-  'invitation.create',
-  'identity.link',
-  'identity.unlink',
-  'sign_in.update',
-  'passkey.create',
-  'passkey.remove',
-  'passkey.confirm',
-]);
-
 /** Whether a target is in the scope of a token, or an ancestor of that scope. */
 function isVisible(token: ServiceTokenPrincipal | KeylessPrincipal, target: PolicyTarget): boolean {
   if (token.organizationId !== target.organizationId) return false;

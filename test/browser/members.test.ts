@@ -96,7 +96,7 @@ test('a person who is no user gets a link, which is shown once; it ends when the
   await site.api.client(undefined as never).expectStatus(401, 'POST', '/sign-in-links/lookup', found);
 });
 
-test('a user is invited and a group gets a role at once; a session without a recent sign-in invites no address', async () => {
+test('a user is invited, and a group gets a role at once', async () => {
   const di = await createVisitor(site.api, 'di');
   const { page } = await site.visitAs(acme.owner, `${path}?invite=1`);
   const drawer = page.getByRole('dialog', { name: 'Invite or give a role' });
@@ -115,11 +115,31 @@ test('a user is invited and a group gets a role at once; a session without a rec
   await drawer.getByText('payments has the role.').waitFor();
   await drawer.getByRole('button', { name: 'Done' }).click();
   await row(page, 'Roles by place', 'group payments').getByText('In shop', { exact: true }).waitFor();
+});
 
+test('a session without a recent sign-in lowers a role, and leads to a sign-in to raise or give one', async () => {
+  const ty = await newMember('ty', 'admin');
+  const { page } = await site.visitAs(acme.owner, path);
   const sessions = { where: { userId: acme.owner.id }, data: { verifiedAt: new Date(0) } };
   await site.api.services.database.prisma.session.updateMany(sessions);
+  await page.reload();
+  const change = page.getByRole('button', { name: `Change the role of ${ty.email}`, exact: true });
+  const dialog = page.getByRole('dialog', { name: `Change the role of ${ty.email}` });
+  await change.click();
+  await dialog.getByLabel('Role').selectOption('Viewer: read');
+  expect(await dialog.getByText('you need a sign-in').count()).toBe(0);
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await page.getByText(`${ty.email} has the role viewer now.`).waitFor();
+
+  await change.click();
+  await dialog.getByLabel('Role').selectOption('Developer: read and write');
+  await dialog.getByText('To give a higher role, you need a sign-in').waitFor();
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('alert').getByRole('link', { name: 'Sign in again' }).waitFor();
+
   await page.goto(`${site.origin}${path}?invite=1`);
-  await drawer.getByText('To invite an address that no user has, you need a sign-in').waitFor();
+  const drawer = page.getByRole('dialog', { name: 'Invite or give a role' });
+  await drawer.getByText('To give a role, you need a sign-in').waitFor();
   await drawer.getByLabel('E-mail address').fill('late@example.com');
   await drawer.getByRole('button', { name: 'Give the role' }).click();
   await drawer.getByRole('alert').getByRole('link', { name: 'Sign in again' }).waitFor();

@@ -12,6 +12,13 @@ export function rolePlaceText({ project, environment }: Place): string {
   return environment === null ? project : `${project} / ${environment}`;
 }
 
+const byPower = ['viewer', 'developer', 'admin', 'owner'];
+
+/** Whether a change to another role gives more. The server asks for a recent sign-in then. */
+export function isHigherRole(role: string, than: string): boolean {
+  return byPower.indexOf(role) > byPower.indexOf(than);
+}
+
 /** The roles that a user may give. Only owners make owners, and only in the organization. */
 export function rolesToGive(place: Pick<Place, 'project'>, isOwner: boolean): readonly (readonly [string, string])[] {
   const all = [

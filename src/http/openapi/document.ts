@@ -2,6 +2,7 @@ import { type ZodOpenApiOperationObject, type ZodOpenApiPathsObject, createDocum
 import { responseHeaders, errorStatuses, problemResponses, responsesOf } from './responses.ts';
 import { parametersOf } from './parameters.ts';
 import { namedSchemas, outputIdSuffix, withOutputNames, withoutNoise } from './schemas.ts';
+import { needsRecentSignIn } from '../../domain/recent-sign-in.ts';
 import type { PublicRoute, Route } from '../route.ts';
 import { type BodyLimits, bodyLimits, sizeText } from '../request/body-limits.ts';
 import { exampleOf, withExample } from './examples.ts';
@@ -60,6 +61,7 @@ function operationOf(route: Route | PublicRoute): ZodOpenApiOperationObject {
   return {
     operationId: route.operation,
     summary: route.summary,
+    ...signInNote(route),
     tags: [tagOf(route)],
     ...(route.action === 'public' ? { security: [] } : {}),
     requestParams: parametersOf(route),
@@ -78,6 +80,18 @@ function operationOf(route: Route | PublicRoute): ZodOpenApiOperationObject {
 
 function limitsText({ maxBytes, maxEntries }: BodyLimits = bodyLimits.usual): string {
   return `At most ${sizeText(maxBytes)}, and ${maxEntries} fields and list entries.`;
+}
+
+const signInNotes = {
+  always: { description: 'In a session it needs a recent sign-in.' },
+  by_input: { description: 'In a session, a request that gives lasting access needs a recent sign-in.' },
+  never: {},
+} as const;
+
+function signInNote({ action }: Pick<Route, 'action'> | Pick<PublicRoute, 'action'>): {
+  readonly description?: string;
+} {
+  return action in needsRecentSignIn ? signInNotes[needsRecentSignIn[action as keyof typeof needsRecentSignIn]] : {};
 }
 
 /** `service-tokens` → `Service tokens`: the first part of the path. */

@@ -9,9 +9,9 @@ import {
   type OrganizationAction,
   type PersonAction,
   type ProjectAction,
-  recentSignInActions,
 } from '../../domain/policy.ts';
 import type { BearerPrincipal, Caller, ResourcePrincipal, TenantPrincipal } from '../../domain/principal.ts';
+import { needsRecentSignIn } from '../../domain/recent-sign-in.ts';
 import {
   type AskedEnvironment,
   type EnvironmentTarget,
@@ -170,7 +170,7 @@ export class Access {
     action: Action | PersonAction | InstanceAction,
     target: AuditTarget,
   ): Promise<void> {
-    if (!recentSignInActions.has(action)) return;
+    if (needsRecentSignIn[action] !== 'always') return;
     const error = recentSignInError(caller.principal, action);
     if (error === undefined) return;
     await this.#audit.recordDenial(caller, action, target, error);

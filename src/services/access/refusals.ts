@@ -23,7 +23,15 @@ import {
 import type { ResourceAction } from '../../domain/resource-policy.ts';
 import type { GrantedKindName } from '../../domain/kinds.ts';
 import { limits } from '../../domain/limits.ts';
-import type { Actor, Principal, ResourcePrincipal, TenantPrincipal, TokenCreator } from '../../domain/principal.ts';
+import type {
+  Actor,
+  Caller,
+  Principal,
+  ResourcePrincipal,
+  TenantPrincipal,
+  TokenCreator,
+} from '../../domain/principal.ts';
+import { needsRecentSignIn } from '../../domain/recent-sign-in.ts';
 import type { EnvironmentSlugs } from '../kernel/slugs.ts';
 
 /** The messages of refused access. */
@@ -43,17 +51,26 @@ export function instanceRefusal(action: InstanceAction): DomainError {
  * DomainError recent_sign_in_required if a session does what needs a recent sign-in, and its own is too long ago. Personal
  * and service tokens need none.
  */
-export function recentSignInError(principal: Principal, action: string): DomainError | undefined {
+export function recentSignInError(principal: Principal, what: string): DomainError | undefined {
   if (principal.type !== 'user' || principal.session === undefined || principal.session.isRecent) return undefined;
   return new DomainError(
     'recent_sign_in_required',
-    `in a session, ${action} needs a sign-in within the last ${limits.recentSignInMinutes} minutes; sign in again and repeat it`,
+    `in a session, ${what} needs a sign-in within the last ${limits.recentSignInMinutes} minutes; sign in again and repeat it`,
   );
 }
 
-/** Throws what `recentSignInError` returns. */
-export function requireRecentSignIn(principal: Principal, action: string): void {
-  const error = recentSignInError(principal, action);
+interface JudgedByInput {
+  readonly caller: Caller<Principal>;
+  readonly action: Action | PersonAction | InstanceAction;
+}
+
+/**
+ * Throws what `recentSignInError` returns, for a request that gives lasting access by its input: `what` it does. Of other
+ * actions, the door has decided already.
+ */
+export function requireRecentSignIn({ caller, action }: JudgedByInput, what: string): void {
+  if (needsRecentSignIn[action] !== 'by_input') throw new Error(`whether ${action} needs a recent sign-in is decided`);
+  const error = recentSignInError(caller.principal, what);
   if (error !== undefined) throw error;
 }
 

@@ -1,6 +1,6 @@
 import { DomainError, invalidField } from '../../domain/errors/domain-error.ts';
 import { isOwnToken } from '../../domain/impersonation.ts';
-import { memberChangeError, type MemberChangeError } from '../../domain/role-changes.ts';
+import { isRaise, memberChangeError, type MemberChangeError } from '../../domain/role-changes.ts';
 import type { Role } from '../../domain/principal.ts';
 import { holdUsers } from '../../store/access.ts';
 import type { Database } from '../../store/database.ts';
@@ -88,7 +88,7 @@ export class Members {
     return this.#change<SetMember | Invited>(access, ref, async (tx, candidate) => {
       if (!roles.includes(role)) throw invalidField('role', `must be one of ${roles.join(', ')}`);
       const byRole = await this.#judge(tx, access, { candidate, to: role });
-      if (role === 'owner') requireRecentSignIn(access.caller.principal, 'to make an owner');
+      requireRecentSignInFor(access, candidate, { role, confirmTokens });
       if (confirmTokens && byRole !== 'owner') throw confirmedByOwnersOnly(access);
       if (candidate === undefined) throw noSuchUser(ref);
       const place = { organizationId };
@@ -211,6 +211,16 @@ export class Members {
     if (reason !== undefined) throw refusalOf(reason, access, byRole);
     return byRole;
   }
+}
+
+/** Throws DomainError recent_sign_in_required for a higher role, and for tokens that are confirmed. */
+function requireRecentSignInFor(
+  access: ChangeAccess,
+  candidate: Candidate | undefined,
+  { role, confirmTokens }: Required<WantedMember>,
+): void {
+  if (isRaise(candidate?.role ?? null, role)) requireRecentSignIn(access, `giving the role ${role}`);
+  if (confirmTokens) requireRecentSignIn(access, 'confirming the tokens of a member');
 }
 
 type ChangeOf<T> = Parameters<typeof changeJudgedFirst<T>>[2]['change'];

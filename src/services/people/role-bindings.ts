@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { DomainError, invalidField } from '../../domain/errors/domain-error.ts';
 import { limits } from '../../domain/limits.ts';
 import type { Action } from '../../domain/policy.ts';
-import { roleBindingChangeError } from '../../domain/role-changes.ts';
+import { isRaise, roleBindingChangeError } from '../../domain/role-changes.ts';
 import { holdUsers, type TargetIds } from '../../store/access.ts';
 import type { Database } from '../../store/database.ts';
 import { endInvitationAt } from '../../store/invitations.ts';
@@ -25,7 +25,7 @@ import {
 } from '../../store/role-bindings.ts';
 import type { Transaction } from '../../store/transaction.ts';
 import type { EnvironmentAccess, OrganizationAccess, ProjectAccess } from '../access/access.ts';
-import { placeOf } from '../access/refusals.ts';
+import { placeOf, requireRecentSignIn } from '../access/refusals.ts';
 import type { AuditLog, AuditTarget } from '../audit/audit-log.ts';
 import { auditedFailure, type Note, successRecord } from '../audit/audited.ts';
 import { changeJudgedFirst } from '../kernel/change.ts';
@@ -116,8 +116,9 @@ export class RoleBindings {
     return this.#change<SetRoleBinding | Invited>(access, { ref, to: role }, async (tx, found) => {
       const { subject, user, present } = found;
       const place = idsOf(access);
-      if (user?.hasOwnRole === false) return invite(tx, access, { place, candidate: user, role });
       const from = present?.role ?? null;
+      requireRecentSignInToRaise(access, from, role);
+      if (user?.hasOwnRole === false) return invite(tx, access, { place, candidate: user, role });
       if (user !== undefined) {
         await refuseForeignRaise(tx, user, { organizationId: access.organizationId, from, to: role });
         await endInvitationAt(tx, place, { userId: user.id }, 'replaced');
@@ -186,6 +187,11 @@ export class RoleBindings {
       });
     });
   }
+}
+
+/** Throws DomainError recent_sign_in_required for a higher role. */
+function requireRecentSignInToRaise(access: SetRoleAccess, from: BoundRole | null, to: BoundRole): void {
+  if (isRaise(from, to)) requireRecentSignIn(access, `giving the role ${to}`);
 }
 
 const listName = 'role-bindings';

@@ -17,8 +17,8 @@ export function isDeparture({ instanceAdmin, disabled }: store.UserChanges): boo
 }
 
 /**
- * Throws for a change of what a user may do. DomainError recent_sign_in_required for a new instance admin, forbidden for more
- * rights with a credential that goes back to another user who is no instance admin, conflict for a new instance admin as
+ * Throws for a change of what a user may do. DomainError recent_sign_in_required for an instance admin, a user who is
+ * enabled and another address, forbidden for more rights with a credential that goes back to another user who is no instance admin, conflict for a new instance admin as
  * whom others can sign in, and for the last one.
  */
 export async function refuseRights(
@@ -27,7 +27,9 @@ export async function refuseRights(
   { before, changes }: { readonly before: store.UserRecord; readonly changes: store.UserChanges },
 ): Promise<void> {
   const { principal } = access.caller;
-  if (changes.instanceAdmin === true) requireRecentSignIn(principal, 'to make an instance admin');
+  if (changes.instanceAdmin === true) requireRecentSignIn(access, 'making an instance admin');
+  if (changes.disabled === false) requireRecentSignIn(access, 'enabling a user');
+  if (changes.email !== undefined) requireRecentSignIn(access, 'giving a user another e-mail address');
   const isNewAdmin = !before.instanceAdmin && changes.instanceAdmin === true;
   const isEnabled = before.disabledAt !== null && changes.disabled === false;
   if (isNewAdmin || isEnabled) await refuseForeignCreator(tx, principal);

@@ -206,7 +206,7 @@ export class Users {
     const notAfter = by.id === id || by.session !== undefined ? tokensEndAtOf(by) : null;
     return this.#change({ ...instanceCall(access), action: 'personal_token.create' }, access, id, {
       change: async (tx, { email, disabledAt }) => {
-        requireRecentSignIn(by, 'personal_token.create');
+        requireRecentSignIn(access, 'personal_token.create');
         if (by.id !== id) await refuseForeignCreator(tx, by);
         if (disabledAt !== null) throw new DomainError('conflict', `${email} is disabled; enable the user first`);
         const result = await issuePersonalToken(tx, { userId: id, by, input, notAfter });
@@ -250,7 +250,7 @@ export class Users {
         if (isOther) admins = await store.lockUserAndInstanceAdmins(tx, id);
       },
       change: async (tx, user) => {
-        requireRecentSignIn(access.caller.principal, 'to end the access of a user');
+        requireRecentSignIn(access, 'ending the access of a user');
         const { revoked, createdByOthers } = await revokePersonalTokens(tx, id);
         const endedSessions = await endSessions(tx, id);
         const removedPasskeys = await deletePasskeys(tx, id);

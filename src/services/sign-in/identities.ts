@@ -69,7 +69,7 @@ export class Identities {
           user = await lockUser(tx, userId);
         },
         async change(tx) {
-          requireRecentSignIn(caller.principal, 'identity.unlink');
+          if (access.action === 'user.update') requireRecentSignIn(access, 'unlinking an account of a user');
           if (user === undefined) throw absentUser(userId);
           const endedSessions = await store.endSessionsOfIdentity(tx, userId, id);
           const unlinked = await store.deleteIdentity(tx, userId, id);

@@ -172,9 +172,7 @@ export class Passkeys {
   }
 
   async #remove(access: ChangingAccess, userId: string, id: string): Promise<void> {
-    const { principal } = access.caller;
     await this.#change(access, { userId, id, action: 'passkey.remove' }, async (tx) => {
-      requireRecentSignIn(principal, 'passkey.remove');
       const endedSessions = await store.endSessionsOfPasskey(tx, userId, id);
       const removed = await store.deletePasskey(tx, userId, id);
       if (removed === undefined) throw absentPasskey(id);
@@ -186,7 +184,6 @@ export class Passkeys {
   async #confirm(access: ChangingAccess, userId: string, id: string): Promise<void> {
     const { principal } = access.caller;
     await this.#change(access, { userId, id, action: 'passkey.confirm' }, async (tx) => {
-      requireRecentSignIn(principal, 'passkey.confirm');
       if (await store.isSessionOfPasskey(tx, principal.credentialId, id)) {
         throw new DomainError('forbidden', 'a passkey cannot confirm itself; sign in another way and repeat it');
       }
@@ -215,6 +212,7 @@ export class Passkeys {
           user = await lockUser(tx, userId);
         },
         async change(tx) {
+          if (access.action === 'user.update') requireRecentSignIn(access, 'changing the passkeys of a user');
           if (user === undefined) throw absentUser(userId);
           const more = await work(tx);
           const target = { userId, email: user.email, passkeyId: id, ...more };

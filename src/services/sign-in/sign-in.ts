@@ -1,6 +1,7 @@
 import type { Database } from '../../store/database.ts';
 import { readSignInIsOpen, setSignInOpen } from '../../store/sign-in-state.ts';
 import type { InstanceAccess } from '../access/access.ts';
+import { requireRecentSignIn } from '../access/refusals.ts';
 import type { AuditLog } from '../audit/audit-log.ts';
 import { auditedFailure, instanceCall, successRecord } from '../audit/audited.ts';
 import { makeChange } from '../kernel/change.ts';
@@ -68,11 +69,13 @@ export class SignIn {
 
   /**
    * Opens or closes sign-in with more than a personal token. Sessions that have begun go on. Repeating it changes nothing.
+   * In a session, opening needs a recent sign-in.
    */
   async setOpen(access: InstanceAccess<'sign_in.update'>, isOpen: boolean): Promise<void> {
     const call = instanceCall(access);
     await auditedFailure(this.#deps.audit, call, async (note) => {
       note({ open: isOpen });
+      if (isOpen) requireRecentSignIn(access, 'opening sign-in');
       await makeChange(this.#deps, access, async (tx) => {
         const isChanged = await setSignInOpen(tx, isOpen);
         const more = isChanged ? {} : { unchanged: true };

@@ -12,6 +12,7 @@ import {
 import { notifyAppearance } from '../../store/notify.ts';
 import { listWideWriters, type WritingToken } from '../../store/service-tokens.ts';
 import type { EnvironmentAccess, InstanceAccess, ProjectAccess } from '../access/access.ts';
+import { requireRecentSignIn } from '../access/refusals.ts';
 import { auditedFailure, auditedTokenRead, successRecord } from '../audit/audited.ts';
 import { checkName, checkSlug } from '../kernel/checks.ts';
 import { makeChange } from '../kernel/change.ts';
@@ -102,6 +103,7 @@ export class Environments {
         const becomesProtected = isProtected === true && !before.isProtected;
         const tokensWithoutAccess = becomesProtected ? await listWideWriters(tx, access) : [];
         if (dryRun) return { result: { environment: changed(before, input), tokensWithoutAccess }, audit: null };
+        requireRecentSignInToUnprotect(access, before, input);
         const environment = await updateEnvironment(tx, environmentId, { displayName, isProtected });
         if (environment === undefined) throw deletedMeanwhile('environment');
         const audit = successRecord(access, {
@@ -142,6 +144,15 @@ export class Environments {
   ): Promise<void> {
     await purgeTenant(this.#deps, access, { organization, project, environment });
   }
+}
+
+/** Throws DomainError recent_sign_in_required if the protection ends. */
+function requireRecentSignInToUnprotect(
+  access: EnvironmentAccess<'environment.update'>,
+  before: EnvironmentRecord,
+  { isProtected }: UpdateEnvironmentInput,
+): void {
+  if (before.isProtected && isProtected === false) requireRecentSignIn(access, 'ending the protection');
 }
 
 function changed(before: EnvironmentRecord, { displayName, isProtected }: UpdateEnvironmentInput): EnvironmentRecord {

@@ -17,6 +17,7 @@ import {
   readOrganization,
 } from '../../store/organizations.ts';
 import type { InstanceAccess, OrganizationAccess } from '../access/access.ts';
+import { requireRecentSignIn } from '../access/refusals.ts';
 import { type AuditedCall, auditedFailure, auditedTokenRead, successRecord } from '../audit/audited.ts';
 import { checkName, checkSlug } from '../kernel/checks.ts';
 import { makeChange, changeJudgedFirst } from '../kernel/change.ts';
@@ -128,6 +129,7 @@ export class Organizations {
           await lockMembers(tx, organizationId);
         },
         async change(tx) {
+          if (!forbidden) requireRecentSignIn(access, 'allowing impersonation');
           const creator = caller.principal.type === 'user' ? caller.principal.tokenCreator : null;
           if (forbidden && creator?.derivedAt === null && !isOwnToken(creator, { confirmedAt: null })) {
             throw ownTokenNeeded(creator, access.organization);

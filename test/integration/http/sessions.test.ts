@@ -120,12 +120,24 @@ describe('a session', () => {
     expect((await browser.sendAs(origin, 'GET', '/me')).status).toBe(200);
   });
 
-  test('changes nothing without the header that another site cannot send', async () => {
-    const browser = await signIn();
-    const asked = browser.sendAs({ 'sec-fetch-site': 'same-origin' }, 'POST', '/personal-tokens', { name: 'x' });
-    expect((await expectProblem(asked, 'unauthenticated')).detail).toContain('X-Keyframe-CSRF');
-    expect((await browser.send('POST', '/personal-tokens', { name: 'x' })).status).toBe(201);
-  });
+  test.each([
+    ['POST', '/personal-tokens', { name: 'x' }, 201],
+    ['PUT', '/secrets/{place}/CSRF', { value: 'x' }, 200],
+    ['PATCH', '/secrets/{place}', { set: { CSRF: 'y' } }, 200],
+    ['DELETE', '/secrets/{place}/CSRF', undefined, 204],
+  ])(
+    'changes nothing by %s without the header that another site cannot send',
+    async (method, template, sent, status) => {
+      const browser = await signIn();
+      const { organization, project, environment } = world.slugs;
+      const place = `${organization}/${project}/${environment}`;
+      await api.client(world.owner.token).send('PUT', `/secrets/${place}/CSRF`, { value: 'w' });
+      const path = template.replace('{place}', place);
+      const asked = browser.sendAs({ 'sec-fetch-site': 'same-origin' }, method, path, sent);
+      expect((await expectProblem(asked, 'unauthenticated')).detail).toContain('X-Keyframe-CSRF');
+      expect((await browser.send(method, path, sent)).status).toBe(status);
+    },
+  );
 
   test('does not count beside any header Authorization, and its token is no bearer token', async () => {
     const browser = await signIn();

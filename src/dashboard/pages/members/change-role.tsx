@@ -3,7 +3,7 @@ import type { Role, RolePlace } from '../../api/roles.ts';
 import { Button } from '../../parts/button.tsx';
 import { ChoiceField } from '../../parts/choice-field.tsx';
 import { NeedsRecentSignIn } from '../../parts/needs-recent-sign-in.tsx';
-import { rolesToGive } from '../../text/role-place.ts';
+import { isHigherRole, rolesToGive } from '../../text/role-place.ts';
 
 export interface ChangeRoleProps {
   /** Whose role it is. */
@@ -42,7 +42,7 @@ export function ChangeRole({ name, place, role, isOwner, busy, onChange }: Chang
         <div className="dialog-field">
           <ChoiceField label="Role" value={chosen} options={rolesToGive(place, isOwner)} onChange={setChosen} />
         </div>
-        {chosen === 'owner' && role !== 'owner' ? <NeedsRecentSignIn>To make an owner</NeedsRecentSignIn> : undefined}
+        {isHigherRole(chosen, role) ? <NeedsRecentSignIn>To give a higher role</NeedsRecentSignIn> : undefined}
         <div className="dialog-buttons">
           <Button onClick={() => dialog.current?.close()}>Cancel</Button>
           <Button

@@ -39,7 +39,7 @@ export function InviteDrawer({ organization, held, onClose }: InviteDrawerProps)
     <Drawer title="Invite or give a role" onClose={link.close}>
       {done === '' ? (
         <>
-          {held.isAdmin ? <NeedsRecentSignIn>To invite an address that no user has</NeedsRecentSignIn> : undefined}
+          <NeedsRecentSignIn>To give a role</NeedsRecentSignIn>
           {give.error === null ? undefined : <Refusal error={give.error} />}
           <Loaded query={places} waiting={<Skeleton name="Loading the places" rows={3} look="tall" />}>
             {(projects) => (

@@ -92,13 +92,13 @@ export class Founder {
     return id;
   }
 
-  /** Signs a person in, past the routes that are tested, and returns the id of the session. */
-  async session(userId: string): Promise<string> {
+  /** Signs a person in, past the routes that are tested. Nothing says when the sign-in was, so it is not recent. */
+  async session(userId: string): Promise<{ readonly id: string; readonly token: string }> {
     const [id, hourMs] = [randomUUID(), 3_600_000];
-    const { hash: tokenHash } = generateToken('session', id);
+    const { token, hash: tokenHash } = generateToken('session', id);
     const data = { id, userId, tokenHash, expiresAt: new Date(Date.now() + hourMs) };
     await this.#api.services.database.prisma.session.create({ data });
-    return id;
+    return { id, token: token.reveal() };
   }
 
   /** Links an account of an issuer to a person, and returns the id of the identity. */

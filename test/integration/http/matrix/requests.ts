@@ -12,6 +12,12 @@ async function ownUser({ founder, succeeds }: Wanted): Promise<string> {
   return (succeeds ? await founder.user() : founder.bystander).id;
 }
 
+async function disabledUser(wanted: Wanted): Promise<Prepared> {
+  const id = await ownUser(wanted);
+  if (wanted.succeeds) await wanted.founder.send('PATCH', `/users/${id}`, { disabled: true });
+  return { params: { id } };
+}
+
 const user: Prepare = async (wanted) => ({ params: { id: await ownUser(wanted) } });
 
 const userPasskey: Prepare = async (wanted) => {
@@ -119,6 +125,10 @@ export const preparations: Readonly<Record<string, Prepare>> = {
   },
   // Which is so already: forbidding it would refuse other lines' tokens.
   'PUT /organizations/{org}/impersonation': () => ({ body: { forbidden: false } }),
+  'PUT /organizations/{org}/impersonation [forbidden]': async ({ founder, succeeds }) => ({
+    ...(succeeds ? { place: await founder.organization({ members: true }) } : {}),
+    body: { forbidden: true },
+  }),
 
   'GET /projects/{org}': asItIs,
   'POST /projects/{org}': newSlug,
@@ -135,6 +145,14 @@ export const preparations: Readonly<Record<string, Prepare>> = {
   'POST /environments/{org}/{project}': newSlug,
   'GET /environments/{org}/{project}/{env}': asItIs,
   'PATCH /environments/{org}/{project}/{env}': displayName,
+  'PATCH /environments/{org}/{project}/{env} [unprotected]': async ({ founder, place: within, succeeds }) => {
+    const body = { protected: false };
+    if (!succeeds) return { body };
+    const place = await founder.similar(within, 'environment');
+    const path = `/environments/${place.organization}/${place.project}/${place.environment}`;
+    await founder.send('PATCH', path, { protected: true });
+    return { place, body };
+  },
   'DELETE /environments/{org}/{project}/{env}': async ({ founder, place, succeeds }) =>
     succeeds ? { place: await founder.similar(place, 'environment') } : {},
   'GET /environments/{org}/{project} [deleted]': deleted,
@@ -148,9 +166,24 @@ export const preparations: Readonly<Record<string, Prepare>> = {
   'GET /users': asItIs,
   'POST /users': () => ({ body: { email: `${freshSlug('new')}@example.test` } }),
   'PUT /sign-in': () => ({ body: { open: true } }),
+  // Tokens work on, and no line signs in with anything else.
+  'PUT /sign-in [closed]': () => ({ body: { open: false } }),
 
   'GET /users/{id}': user,
   'PATCH /users/{id}': async (wanted) => ({ params: { id: await ownUser(wanted) }, body: { displayName: 'Renamed' } }),
+  'PATCH /users/{id} [made_admin]': async (wanted) => ({
+    params: { id: await ownUser(wanted) },
+    body: { instanceAdmin: true },
+  }),
+  'PATCH /users/{id} [disabled]': async (wanted) => ({
+    params: { id: await ownUser(wanted) },
+    body: { disabled: true },
+  }),
+  'PATCH /users/{id} [enabled]': async (wanted) => ({ ...(await disabledUser(wanted)), body: { disabled: false } }),
+  'PATCH /users/{id} [another_address]': async (wanted) => ({
+    ...(await disabledUser(wanted)),
+    body: { email: `${freshSlug('new')}@example.test` },
+  }),
   'POST /users/{id}/personal-tokens': async (wanted) => ({
     params: { id: await ownUser(wanted) },
     body: { name: 'spare' },
@@ -241,7 +274,7 @@ export const preparations: Readonly<Record<string, Prepare>> = {
   'DELETE /passkeys/{id}': ownPasskey,
   'POST /passkeys/{id}/confirm': ownPasskey,
   'DELETE /sessions/{id}': async ({ founder, actor }) => ({
-    params: { id: actor.isUser ? await founder.session(actor.id) : randomUUID() },
+    params: { id: actor.isUser ? (await founder.session(actor.id)).id : randomUUID() },
   }),
 
   'GET /invitations': asItIs,

@@ -95,8 +95,13 @@ export class Site {
   }
 
   /** Id of a session of theirs. */
-  sessionOf(name: ActorName): Promise<string> {
-    return this.#founder.session(this.actor(name).id);
+  async sessionOf(name: ActorName): Promise<string> {
+    return (await this.#founder.session(this.actor(name).id)).id;
+  }
+
+  /** The cookie of a session of theirs whose sign-in is not recent. */
+  async staleCookieOf(name: ActorName): Promise<string> {
+    return `__Host-keyframe=${(await this.#founder.session(this.actor(name).id)).token}`;
   }
 
   /** Id of an invitation of a user who is no actor. */
