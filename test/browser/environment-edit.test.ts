@@ -1,10 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { Page } from 'playwright-core';
-import type { HttpClient } from '../support/api/http.ts';
-import { type TestUser, enrol } from '../support/api/services.ts';
+import { enrol } from '../support/api/services.ts';
 import { type DashboardSite, createVisitor, startDashboardSite } from '../support/browser/dashboard-site.ts';
+import { createEditScene, deleteKey, review, setKey } from '../support/browser/edit-scene.ts';
 import { lookAt } from '../support/browser/looks.ts';
-import { createOrganization, valuesAt } from '../support/browser/organization.ts';
 import { reloadAsks } from '../support/browser/reload-asks.ts';
 
 const resources = new AsyncDisposableStack();
@@ -15,40 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => resources.disposeAsync());
 
-interface Scene {
-  readonly owner: TestUser;
-  readonly client: HttpClient;
-  readonly path: string;
-  /** All values. */
-  readonly values: () => Promise<Record<string, string>>;
-}
-
-/** An environment with A, B and C of an organization for this test. */
-async function scene(slug: string): Promise<Scene> {
-  const { owner } = await createOrganization(site.api, slug, ['shop/production']);
-  const client = site.api.client(owner.token);
-  const secrets = `/secrets/${slug}/shop/production`;
-  await client.expectStatus(200, 'PATCH', secrets, { set: { A: 'a1', B: 'b1', C: 'c1' } });
-  const values: Scene['values'] = () => valuesAt(client, secrets);
-  return { owner, client, path: `/orgs/${slug}/environments/shop/production`, values };
-}
-
-async function setKey(page: Page, key: string, value: string): Promise<void> {
-  await page.getByRole('link', { name: key, exact: true }).click();
-  const drawer = page.getByRole('dialog', { name: key });
-  await drawer.getByRole('button', { name: 'Change the value' }).click();
-  await drawer.getByLabel('New value').fill(value);
-  await drawer.getByRole('button', { name: 'Close' }).click();
-}
-
-async function deleteKey(page: Page, key: string): Promise<void> {
-  await page.getByRole('link', { name: key, exact: true }).click();
-  const drawer = page.getByRole('dialog', { name: key });
-  await drawer.getByRole('button', { name: 'Delete' }).click();
-  await drawer.getByRole('button', { name: 'Close' }).click();
-}
-
-const review = (page: Page) => page.getByRole('dialog', { name: /^Review/ });
+const scene = (slug: string) => createEditScene(site, slug);
 
 test('a draft becomes a plan, and the plan one revision with a comment', async () => {
   const { owner, client, path, values } = await scene('draft');
@@ -259,78 +224,6 @@ test('a conflict shows before the commit too, and taking theirs leaves the key a
   await page.getByRole('button', { name: 'Take theirs: A' }).click();
   await page.getByText('Nothing is left to change.').waitFor();
   expect(await values()).toEqual({ A: 'theirs', C: 'c1' });
-});
-
-test('a failing commit says why and keeps the draft', async () => {
-  const { owner, path } = await scene('fail');
-  const { page } = await site.visitAs(owner, path);
-  await setKey(page, 'A', 'x');
-  await page.route('**/api/v1/secrets/fail/shop/production', (route) =>
-    route.request().method() === 'PATCH' ? route.abort() : route.continue(),
-  );
-  await page.getByRole('button', { name: 'Review', exact: true }).click();
-  await page.getByRole('button', { name: 'Commit' }).click();
-  await review(page).getByRole('alert').waitFor();
-  await page.getByRole('button', { name: 'Back' }).click();
-  await page.getByText('1 change not saved').waitFor();
-  // The browser asks before the page is left with a draft.
-  const asked = new Promise<string>((resolve) => {
-    page.once('dialog', (dialog) => {
-      resolve(dialog.type());
-      void dialog.accept();
-    });
-  });
-  await page.reload();
-  expect(await asked).toBe('beforeunload');
-});
-
-test('a commit whose panel is closed before its response arrives is reported, and is no draft any more', async () => {
-  const { owner, path, values } = await scene('closed');
-  const { page } = await site.visitAs(owner, path);
-  await setKey(page, 'A', 'a2');
-  const isHeld = Promise.withResolvers<undefined>();
-  await page.route('**/api/v1/secrets/closed/shop/production', async (route) => {
-    if (route.request().method() !== 'PATCH') return route.continue();
-    const response = await route.fetch();
-    await isHeld.promise;
-    return route.fulfill({ response });
-  });
-  await page.getByRole('button', { name: 'Review', exact: true }).click();
-  await page.getByRole('button', { name: 'Commit' }).click();
-  await page.keyboard.press('Escape');
-  await review(page).waitFor({ state: 'detached' });
-  await setKey(page, 'B', 'b2');
-  await page.getByText('2 changes not saved').waitFor();
-  isHeld.resolve(undefined);
-  await page.getByText('Saved as revision 2: 1 set.').waitFor();
-  await page.getByText('1 change not saved').waitFor();
-  expect(await page.getByText('conflict').count()).toBe(0);
-  expect(await values()).toEqual({ A: 'a2', B: 'b1', C: 'c1' });
-});
-
-test('if the response to a commit is lost, no other user is blamed, and the same values make no version', async () => {
-  const { owner, path, values } = await scene('lost');
-  const { page } = await site.visitAs(owner, path);
-  await setKey(page, 'A', 'a2');
-  let isFirst = true;
-  await page.route('**/api/v1/secrets/lost/shop/production', async (route) => {
-    if (route.request().method() !== 'PATCH' || !isFirst) return route.continue();
-    isFirst = false;
-    await route.fetch();
-    return route.abort();
-  });
-  await page.getByRole('button', { name: 'Review', exact: true }).click();
-  await page.getByRole('button', { name: 'Commit' }).click();
-  await review(page).getByText('it may be saved already').waitFor();
-  await page.getByRole('button', { name: 'Show values' }).click();
-  await review(page)
-    .getByText(/^Theirs v2$/)
-    .waitFor();
-  expect(await review(page).innerText()).not.toContain('Another user');
-  await page.getByRole('button', { name: 'Keep yours: A' }).click();
-  await page.getByRole('button', { name: 'Commit' }).click();
-  await page.getByText('Saved as revision 2: 1 had this value already.').waitFor();
-  expect(await values()).toEqual({ A: 'a2', B: 'b1', C: 'c1' });
 });
 
 test('a selection that is dragged out of a field does not close the panel', async () => {

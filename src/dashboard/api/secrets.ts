@@ -1,11 +1,9 @@
-import { type UseMutationResult, type UseQueryResult, queryOptions, useQuery } from '@tanstack/react-query';
+import { type UseQueryResult, queryOptions, useQuery } from '@tanstack/react-query';
 import type { SecretKeyListView, SecretPatchView, SecretView } from '../../wire/secrets.ts';
 import type { EnvironmentView } from '../../wire/tenancy.ts';
 import type { VersionWithValueView } from '../../wire/versions.ts';
 import { type Place, pathOf } from '../text/place.ts';
 import { type ApiError, callApi } from './client.ts';
-import { timelineKey } from './timeline.ts';
-import { useChange } from './use-change.ts';
 
 /** With the type of its data in its key. */
 function keysOptions(path: string) {
@@ -55,7 +53,7 @@ export async function readVersionValue(place: Place, key: string, version: numbe
 }
 
 /** What a commit sends. */
-export interface Commit {
+interface Commit {
   readonly set: Readonly<Record<string, string>>;
   readonly delete: readonly string[];
   readonly comment: string;
@@ -63,25 +61,10 @@ export interface Commit {
   readonly expectedRevision: string;
 }
 
-/**
- * Saves changes as one revision. Values that are equal make no version. The values are forgotten when it is done.
- *
- * @param onSaved is called before the keys are requested again, also if the component has left the page
- */
-export function useCommit(
-  place: Place,
-  onSaved: (view: SecretPatchView) => void,
-): UseMutationResult<SecretPatchView, ApiError, Commit> {
-  return useChange(
-    async ({ comment, ...changes }) => {
-      const view = await callApi<SecretPatchView>(`/secrets/${pathOf(place)}`, {
-        method: 'PATCH',
-        body: { ...changes, skipUnchanged: true, ...(comment === '' ? {} : { comment }) },
-      });
-      onSaved(view);
-      return view;
-    },
-    keysQuery(place).queryKey,
-    timelineKey(pathOf(place)),
-  );
+/** Saves changes as one revision. Values that are equal make no version. */
+export async function commitSecrets(place: Place, { comment, ...changes }: Commit): Promise<SecretPatchView> {
+  return callApi<SecretPatchView>(`/secrets/${pathOf(place)}`, {
+    method: 'PATCH',
+    body: { ...changes, skipUnchanged: true, ...(comment === '' ? {} : { comment }) },
+  });
 }

@@ -1,8 +1,6 @@
 import type { ReactNode } from 'react';
 import { Loaded } from '../parts/loaded.tsx';
 import { Skeleton } from '../parts/skeleton.tsx';
-import { useDraft } from '../state/drafts.ts';
-import { pathOf } from '../text/place.ts';
 import { Secrets } from './environment/secrets.tsx';
 import { type EnvironmentFacts, EnvironmentShell } from './environment/shell.tsx';
 
@@ -12,10 +10,9 @@ export function EnvironmentPage(): ReactNode {
 }
 
 function Keys({ place, keys, user, rights }: EnvironmentFacts): ReactNode {
-  const { draft, change } = useDraft(user?.id ?? '', pathOf(place));
   return (
     <Loaded query={keys} waiting={<Skeleton name="Loading the keys" rows={10} look="tall" />}>
-      {(list) => <Secrets place={place} list={list} rights={rights} draft={draft} change={change} />}
+      {(list) => <Secrets place={place} list={list} rights={rights} userId={user?.id ?? ''} />}
     </Loaded>
   );
 }

@@ -51,15 +51,6 @@ export function dropFromDraft(draft: Draft, keys: Iterable<string>): Draft {
   return changed;
 }
 
-/** Leaves out what was saved, as far as the user has not changed it since. */
-export function withoutSaved(draft: Draft, saved: readonly PlannedChange[]): Draft {
-  const unchanged = saved.filter(({ key, entry }) => draft.get(key) === entry);
-  return dropFromDraft(
-    draft,
-    unchanged.map(({ key }) => key),
-  );
-}
-
 /** Keeps the user's change of a key, whatever others made of it up to this version. */
 export function keepInDraft(draft: Draft, key: string, version: number): Draft {
   const entry = draft.get(key);

@@ -7,7 +7,6 @@ import {
   planOf,
   requestOf,
   setInDraft,
-  withoutSaved,
 } from '../../../src/dashboard/text/draft.ts';
 import { firstLineOf } from '../../../src/dashboard/text/first-line.ts';
 import { rowsOf } from '../../../src/dashboard/text/key-rows.ts';
@@ -24,12 +23,6 @@ const changes = (draft: typeof emptyDraft, present = versions) =>
   planOf(draft, present).map(({ key, change, isConflict }) => [key, change, isConflict]);
 
 describe('a draft', () => {
-  test('leaves out what was saved, and keeps what was changed since', () => {
-    const sent = setInDraft(setInDraft(emptyDraft, versions, set('A', 'a')), versions, set('B', 'b'));
-    const later = setInDraft(setInDraft(sent, versions, set('B', 'b2')), versions, set('C', 'c'));
-    expect([...withoutSaved(later, planOf(sent, versions)).keys()]).toEqual(['B', 'C']);
-  });
-
   test('plans what it adds, sets and deletes, by key', () => {
     let draft = setInDraft(emptyDraft, versions, set('Z', 'z'));
     draft = setInDraft(draft, versions, set('A', 'a'));

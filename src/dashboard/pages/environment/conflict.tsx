@@ -5,7 +5,7 @@ import { Notice } from '../../parts/notice.tsx';
 import { useRevealed } from '../../state/revealed.ts';
 import { dropFromDraft, keepInDraft, type PlannedChange } from '../../text/draft.ts';
 import type { Place } from '../../text/place.ts';
-import type { HeldKeys } from './held.ts';
+import type { HeldKeys } from './held-keys.ts';
 import { Mask } from './secret-value.tsx';
 
 export interface ConflictProps {

@@ -1,26 +1,37 @@
 import type { ReactNode } from 'react';
 import { Button } from '../../parts/button.tsx';
+import type { DividedPlan } from '../../text/commit.ts';
 import { counted } from '../../text/counted.ts';
-import type { PlannedChange } from '../../text/draft.ts';
 
-export interface DraftBarProps {
-  readonly plan: readonly PlannedChange[];
+export interface DraftBarProps extends DividedPlan {
+  /** Whether the response to a commit was lost. */
+  readonly isLost: boolean;
   readonly onDiscard: () => void;
   readonly onReview: () => void;
 }
 
-/** At the bottom of the window while there are changes that are not saved. */
-export function DraftBar({ plan, onDiscard, onReview }: DraftBarProps): ReactNode {
-  const conflicts = plan.filter(({ isConflict }) => isConflict).length;
+/** At the bottom of the window while there are changes that are not saved. What is being saved cannot be discarded. */
+export function DraftBar({ saving, rest, isLost, onDiscard, onReview }: DraftBarProps): ReactNode {
+  const conflicts = rest.filter(({ isConflict }) => isConflict).length;
+  const isSaving = saving.length > 0;
+  if (!isSaving && rest.length === 0) return undefined;
   return (
     <section className="draft-bar" aria-label="Draft">
       <p>
-        <strong>{counted(plan.length, 'change')}</strong> not saved
+        {isSaving ? <strong>Saving {counted(saving.length, 'change')}…</strong> : undefined}
+        {isSaving && rest.length > 0 ? ' ' : undefined}
+        {rest.length === 0 ? undefined : (
+          <>
+            <strong>{counted(rest.length, 'change')}</strong> {isLost ? 'may be saved' : 'not saved'}
+          </>
+        )}
         {conflicts === 0 ? undefined : <span className="draft-conflicts">{counted(conflicts, 'conflict')}</span>}
       </p>
-      <Button look="quiet" onClick={onDiscard}>
-        Discard
-      </Button>
+      {isSaving ? undefined : (
+        <Button look="quiet" onClick={onDiscard}>
+          Discard
+        </Button>
+      )}
       <Button look="primary" onClick={onReview}>
         Review
       </Button>

@@ -2,8 +2,9 @@ import { type ReactNode, useState } from 'react';
 import { validateSecretValue } from '../../../wire/secret-rules.ts';
 import { Button } from '../../parts/button.tsx';
 import { useFirstFocus } from '../../parts/use-first-focus.ts';
+import { isBeingSaved } from '../../text/commit.ts';
 import { deleteInDraft, dropFromDraft, setInDraft } from '../../text/draft.ts';
-import type { HeldKeys } from './held.ts';
+import type { HeldKeys } from './held-keys.ts';
 import { ValueField } from './value-field.tsx';
 
 export interface KeyDraftProps {
@@ -23,6 +24,13 @@ export function KeyDraft({ name, isPresent, held, onReview }: KeyDraftProps): Re
     setOpen(false);
     held.change((draft) => dropFromDraft(draft, [name]));
   };
+  if (isBeingSaved(name, entry, held.commit)) {
+    return (
+      <section className="drawer-section">
+        <p>{entry?.kind === 'delete' ? 'This deletion' : 'Your new value'} is being saved.</p>
+      </section>
+    );
+  }
   if (entry?.kind === 'delete') {
     return (
       <section className="drawer-section">

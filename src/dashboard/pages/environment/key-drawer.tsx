@@ -5,7 +5,7 @@ import type { SecretKeyView } from '../../../wire/secrets.ts';
 import { Drawer } from '../../parts/drawer.tsx';
 import { Moment } from '../../parts/moment.tsx';
 import type { Place, Rights } from '../../text/place.ts';
-import type { HeldKeys } from './held.ts';
+import type { HeldKeys } from './held-keys.ts';
 import { History } from './history.tsx';
 import { CurrentValue } from './current-value.tsx';
 import { KeyDraft } from './key-draft.tsx';

@@ -4,7 +4,7 @@ import { Drawer } from '../../parts/drawer.tsx';
 import { FormEnd } from '../../parts/form-end.tsx';
 import { useFirstFocus } from '../../parts/use-first-focus.ts';
 import { setInDraft } from '../../text/draft.ts';
-import type { HeldKeys } from './held.ts';
+import type { HeldKeys } from './held-keys.ts';
 import type { Unfinished } from './use-unfinished.ts';
 import { ValueField } from './value-field.tsx';
 

@@ -6,7 +6,7 @@ import { useFirstFocus } from '../../parts/use-first-focus.ts';
 import { counted } from '../../text/counted.ts';
 import { deleteInDraft, setInDraft } from '../../text/draft.ts';
 import { type ReadFile, readFile } from '../../text/read-file.ts';
-import type { HeldKeys } from './held.ts';
+import type { HeldKeys } from './held-keys.ts';
 import type { Unfinished } from './use-unfinished.ts';
 
 export interface PasteFileProps extends Unfinished<string> {

@@ -1,46 +1,32 @@
 import { type ReactNode, useId, useState } from 'react';
-import type { SecretPatchView } from '../../../wire/secrets.ts';
-import type { ApiError } from '../../api/client.ts';
-import { useCommit } from '../../api/secrets.ts';
 import { Button } from '../../parts/button.tsx';
 import { Drawer } from '../../parts/drawer.tsx';
-import { Notice } from '../../parts/notice.tsx';
 import { Plan, PlanRow } from '../../parts/plan.tsx';
+import type { DividedPlan } from '../../text/commit.ts';
 import { counted } from '../../text/counted.ts';
-import { dropFromDraft, type PlannedChange, requestOf } from '../../text/draft.ts';
+import { dropFromDraft, type PlannedChange } from '../../text/draft.ts';
 import type { Place } from '../../text/place.ts';
+import { CommitNotice } from './commit-notice.tsx';
 import { Conflict } from './conflict.tsx';
-import type { HeldKeys } from './held.ts';
+import type { HeldKeys } from './held-keys.ts';
 
 export interface ReviewProps {
   readonly place: Place;
-  readonly plan: readonly PlannedChange[];
-  /** The revision that the plan is for. */
-  readonly revisionId: string;
+  /** What is being saved, and the changes of the draft that are not. */
+  readonly plan: DividedPlan;
   readonly held: HeldKeys;
   readonly onClose: () => void;
-  /** Takes what the user reads, and the changes that were saved. It is called also after the panel was closed. */
-  readonly onSaved: (report: string, saved: readonly PlannedChange[]) => void;
+  /** Saves the changes with a comment. */
+  readonly onSave: (comment: string) => void;
 }
 
 /** The plan of a draft, and the form that saves it as one revision. */
-export function Review({ place, plan, revisionId, held, onClose, onSaved }: ReviewProps): ReactNode {
+export function Review({ place, plan, held, onClose, onSave }: ReviewProps): ReactNode {
   const [comment, setComment] = useState('');
-  const [isLost, setLost] = useState(false);
-  const [sent, setSent] = useState(plan);
-  const commit = useCommit(place, (view) => onSaved(reportOf(view), plan));
   const id = useId();
-  // The stream may report the commit before its response arrives. Until then, its keys are no conflicts.
-  const shown = commit.isPending ? sent : plan;
+  const isSaving = plan.saving.length > 0;
+  const shown = isSaving ? plan.saving : plan.rest;
   const conflicts = shown.filter(({ isConflict }) => isConflict);
-  const save = (): void => {
-    if (conflicts.length > 0 || plan.length === 0) return;
-    setSent(plan);
-    commit.mutate(
-      { ...requestOf(plan), comment: comment.trim(), expectedRevision: revisionId },
-      { onError: ({ status }) => setLost((wasLost) => wasLost || status === 0 || status >= 502) },
-    );
-  };
   return (
     <Drawer
       title={`Review ${counted(shown.length, 'change')}`}
@@ -49,16 +35,26 @@ export function Review({ place, plan, revisionId, held, onClose, onSaved }: Revi
       foot={
         <>
           <Button onClick={onClose}>Back</Button>
-          <Button look="primary" busy={commit.isPending || conflicts.length > 0 || shown.length === 0} onClick={save}>
-            {commit.isPending ? 'Saving…' : 'Commit'}
+          <Button
+            look="primary"
+            busy={isSaving || conflicts.length > 0 || shown.length === 0}
+            onClick={() => onSave(comment.trim())}
+          >
+            {isSaving ? 'Saving…' : 'Commit'}
           </Button>
         </>
       }
     >
       <div className="form">
-        <State error={commit.error} conflicts={conflicts.length} isLost={isLost} />
+        <CommitNotice
+          place={place}
+          commit={held.commit}
+          // What was saved is on the page: this is the plan of other changes.
+          outcome={held.outcome?.kind === 'saved' ? undefined : held.outcome}
+          conflicts={conflicts.length}
+        />
         {shown.length === 0 ? <p className="muted">Nothing is left to change.</p> : undefined}
-        <Changes place={place} plan={shown} held={held} />
+        <Changes place={place} plan={shown} isSaving={isSaving} held={held} />
         <div className="field">
           <label htmlFor={id}>Comment</label>
           <input
@@ -76,9 +72,12 @@ export function Review({ place, plan, revisionId, held, onClose, onSaved }: Revi
   );
 }
 
-type ChangesProps = Pick<ReviewProps, 'place' | 'plan' | 'held'>;
+interface ChangesProps extends Pick<ReviewProps, 'place' | 'held'> {
+  readonly plan: readonly PlannedChange[];
+  readonly isSaving: boolean;
+}
 
-function Changes({ place, plan, held }: ChangesProps): ReactNode {
+function Changes({ place, plan, isSaving, held }: ChangesProps): ReactNode {
   return (
     <Plan name="Changes">
       {plan.map((change) => (
@@ -87,7 +86,7 @@ function Changes({ place, plan, held }: ChangesProps): ReactNode {
           change={change.change}
           name={change.key}
           actions={
-            change.isConflict ? undefined : (
+            isSaving || change.isConflict ? undefined : (
               <Button
                 look="quiet"
                 aria-label={`Leave out ${change.key}`}
@@ -109,50 +108,8 @@ function Changes({ place, plan, held }: ChangesProps): ReactNode {
   );
 }
 
-interface StateProps {
-  /** Of the last attempt to save. */
-  readonly error: ApiError | null;
-  readonly conflicts: number;
-  /** Whether the response to an attempt was lost, which may have been saved. */
-  readonly isLost: boolean;
-}
-
-/** Why it is not saved yet. */
-function State({ error, conflicts, isLost }: StateProps): ReactNode {
-  if (isLost) {
-    return (
-      <Notice>
-        The response to your commit was lost, so it may be saved already.
-        {conflicts === 0 ? ' Try again: what is saved changes nothing.' : ' Show the values of each key, then choose.'}
-      </Notice>
-    );
-  }
-  if (error?.code === 'version_mismatch') {
-    return (
-      <Notice>
-        Another user changed this environment at the same moment. Nothing was saved, and your draft is complete.
-        {conflicts === 0
-          ? ' None of your keys was changed: review, and commit again.'
-          : ` ${counted(conflicts, 'key')} of yours changed too: choose for each.`}
-      </Notice>
-    );
-  }
-  if (error !== null) return <Notice>{error.message}</Notice>;
-  if (conflicts === 0) return undefined;
-  return <Notice>Other users changed {counted(conflicts, 'key')} of yours since you began. Choose for each.</Notice>;
-}
-
 function describe({ change, version }: PlannedChange): string {
   if (change === 'add') return 'a new key';
   if (change === 'set') return `v${version} gets a new value`;
   return `v${version} is deleted; its history stays`;
-}
-
-function reportOf({ set, deleted, unchanged, revision }: SecretPatchView): string {
-  const parts = [
-    set.length === 0 ? '' : `${set.length} set`,
-    deleted.length === 0 ? '' : `${deleted.length} deleted`,
-    unchanged.length === 0 ? '' : `${unchanged.length} had this value already`,
-  ].filter((part) => part !== '');
-  return `Saved as revision ${revision}: ${parts.join(', ')}.`;
 }

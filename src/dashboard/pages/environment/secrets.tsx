@@ -4,26 +4,27 @@ import type { SecretKeyListView } from '../../../wire/secrets.ts';
 import { Button } from '../../parts/button.tsx';
 import { Empty } from '../../parts/empty.tsx';
 import { FilterField } from '../../parts/filter-field.tsx';
-import { SavedNotice } from '../../parts/saved-notice.tsx';
 import { useLeaveQuestion } from '../../parts/use-leave-question.ts';
 import { VirtualTable } from '../../parts/virtual-table.tsx';
-import type { HeldDraft } from '../../state/drafts.ts';
 import { counted } from '../../text/counted.ts';
-import { emptyDraft, planOf, withoutSaved } from '../../text/draft.ts';
+import { emptyDraft } from '../../text/draft.ts';
 import { rowsOf } from '../../text/key-rows.ts';
 import type { Place, Rights } from '../../text/place.ts';
+import { CommitNotice } from './commit-notice.tsx';
 import { DraftBar } from './draft-bar.tsx';
 import { KeyDrawer } from './key-drawer.tsx';
 import { KeyCells } from './key-row.tsx';
 import { NewKey } from './new-key.tsx';
 import { PasteFile } from './paste-file.tsx';
 import { Review, type ReviewProps } from './review.tsx';
+import { type HeldKeys, useHeldKeys } from './held-keys.ts';
 import { useUnfinished } from './use-unfinished.ts';
 
-export interface SecretsProps extends HeldDraft {
+export interface SecretsProps {
   readonly place: Place;
   readonly list: SecretKeyListView;
   readonly rights: Rights;
+  readonly userId: string;
 }
 
 type Panel = 'new' | 'paste' | 'review';
@@ -32,20 +33,16 @@ const columns = ['Key', 'Value', 'Version', 'Changed'];
 const rowHeight = { wide: 49, narrow: 81 };
 
 /** The table of keys, with what the user wants to change. */
-export function Secrets({ place, list, rights, draft, change }: SecretsProps): ReactNode {
+export function Secrets({ place, list, rights, userId }: SecretsProps): ReactNode {
   const [parameters, setParameters] = useSearchParams();
   const [filter, setFilter] = useState('');
-  const [panel, setPanel] = useState<Panel>();
-  const [saved, setSaved] = useState('');
-  const rows = useMemo(() => rowsOf(list.secrets, draft, filter), [list, draft, filter]);
-  const versions = useMemo(() => new Map(list.secrets.map(({ key, version }) => [key, version])), [list]);
-  const plan = useMemo(() => planOf(draft, versions), [draft, versions]);
+  const { held, plan, save } = useHeldKeys(place, userId, list);
+  const rows = useMemo(() => rowsOf(list.secrets, held.draft, filter), [list, held.draft, filter]);
+  const [panel, setPanel] = usePanel(held);
   const open = parameters.get('key');
-  const close = (): void => setPanel(undefined);
-  const held = { draft, change, versions };
   return (
     <>
-      <SavedNotice place={place}>{saved}</SavedNotice>
+      {panel === 'review' ? undefined : <CommitNotice {...held} place={place} conflicts={0} />}
       <Toolbar
         filter={filter}
         onFilter={setFilter}
@@ -66,9 +63,12 @@ export function Secrets({ place, list, rights, draft, change }: SecretsProps): R
           {(row) => <KeyCells row={row} place={place} />}
         </VirtualTable>
       )}
-      {plan.length === 0 ? undefined : (
-        <DraftBar plan={plan} onDiscard={() => change(() => emptyDraft)} onReview={() => setPanel('review')} />
-      )}
+      <DraftBar
+        {...plan}
+        isLost={held.commit?.isLost === true}
+        onDiscard={() => held.change(() => emptyDraft)}
+        onReview={() => setPanel('review')}
+      />
       {open === null ? undefined : (
         <KeyDrawer
           key={open}
@@ -88,17 +88,23 @@ export function Secrets({ place, list, rights, draft, change }: SecretsProps): R
         panel={panel}
         place={place}
         plan={plan}
-        revisionId={list.revisionId}
         held={held}
-        onClose={close}
-        onSaved={(report, changes) => {
-          change((present) => withoutSaved(present, changes));
-          setSaved(report);
-          setPanel((present) => (present === 'review' ? undefined : present));
-        }}
+        onClose={() => setPanel(undefined)}
+        onSave={save}
       />
     </>
   );
+}
+
+/** The panel that is open. The review ends with a commit. */
+function usePanel({ outcome }: HeldKeys): [Panel | undefined, (panel: Panel | undefined) => void] {
+  const [panel, setPanel] = useState<Panel>();
+  const [known, setKnown] = useState(outcome);
+  if (outcome !== known) {
+    setKnown(outcome);
+    if (panel === 'review' && outcome?.kind === 'saved') setPanel(undefined);
+  }
+  return [panel, setPanel];
 }
 
 interface OpenPanelProps extends ReviewProps {
