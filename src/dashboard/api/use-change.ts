@@ -1,4 +1,10 @@
-import { type QueryKey, type UseMutationResult, useMutation, useQueryClient } from '@tanstack/react-query';
+import {
+  type QueryKey,
+  type UseMutationResult,
+  useIsMutating,
+  useMutation,
+  useQueryClient,
+} from '@tanstack/react-query';
 import type { ApiError } from './client.ts';
 
 /**
@@ -17,4 +23,9 @@ export function useChange<Input, Result = void>(
       for (const queryKey of lists) await client.invalidateQueries({ queryKey });
     },
   });
+}
+
+/** Whether a change is under way. Until it ends, nothing that reports its result may leave the page. */
+export function useIsChanging(): boolean {
+  return useIsMutating() > 0;
 }

@@ -92,7 +92,9 @@ function Device({ device, busy, onApprove, onCancel }: DeviceProps): ReactNode {
         there.
       </p>
       <div className="dialog-buttons">
-        <Button onClick={onCancel}>Cancel</Button>
+        <Button busy={busy} onClick={onCancel}>
+          Cancel
+        </Button>
         <Button look="primary" busy={busy} onClick={onApprove}>
           Approve
         </Button>

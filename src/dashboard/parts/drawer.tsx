@@ -1,4 +1,5 @@
-import { type ReactNode, useEffect, useId, useLayoutEffect, useRef } from 'react';
+import { type ReactNode, useCallback, useEffect, useId, useLayoutEffect, useRef } from 'react';
+import { useIsChanging } from '../api/use-change.ts';
 import { CloseIcon } from './icons.tsx';
 
 export interface DrawerProps {
@@ -14,11 +15,16 @@ export interface DrawerProps {
 
 /**
  * A panel at the right edge, over the page. While it is mounted it is open. The browser keeps the focus in it, closes it at
- * Escape, and gives the focus back.
+ * Escape, and gives the focus back. While a change is under way it stays open: closing it would not stop the change, and
+ * nothing would report the result.
  */
 export function Drawer({ title, actions, wide = false, onClose, children, foot }: DrawerProps): ReactNode {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
+  const isChanging = useIsChanging();
+  const close = useCallback(() => {
+    if (!isChanging) onClose();
+  }, [isChanging, onClose]);
   // Before it leaves the page: closing it later would not give the focus back.
   useLayoutEffect(() => {
     const element = dialog.current;
@@ -32,14 +38,14 @@ export function Drawer({ title, actions, wide = false, onClose, children, foot }
     // with a click there, and closes nothing.
     let begin: EventTarget | null = null;
     const onDown = (event: PointerEvent): void => void (begin = event.target);
-    const onClick = (event: MouseEvent): void => void (event.target === element && begin === element && onClose());
+    const onClick = (event: MouseEvent): void => void (event.target === element && begin === element && close());
     element?.addEventListener('pointerdown', onDown);
     element?.addEventListener('click', onClick);
     return () => {
       element?.removeEventListener('pointerdown', onDown);
       element?.removeEventListener('click', onClick);
     };
-  }, [onClose]);
+  }, [close]);
   return (
     <dialog
       ref={dialog}
@@ -47,14 +53,23 @@ export function Drawer({ title, actions, wide = false, onClose, children, foot }
       aria-labelledby={id}
       onCancel={(event) => {
         event.preventDefault();
-        onClose();
+        close();
       }}
+      // A second Escape in a row closes it without asking.
+      onClose={() => isChanging && dialog.current?.showModal()}
     >
       <div className="drawer-body">
         <header className="drawer-head">
           <h2 id={id}>{title}</h2>
           {actions}
-          <button type="button" className="tool" aria-label="Close" title="Close" onClick={onClose}>
+          <button
+            type="button"
+            className="tool"
+            aria-label="Close"
+            title={isChanging ? 'Wait until the change is done' : 'Close'}
+            aria-disabled={isChanging}
+            onClick={close}
+          >
             <CloseIcon />
           </button>
         </header>

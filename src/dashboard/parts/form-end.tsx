@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react';
+import { useIsChanging } from '../api/use-change.ts';
 import { Button } from './button.tsx';
 
 export interface FormEndProps {
@@ -10,9 +11,12 @@ export interface FormEndProps {
 
 /** The buttons at the end of a form. */
 export function FormEnd({ onCancel, busy = false, children }: FormEndProps): ReactNode {
+  const isChanging = useIsChanging();
   return (
     <div className="form-end">
-      <Button onClick={onCancel}>Cancel</Button>
+      <Button busy={isChanging} onClick={onCancel}>
+        Cancel
+      </Button>
       <Button look="primary" type="submit" busy={busy}>
         {children}
       </Button>

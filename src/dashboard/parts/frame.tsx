@@ -3,12 +3,14 @@ import { generatePath, Link, Navigate, NavLink, Outlet, useLocation, useMatch, u
 import { dashboardPaths } from '../../wire/dashboard-paths.ts';
 import { type User, useMe } from '../api/me.ts';
 import { useSignOut } from '../api/sessions.ts';
+import { useIsChanging } from '../api/use-change.ts';
 import { adminOf } from '../text/admin-of.ts';
 import { organizationsOf } from '../text/organizations.ts';
 import { AccountMenu } from './account-menu.tsx';
 import { Failure } from './failure.tsx';
 import { Diamond } from './icons.tsx';
 import { OrganizationChoice } from './organization-choice.tsx';
+import { useLeaveQuestion } from './use-leave-question.ts';
 
 /** The pages of an organization in the header. */
 const pages = [
@@ -34,6 +36,7 @@ interface OrganizationPage {
 export function Frame(): ReactNode {
   const me = useMe();
   const location = useLocation();
+  useLeaveQuestion(useIsChanging());
   if (me.error?.status === 401) {
     // `ended` if the page was in use until then.
     return (

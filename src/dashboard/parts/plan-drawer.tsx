@@ -61,7 +61,9 @@ export function PlanDrawer<View extends Planned>(props: PlanDrawerProps<View>): 
       onClose={onClose}
       foot={
         <>
-          <Button onClick={onBack}>Back</Button>
+          <Button busy={apply.isPending} onClick={onBack}>
+            Back
+          </Button>
           <Button look="primary" busy={!mayApply} onClick={run}>
             {apply.isPending ? 'Working…' : label}
           </Button>

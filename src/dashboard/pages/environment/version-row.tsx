@@ -1,5 +1,6 @@
 import { type ReactNode, useState } from 'react';
 import type { VersionView } from '../../../wire/versions.ts';
+import { useIsChanging } from '../../api/use-change.ts';
 import { Button } from '../../parts/button.tsx';
 import { Moment } from '../../parts/moment.tsx';
 import type { Place, Rights } from '../../text/place.ts';
@@ -27,6 +28,7 @@ type Open = 'compare' | 'rollback' | 'destroy';
 /** A version, and below it what the user does with it. */
 export function VersionRow({ entry, name, place, present, other, rights, onDone }: VersionRowProps): ReactNode {
   const [open, setOpen] = useState<Open>();
+  const isChanging = useIsChanging();
   const { version } = entry;
   const done = (report: string): void => {
     setOpen(undefined);
@@ -40,6 +42,7 @@ export function VersionRow({ entry, name, place, present, other, rights, onDone 
           <Button
             key={panel}
             look="quiet"
+            busy={isChanging}
             aria-expanded={open === panel}
             onClick={() => setOpen(open === panel ? undefined : panel)}
           >
