@@ -108,14 +108,24 @@ export const personalTokenFault = `CASE
     WHEN c.revoked_at IS NOT NULL THEN 'revoked'
     WHEN u.disabled_at IS NOT NULL THEN 'disabled'
     WHEN c.expires_at <= clock_timestamp() THEN 'expired' END`;
-/** SQL: sessions as c, their users as u, and as t, i, l and k the personal tokens, identities, links and
- *  passkeys that they began with. As lt the token of the same user that the link was created with. */
-export const sessionTables = `session c JOIN app_user u ON u.id = c.user_id
+/**
+ * SQL: sessions as c, their users as u, and as t, i, l and k the personal tokens, identities, links and passkeys that they
+ * began with. As lt the token that the link was created with, by `linkToken`.
+ */
+function sessionTablesWith(linkToken: string): string {
+  return `session c JOIN app_user u ON u.id = c.user_id
     LEFT JOIN personal_token t ON t.id = c.personal_token_id
     LEFT JOIN identity i ON i.id = c.identity_id
     LEFT JOIN sign_in_link l ON l.id = c.sign_in_link_id
-    LEFT JOIN personal_token lt ON lt.id = l.personal_token_id AND lt.user_id = c.user_id
+    LEFT JOIN ${linkToken}
     LEFT JOIN passkey k ON k.id = c.passkey_id`;
+}
+export const sessionTables = sessionTablesWith('personal_token lt ON lt.id = l.personal_token_id');
+// The token may be another user's, whom the session's change does not lock. So the token is locked, before the session, as
+// what ends both does.
+const heldSessionTables = sessionTablesWith(
+  `LATERAL (SELECT user_id, expires_at, revoked_at FROM personal_token WHERE id = l.personal_token_id FOR SHARE) lt ON true`,
+);
 /** SQL over `sessionTables`: the CredentialFault of a row, null for a session that works. */
 // Disabling a user ends the sessions too: users read why.
 export const sessionFault = `CASE
@@ -125,6 +135,8 @@ export const sessionFault = `CASE
     WHEN c.last_used_at <= clock_timestamp() - interval '${limits.sessionIdleMinutes} minutes' THEN 'expired' END`;
 /** SQL over `sessionTables`: the id of the user whose token, identity, passkey or link a session began with; null if unknown. */
 export const sessionCreatorId = 'COALESCE(t.created_by_id, i.created_by_id, k.created_by_id, l.created_by)';
+// What a user sets up with the link of another user stays after the token of that one (docs/people.md).
+const ownLinkTokenEnd = 'CASE WHEN lt.user_id = c.user_id THEN lt.expires_at END';
 const useDue = `(c.last_used_at IS NULL OR c.last_used_at < clock_timestamp() - interval '1 minute')`;
 
 const findServiceTokens: Statement = {
@@ -150,8 +162,8 @@ const findSessions: Statement = {
       COALESCE(t.created_by_name, i.created_by_name, k.created_by_name, lb.email) AS creator_name,
       COALESCE(t.derived_at, i.derived_at, k.derived_at) AS derived_at,
       COALESCE(c.verified_at > clock_timestamp() - interval '${limits.recentSignInMinutes} minutes', false) AS is_recent,
-      LEAST(t.expires_at, lt.expires_at, clock_timestamp() + interval '${limits.sessionTokenDays} days') AS tokens_end_at,
-      COALESCE(t.expires_at, lt.expires_at) AS token_expires_at
+      LEAST(t.expires_at, ${ownLinkTokenEnd}, clock_timestamp() + interval '${limits.sessionTokenDays} days') AS tokens_end_at,
+      COALESCE(t.expires_at, ${ownLinkTokenEnd}) AS token_expires_at
     FROM ${sessionTables} LEFT JOIN app_user lb ON lb.id = l.created_by WHERE c.id = ANY($1::uuid[])`,
 };
 
@@ -229,7 +241,7 @@ const finders: Readonly<Record<CredentialKind, Finder>> = {
  * Whether the principal's credential still stands, seen from inside a transaction. It share-locks the credential and
  * its token or user: from here to the commit a revocation waits, so none is answered before what it missed is done.
  * The user before the personal token or session, as whatever changes people takes them; whatever revokes the token that a
- * session began with takes its user, too. A custom resource has no credential that
+ * session began with takes its user, too. Of a session of a link, the token that the link was created with before both. A custom resource has no credential that
  * could end. A service token whose permission was changed meanwhile is no longer what was let in.
  */
 export async function credentialIsLive(
@@ -266,7 +278,7 @@ const heldAs: Readonly<Record<CredentialKind, HeldAs>> = {
     locks: 'c, t',
   },
   personal_token: { tables: personalTokenTables, fault: personalTokenFault, permission: 'NULL', locks: 'u, c' },
-  session: { tables: sessionTables, fault: sessionFault, permission: 'NULL', locks: 'u, c' },
+  session: { tables: heldSessionTables, fault: sessionFault, permission: 'NULL', locks: 'u, c' },
 };
 
 function credentialKindOf(principal: BearerPrincipal): CredentialKind {

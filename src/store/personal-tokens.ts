@@ -4,6 +4,7 @@ import type { TokenCreator } from '../domain/principal.ts';
 import { tokenCreatorColumns, tokenCreatorOf, type TokenCreatorRow } from './credentials.ts';
 import { queryRows, type Statement } from './database.ts';
 import { Prisma } from './generated/client.ts';
+import { notifyTokensAndUsers } from './notify.ts';
 import type { Transaction } from './transaction.ts';
 
 export interface PersonalTokenRecord {
@@ -112,7 +113,17 @@ export async function revokePersonalToken(
     )
     SELECT EXISTS (SELECT FROM revoked) AS "wasLive", ${Prisma.raw(tokenCreatorColumns('c'))}
     FROM personal_token c WHERE c.id = ${id}::uuid AND c.user_id = ${userId}::uuid`;
+  if (row?.wasLive === true) await notifyLinkSessions(tx, userId);
   return row && { wasLive: row.wasLive, creator: tokenCreatorOf(row, userId) };
+}
+
+/** Notifies the users of sessions that began with links which were created with tokens of a user: these may have ended. */
+async function notifyLinkSessions(tx: Transaction, userId: string): Promise<void> {
+  const users = await tx.rows<{ id: string }>`
+    SELECT DISTINCT s.user_id AS id FROM personal_token t
+    JOIN sign_in_link l ON l.personal_token_id = t.id JOIN session s ON s.sign_in_link_id = l.id
+    WHERE t.user_id = ${userId}::uuid AND s.ended_at IS NULL AND s.expires_at > clock_timestamp()`;
+  await notifyTokensAndUsers(tx, { serviceTokenIds: [], userIds: users.map(({ id }) => id) });
 }
 
 /** How many of a user's tokens were not revoked before, and how many of these the user did not create. */
@@ -131,6 +142,7 @@ export async function revokePersonalTokens(tx: Transaction, userId: string): Pro
     )
     SELECT count(*)::int AS revoked, count(*) FILTER (WHERE "isOther")::int AS "createdByOthers" FROM revoked`;
   if (counted === undefined) throw new Error('a SELECT of a count returned no row');
+  await notifyLinkSessions(tx, userId);
   return counted;
 }
 

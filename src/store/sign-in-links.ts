@@ -143,3 +143,14 @@ export async function endCreatedSignInLinks(tx: Transaction, userId: string): Pr
     RETURNING l.expires_at > clock_timestamp() AS worked`;
   return ended.filter(({ worked }) => worked).length;
 }
+
+/**
+ * Lets a session go on, although this transaction has revoked the token of another user that its link was created with: the
+ * link no longer depends on the token.
+ */
+export async function keepSessionOfLink(tx: Transaction, sessionId: string): Promise<void> {
+  await tx.run`
+    UPDATE sign_in_link l SET personal_token_id = NULL FROM session s, personal_token t
+    WHERE s.id = ${sessionId}::uuid AND l.id = s.sign_in_link_id AND t.id = l.personal_token_id
+      AND t.user_id <> s.user_id AND t.revoked_at IS NOT NULL`;
+}

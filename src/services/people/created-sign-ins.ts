@@ -1,4 +1,4 @@
-import { endCreatedSignInLinks } from '../../store/sign-in-links.ts';
+import { endCreatedSignInLinks, keepSessionOfLink } from '../../store/sign-in-links.ts';
 import type { Transaction } from '../../store/transaction.ts';
 import type { UserRecord } from '../../store/users.ts';
 import type { InstanceAccess } from '../access/access.ts';
@@ -59,6 +59,7 @@ export async function endCreatedSignIns(
   for (const creator of creators) sessionsOfLinks += await endSessionsOfLinks(tx, access, creator, creator.since);
   let createdLinks = 0;
   for (const { id } of creators.slice(1)) createdLinks += await endCreatedSignInLinks(tx, id);
+  await keepSessionOfLink(tx, credentialId);
   return { signInsOfAdmins, sessionsOfLinks, createdLinks };
 }
 

@@ -155,6 +155,17 @@ test('it ends the sessions of links that were created as the user, but not that 
   expect(await site.sql(sql, compromised.id)).toEqual([{ ended: 1 }]);
 });
 
+test('of another user, it does not free the session of a link from the token of the link', async () => {
+  const compromised = await createUser(site.first.services, { instanceAdmin: true });
+  const stolen = site.first.client(compromised.token);
+  const path = `/users/${admin.id}/sign-in-links`;
+  const thief = await signInWith(site.first, (await stolen.expectStatus<CreatedLinkView>(201, 'POST', path)).link);
+  const { id } = await createUser(site.first.services);
+  await thief.expectStatus(204, 'DELETE', `/users/${id}/personal-tokens`);
+  await stolen.expectStatus(204, 'DELETE', `/personal-tokens/${compromised.caller.principal.credentialId}`);
+  await thief.expectStatus(401, 'GET', '/me');
+});
+
 test('it ends what was created as an instance admin for another one, but not for users who are none', async () => {
   const compromised = await createUser(site.first.services, { instanceAdmin: true });
   const other = await createUser(site.first.services, { instanceAdmin: true });

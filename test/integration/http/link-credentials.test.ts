@@ -6,6 +6,7 @@ import { SignedInBrowser } from '../../support/api/browser-session.ts';
 import { expectProblem, type HttpClient } from '../../support/api/http.ts';
 import { redeem, signInWith } from '../../support/api/link-browser.ts';
 import { createUser, createWorld, type TestUser, type World } from '../../support/api/services.ts';
+import { LockSession } from '../../support/database/locks.ts';
 import { TestAuthenticator } from '../../support/passkeys/authenticator.ts';
 import { passkeyOrigin, PasskeySite } from '../../support/passkeys/site.ts';
 
@@ -113,6 +114,18 @@ describe('a link that was created with a personal token', () => {
     const { sessions } = await session.expectStatus<SessionListView>(200, 'GET', '/sessions');
     expect(Date.parse(sessions[0]?.expiresAt ?? '')).toBeLessThanOrEqual(Date.now() + 3_600_000);
   });
+});
+
+test('a change in the session of a link waits for the revocation of the token of the link, and is lost', async () => {
+  const instance = await createUser(site.first.services, { instanceAdmin: true });
+  const short = await shortToken(instance);
+  const session = await signInWith(site.first, await linkFor(world.viewer, short.client));
+  const revocation = await LockSession.begin(site.first.database.url);
+  await revocation.run('UPDATE personal_token SET revoked_at = now() WHERE id = $1', [short.id]);
+  const change = session.send('POST', '/personal-tokens', { name: 'late' });
+  await revocation.waitForBlocked(1);
+  await revocation.commit();
+  await expectProblem(change, 'unauthenticated');
 });
 
 describe('a token that expires', () => {
