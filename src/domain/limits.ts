@@ -25,9 +25,8 @@ export const limits = {
   wrongCodesPerSession: 5,
   /** Lifetime of the personal token that the command gets. */
   loginTokenDays: 30,
-  /** Sign-ins of devices that wait for an approval: on the whole server, and from one address. */
+  /** Sign-ins of devices that wait for an approval. Another one displaces the oldest of the network with most. */
   waitingDeviceLogins: 1_000,
-  waitingDeviceLoginsPerAddress: 20,
   /** Sessions of one user that have not ended. Another one ends the least recently used. */
   sessionsPerUser: 50,
   /** How long a sign-in may take at an issuer of OpenID Connect. */

@@ -64,7 +64,7 @@ async function list(tx: Transaction, userId: string, condition: Prisma.Sql): Pro
       SELECT 'session' AS kind, 1 AS position, c.id, NULL AS name,
         COALESCE(t.created_at, i.created_at, k.created_at, c.created_at) AS created_at, ${Prisma.raw(sessionCreatorId)} AS creator
       FROM ${Prisma.raw(sessionTables)} WHERE c.user_id = ${userId}::uuid
-        AND c.ended_at IS NULL AND t.revoked_at IS NULL AND c.expires_at > clock_timestamp()
+        AND c.ended_at IS NULL AND t.revoked_at IS NULL AND lt.revoked_at IS NULL AND c.expires_at > clock_timestamp()
       UNION ALL
       SELECT 'passkey', 2, id, name, created_at, created_by_id FROM passkey WHERE user_id = ${userId}::uuid
       UNION ALL

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { limits } from '../domain/limits.ts';
 import { queryRows, type Statement } from './database.ts';
+import { Prisma } from './generated/client.ts';
 import type { Transaction } from './transaction.ts';
 
 /** Sign-ins of the command that a user approves in a browser (docs/interface.md, "Sign-in of the command"). */
@@ -26,11 +27,16 @@ export interface NewLoginRequest {
 // Any number that nothing else of this database locks.
 const insertLock = 72_707_373;
 
+/** SQL: the network of a source address, and the larger network that one site may have; null for an unknown address. */
+const networkOf = (v4Bits: number, v6Bits: number): string => `network(set_masklen(source_address::inet,
+        CASE family(source_address::inet) WHEN 4 THEN ${v4Bits} ELSE ${v6Bits} END))`;
+
 /**
- * Inserts a request, and returns when its code ends; undefined if as many wait as docs/interface.md section 8 allows.
- * Deletes requests that ended a day ago.
+ * Inserts a request, and returns when its code ends. Deletes requests that ended a day ago. If more devices wait than
+ * `limits.waitingDeviceLogins`, it deletes the oldest of the network that has most of them: a client with many addresses
+ * displaces its own requests, not those of others.
  */
-export async function insertLoginRequest(tx: Transaction, request: NewLoginRequest): Promise<Date | undefined> {
+export async function insertLoginRequest(tx: Transaction, request: NewLoginRequest): Promise<Date> {
   const { id, codeHash, codeChallenge, isDevice, sourceAddress, sessionId } = request;
   if (isDevice) {
     // The count and the insertion belong together.
@@ -39,16 +45,24 @@ export async function insertLoginRequest(tx: Transaction, request: NewLoginReque
   }
   const row = await tx.row<{ expiresAt: Date }>`
     INSERT INTO login_request (id, code_hash, code_challenge, is_device, source_address, session_id, created_at, expires_at)
-    SELECT ${id}::uuid, ${codeHash}, ${codeChallenge}, ${isDevice}::boolean, ${sourceAddress}, ${sessionId}::uuid,
-      clock_timestamp(), clock_timestamp() + make_interval(mins => ${limits.loginCodeMinutes}::int)
-    WHERE NOT ${isDevice}::boolean OR (
-      SELECT count(*) < ${limits.waitingDeviceLogins}::int
-        AND count(*) FILTER (WHERE source_address IS NOT DISTINCT FROM ${sourceAddress}::text)
-          < ${limits.waitingDeviceLoginsPerAddress}::int
-      FROM login_request
-      WHERE is_device AND session_id IS NULL AND expires_at > clock_timestamp())
+    VALUES (${id}::uuid, ${codeHash}, ${codeChallenge}, ${isDevice}::boolean, ${sourceAddress}, ${sessionId}::uuid,
+      clock_timestamp(), clock_timestamp() + make_interval(mins => ${limits.loginCodeMinutes}::int))
     RETURNING expires_at AS "expiresAt"`;
-  return row?.expiresAt;
+  if (row === undefined) throw new Error('an INSERT of one row returns it');
+  if (isDevice) await displaceDevice(tx);
+  return row.expiresAt;
+}
+
+async function displaceDevice(tx: Transaction): Promise<void> {
+  await tx.run`
+    DELETE FROM login_request WHERE id = (
+      SELECT id FROM (
+        SELECT id, created_at, count(*) OVER () AS waiting,
+          count(*) OVER (PARTITION BY ${Prisma.raw(networkOf(24, 48))}) AS of_site,
+          count(*) OVER (PARTITION BY ${Prisma.raw(networkOf(32, 64))}) AS of_network
+        FROM login_request WHERE is_device AND session_id IS NULL AND expires_at > clock_timestamp()
+      ) w WHERE waiting > ${limits.waitingDeviceLogins}::int
+      ORDER BY of_site DESC, of_network DESC, created_at LIMIT 1)`;
 }
 
 /** The request that the code of a device stands for, if it waits for an approval. Holds it until the commit. */

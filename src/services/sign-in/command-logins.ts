@@ -89,7 +89,6 @@ export class CommandLogins {
           const codeHash = sha256(code.reveal());
           const request = { id, codeHash, codeChallenge, isDevice: false, sourceAddress: null, sessionId };
           const expiresAt = await store.insertLoginRequest(tx, request);
-          if (expiresAt === undefined) throw new Error('only sign-ins of devices have a limit');
           return {
             result: { code, expiresAt },
             audit: successRecord(instanceCall(access), { loginId: id, device: false }),
@@ -100,8 +99,8 @@ export class CommandLogins {
   }
 
   /**
-   * Begins the sign-in of a command on another machine. Throws DomainError forbidden if the server allows none,
-   * limit_exceeded if too many wait, invalid_input for a challenge that is no SHA-256.
+   * Begins the sign-in of a command on another machine. If too many wait, it displaces another one
+   * (`store.insertLoginRequest`). Throws DomainError forbidden if the server allows none, invalid_input for a challenge that is no SHA-256.
    */
   async beginDevice(request: AnonymousRequest, codeChallenge: Uint8Array): Promise<DeviceLogin> {
     if (!this.#deps.allowsDevices) throw devicesOff();
@@ -120,11 +119,6 @@ export class CommandLogins {
         sessionId: null,
       }),
     );
-    if (expiresAt === undefined) {
-      throw new DomainError('limit_exceeded', 'too many sign-ins wait for an approval; try again in 5 minutes', {
-        retryAfterSeconds: limits.loginCodeMinutes * 60,
-      });
-    }
     return { deviceCode, userCode: new Plaintext(userCode), expiresAt };
   }
 

@@ -193,12 +193,39 @@ describe('a command on another machine', () => {
     await another.expectStatus(204, 'POST', '/device-logins/approve', { userCode });
   });
 
-  test('does not fill the server: an address has 20 that wait', async () => {
-    const from = '203.0.113.5';
-    for (let count = 0; count < limits.waitingDeviceLoginsPerAddress; count += 1) await begin(newCommand(), from);
-    const body = { codeChallenge: newCommand().challenge };
-    await expectProblem(send('/device-logins', body, { from }), 'limit_exceeded');
-    await begin(newCommand(), '203.0.113.6');
+  test.each([
+    ['one address', (_index: number) => '203.0.113.5'],
+    ['the addresses of a network of IPv4', (index: number) => `203.0.113.${index % 256}`],
+    ['the addresses of one /64', (index: number) => `2001:db8:1:1::${index.toString(16)}`],
+    ['the networks of one /48', (index: number) => `2001:db8:1:${index.toString(16)}::1`],
+  ])('is not displaced by a client that begins many from %s', async (_name, addressOf) => {
+    await sql('DELETE FROM login_request');
+    const others = ['198.51.100.9', '2001:db8:2:1::1'];
+    const waiting = [];
+    for (const from of others) {
+      const command = newCommand();
+      waiting.push({ command, deviceCode: (await begin(command, from)).deviceCode });
+    }
+    // Older ones of the client, and then more of it than may wait.
+    for (let index = 0; index < limits.waitingDeviceLogins - others.length; index += 1) {
+      await sql(
+        `INSERT INTO login_request (id, code_hash, code_challenge, is_device, source_address, expires_at)
+         VALUES (gen_random_uuid(), $1, $2, true, $3, clock_timestamp() + interval '5 minutes')`,
+        randomBytes(32),
+        randomBytes(32),
+        addressOf(index),
+      );
+    }
+    const last = newCommand();
+    for (let index = 0; index < 5; index += 1) await begin(newCommand(), addressOf(limits.waitingDeviceLogins + index));
+    const { deviceCode } = await begin(last, addressOf(limits.waitingDeviceLogins + 5));
+    for (const one of [...waiting, { command: last, deviceCode }]) {
+      expect(await askToken(one.deviceCode, one.command)).toMatchObject({ status: 200, body: { status: 'pending' } });
+    }
+    const late = newCommand();
+    expect((await askToken((await begin(late, '192.0.2.50')).deviceCode, late)).status).toBe(200);
+    const { rows } = await api.services.database.pool.query('SELECT FROM login_request');
+    expect(rows).toHaveLength(limits.waitingDeviceLogins);
   });
 
   test('is refused if the server allows none', async () => {
