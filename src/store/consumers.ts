@@ -23,6 +23,9 @@ export interface ConsumerRecord extends SeenCluster {
   readonly environment: string;
   /** Whether the environment, or its project, is deleted. */
   readonly isEnvironmentDeleted: boolean;
+  /** The newest revision of the environment. */
+  readonly environmentRevision: number;
+  readonly environmentRevisionId: string;
   /** Of the SecretSync. */
   readonly uid: string;
   readonly namespace: string;
@@ -118,7 +121,8 @@ function listStatement(name: string, place: string): Statement {
   return {
     name,
     text: `SELECT s.environment_id AS "environmentId", p.slug AS project, e.slug AS environment,
-      e.deleted_at IS NOT NULL OR p.deleted_at IS NOT NULL AS "isEnvironmentDeleted", s.cluster,
+      e.deleted_at IS NOT NULL OR p.deleted_at IS NOT NULL AS "isEnvironmentDeleted",
+      e.revision_number AS "environmentRevision", e.revision_id AS "environmentRevisionId", s.cluster,
       ${clusterFacts},
       s.uid, s.namespace, s.name, s.source, s.is_pinned AS "isPinned", ${health} AS health, s.state, s.reason,
       ${known('wanted')}, ${known('synced')}, s.synced_at AS "syncedAt", s.secret_name AS "secretName",

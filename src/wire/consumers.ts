@@ -88,6 +88,9 @@ export const fleetConsumerView = z.strictObject({
   environmentId: z.guid(),
   /** Whether the environment or its project is deleted. */
   environmentDeleted: z.boolean(),
+  /** The newest revision of the environment, as of the same moment as all else here. */
+  environmentRevision: z.int(),
+  environmentRevisionId: z.guid(),
   ...consumerView.shape,
 });
 

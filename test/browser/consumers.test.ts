@@ -84,7 +84,10 @@ test('shows the way of the values by cluster, and for each that is not healthy w
   ]);
   await age('oregon-2');
   const { page, complaints } = await site.visitAs(shown.owner, path, Date.now());
-  await page.getByText('1 of 4 Secrets does not hold revision 3. 1 is pinned.').waitFor();
+  await page.getByText('1 of 4 Secrets does not hold revision 3.').waitFor();
+  expect(await page.locator('.verdict').innerText()).toMatch(
+    /^2 of 4 SecretSyncs need a person\.\s+1 of 4 Secrets .*\s+1 cluster stopped reporting\..*\s+1 SecretSync is pinned\.$/,
+  );
   expect(await layoutShift(page)).toBeLessThan(0.02);
   const frankfurt = page.getByRole('region', { name: 'frankfurt-1' });
   const items = frankfurt.locator('.consumer');
@@ -93,7 +96,9 @@ test('shows the way of the values by cluster, and for each that is not healthy w
     'shop/fixed',
     'shop/web',
   ]);
-  expect(await items.nth(0).innerText()).toMatch(/revision 2, 1 behind.*Stalled.*AccessDenied\s+No AccessGrant/s);
+  expect(await items.nth(0).innerText()).toMatch(
+    /revision 2, 1 behind.*Stalled\s+Behind.*AccessDenied\s+No AccessGrant/s,
+  );
   expect(await items.nth(0).innerText()).toContain('kubectl describe secretsyncs.keyframe.dev old -n shop');
   expect(await items.nth(1).innerText()).toMatch(
     /shop\/fixed\s+Pinned.*revision 2\s.*Not followed: no spec.rollout\s+Healthy/s,
@@ -103,7 +108,7 @@ test('shows the way of the values by cluster, and for each that is not healthy w
   );
   const oregon = page.getByRole('region', { name: 'oregon-2' });
   expect(await oregon.innerText()).toMatch(
-    /Stale\s+seen 1 hour ago.*may be old.*1 of 3 pods\s+Converged with 2\s+Stalled/s,
+    /Stale\s+seen 1 hour ago.*may be old.*1 of 3 pods\s+Converged with 2\s+Stalled\s+Stale/s,
   );
   expect(await oregon.innerText()).toContain('RolloutStuck');
   expect(await lookAt(page, 'consumers')).toEqual([]);
@@ -123,7 +128,7 @@ test('a new revision shows at once who does not have it yet, and then that all h
   const consumer = { uid: '5c0f6a5e-6f0b-4a0e-9d0e-0b8f7a1c2d3e', namespace: 'shop', name: 'web' };
   await report(shown, 'x', [{ ...consumer, synced: at(1, ids) }]);
   const { page, requests } = await site.visitAs(shown.owner, path);
-  await page.getByText('All Secrets hold revision 1.').waitFor();
+  await page.getByText('All is well: every Secret holds revision 1.').waitFor();
   const client = site.api.client(shown.owner.token);
   const change = { set: { A: 'later' } };
   const { revisionId } = await client.expectStatus<{ revisionId: string }>(
@@ -142,15 +147,16 @@ test('a new revision shows at once who does not have it yet, and then that all h
     return times.some((startMs, index) => index > 1 && startMs - (times[index - 2] ?? 0) < 8_000);
   });
   await report(shown, 'x', [{ ...consumer, synced: { revision: 2, revisionId } }]);
-  await page.getByText('All Secrets hold revision 2.').waitFor();
+  await page.getByText('All is well: every Secret holds revision 2.').waitFor();
   // What an old report says is no news.
   await age('x');
   await page.reload();
-  await page.getByText('All Secrets held revision 2 when their clusters last reported.').waitFor();
+  await page.getByText('1 cluster stopped reporting. What is below may be old.').waitFor();
+  expect(await page.getByText('All is well').count()).toBe(0);
   await report(shown, 'x', [
     { ...consumer, synced: { revision: 2, revisionId }, state: 'stalled', reason: 'TooLarge' },
   ]);
-  await page.getByText('All Secrets hold revision 2; 1 SecretSync is not healthy.').waitFor();
+  await page.getByText('1 of 1 SecretSync needs a person.').waitFor();
   // An entry that is shown already is not in the future after its next change.
   await report(shown, 'x', [
     { ...consumer, synced: { revision: 2, revisionId }, state: 'stalled', reason: 'TypeUnmet' },
@@ -190,7 +196,7 @@ test('of many consumers in a cluster the first ones are shown', async () => {
   const many = Array.from({ length: 120 }, (_, index) => ({ name: `app-${index}`, synced: at(1, ids) }));
   await report(shown, 'x', many);
   const { page } = await site.visitAs(shown.owner, path);
-  await page.getByText('All Secrets hold revision 1.').waitFor();
+  await page.getByText('All is well: every Secret holds revision 1.').waitFor();
   expect(await page.locator('.consumer').count()).toBe(50);
   await page.getByRole('button', { name: 'Show all 120' }).click();
   expect(await page.locator('.consumer').count()).toBe(120);

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { SyncStateReport } from '../../src/services/fleet/sync-states.ts';
 import { enrol } from '../support/api/services.ts';
@@ -18,18 +19,29 @@ afterAll(() => resources.disposeAsync());
 
 const places = ['shop/development', 'shop/production', 'shop/staging', 'ledger/production'];
 
-/** Reports of a controller about SecretSyncs that read a place of an organization. */
+/** Reports of a controller about SecretSyncs that read a place of an organization: with its newest revision, unless another one is given. */
 async function report(
-  { environments }: ShownOrganization,
+  { slug, owner, environments }: ShownOrganization,
   cluster: string,
   reports: readonly (Partial<SyncStateReport> & { readonly place: string })[],
 ): Promise<void> {
   const { syncStates } = site.api.services;
+  const client = site.api.client(owner.token);
   await syncStates.seen(cluster);
   await syncStates.report(
     cluster,
-    reports.map(({ place, ...given }) => stateReport({ environmentId: environments.get(place) ?? null, ...given })),
+    await Promise.all(
+      reports.map(async ({ place, ...given }) => {
+        const synced = await client.expectStatus<Revision>(200, 'GET', `/environments/${slug}/${place}`);
+        return stateReport({ environmentId: environments.get(place) ?? null, synced, ...given });
+      }),
+    ),
   );
+}
+
+interface Revision {
+  readonly revision: number;
+  readonly revisionId: string;
 }
 
 async function age(cluster: string): Promise<void> {
@@ -55,6 +67,9 @@ test('says what is not healthy, why, and which command shows the message', async
   await age('oregon-2');
   const { page, complaints } = await site.visitAs(acme.owner, '/', Date.now());
   await page.getByText('3 of 6 SecretSyncs need a person.').waitFor();
+  expect(await page.locator('.verdict').innerText()).toMatch(
+    /need a person\.\s+1 cluster stopped reporting\. What is below may be old\.\s+1 SecretSync is suspended\.$/,
+  );
   expect(new URL(page.url()).pathname).toBe('/orgs/acme');
   const denied = page.getByRole('article', { name: 'AccessDenied' });
   await denied.waitFor();
@@ -74,7 +89,9 @@ test('says what is not healthy, why, and which command shows the message', async
   expect(await copiedBy(page, copy)).toBe('kubectl describe secretsyncs.keyframe.dev worker -n shop');
   expect(await page.getByRole('row', { name: /oregon-2/ }).innerText()).toMatch(/Stale\s+seen 1 hour ago\s+1/);
   expect(await page.getByRole('row', { name: /frankfurt-1/ }).innerText()).toMatch(/Reporting\s+seen just now\s+5/);
-  expect(await page.getByRole('row', { name: /shop \/ production/ }).innerText()).toMatch(/1 stalled\s+2 healthy/);
+  expect(await page.getByRole('row', { name: /shop \/ production/ }).innerText()).toMatch(
+    /1 stalled\s+1 stale\s+1 healthy/,
+  );
   expect(await lookAt(page, 'overview')).toEqual([]);
   expect(await layoutShift(page)).toBeLessThan(0.02);
   expect(complaints.filter((complaint) => !complaint.includes(' 401 '))).toEqual([]);
@@ -99,7 +116,70 @@ test('says that all is well, and notices by itself when it no longer is', async 
   await page.getByRole('article', { name: 'TooLarge' }).waitFor();
 });
 
-test('does not say that all is well once the server does not answer', async () => {
+test('no page calls a Secret well that does not hold the newest revision, whatever its controller says', async () => {
+  const org = await createOrganization(site.api, 'behind', ['shop/production']);
+  const client = site.api.client(org.owner.token);
+  const revisions: Revision[] = [];
+  for (let number = 1; number <= 5; number += 1) {
+    const set = { A: `a${number}` };
+    revisions.push(await client.expectStatus<Revision>(200, 'PATCH', '/secrets/behind/shop/production', { set }));
+  }
+  const consumer = { place: 'shop/production', namespace: 'shop', name: 'web', uid: randomUUID() };
+  // A controller that has stopped: it has reported everything a moment ago.
+  await report(org, 'frankfurt-1', [{ ...consumer, synced: revisions[3] ?? null }]);
+  const { page } = await site.visitAs(org.owner, '/');
+  await page.getByText('1 of 1 Secret does not hold the newest values.').waitFor();
+  const row = page.getByRole('row', { name: /shop \/ production/ });
+  expect(await row.innerText()).toMatch(/1 behind\s+5$/);
+  expect(await page.getByText(/\d healthy|All is well/).count()).toBe(0);
+  expect(await lookAt(page, 'overview-behind')).toEqual([]);
+  await page.getByRole('link', { name: 'Environments' }).click();
+  await row.getByText('1 behind').waitFor();
+  expect(await row.innerText()).not.toContain('healthy');
+  expect(await lookAt(page, 'environments-behind')).toEqual([]);
+  await row.getByRole('link').click();
+  await page.getByRole('link', { name: 'Consumers', exact: true }).click();
+  await page.getByText('1 of 1 Secret does not hold revision 5.').waitFor();
+  expect(await page.locator('.consumer').innerText()).toMatch(/revision 4, 1 behind.*Behind$/s);
+  expect(await lookAt(page, 'consumers-behind')).toEqual([]);
+
+  await age('frankfurt-1');
+  await page.reload();
+  await page.getByText('1 cluster stopped reporting. What is below may be old.').waitFor();
+  expect(await page.locator('.verdict').innerText()).toContain('1 of 1 Secret does not hold revision 5.');
+  await report(org, 'frankfurt-1', [{ ...consumer }]);
+  await page.reload();
+  await page.getByText('All is well: every Secret holds revision 5.').waitFor();
+  await page.getByRole('link', { name: 'Overview' }).click();
+  await page.getByText('All is well: every Secret holds the newest values.').waitFor();
+  await row.getByText('1 healthy').waitFor();
+});
+
+test('a cluster that does not report makes nothing well', async () => {
+  const org = await createOrganization(site.api, 'stopped', ['shop/production']);
+  await report(org, 'frankfurt-2', [{ place: 'shop/production', namespace: 'shop', name: 'web' }]);
+  await age('frankfurt-2');
+  const { page } = await site.visitAs(org.owner, '/');
+  await page.getByText('1 cluster stopped reporting.').waitFor();
+  const row = page.getByRole('row', { name: /shop \/ production/ });
+  expect(await row.innerText()).toMatch(/1 stale\s/);
+  expect(await page.getByText(/\d healthy|All is well/).count()).toBe(0);
+});
+
+test('does not say that all is well while the server does not answer at all', async () => {
+  const hung = await createOrganization(site.api, 'hung', ['shop/production']);
+  await report(hung, 'frankfurt-1', [{ place: 'shop/production', namespace: 'shop', name: 'web' }]);
+  const { page } = await site.visitAs(hung.owner, '/sign-in-methods');
+  await page.clock.install();
+  await page.goto(new URL('/orgs/hung', page.url()).href);
+  await page.getByText('All is well').waitFor();
+  await page.route('**/api/v1/fleet/**', () => undefined);
+  await page.clock.fastForward('01:30');
+  await page.getByText('The server no longer says how it is.').waitFor();
+  expect(await page.getByText('All is well').count()).toBe(0);
+});
+
+test('does not say that all is well once the server refuses', async () => {
   const silent = await createOrganization(site.api, 'silent', ['shop/production']);
   await report(silent, 'frankfurt-1', [{ place: 'shop/production', namespace: 'shop', name: 'web' }]);
   const { page } = await site.visitAs(silent.owner, '/sign-in-methods');

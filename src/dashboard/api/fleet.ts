@@ -1,7 +1,8 @@
 import { type UseQueryResult, queryOptions, useQuery } from '@tanstack/react-query';
 import type { ConsumerListView, ConsumerView, FleetConsumerView, FleetView } from '../../wire/consumers.ts';
-import { type Head, isUnderWay } from '../text/consumers.ts';
+import { isUnderWay } from '../text/consumers.ts';
 import { type FleetSummary, summarizeFleet } from '../text/fleet-summary.ts';
+import type { Newest } from '../text/newest.ts';
 import { type Place, pathOf } from '../text/place.ts';
 import type { ApiError } from './client.ts';
 import { readPages } from './pages.ts';
@@ -20,16 +21,19 @@ function fleetQuery(organization: string) {
 /**
  * What reads an environment, requested again every ten seconds, and more often while the newest revision is under way.
  *
- * @param head the newest revision; undefined while it loads
+ * @param newest the newest revision; undefined while it loads
  */
-export function useConsumers(place: Place, head: Head | undefined): UseQueryResult<readonly ConsumerView[], ApiError> {
+export function useConsumers(
+  place: Place,
+  newest: Newest | undefined,
+): UseQueryResult<readonly ConsumerView[], ApiError> {
   return useQuery<readonly ConsumerView[], ApiError>({
     queryKey: ['consumers', pathOf(place)],
     queryFn: async () =>
       (await readPages<ConsumerListView>(`/environments/${pathOf(place)}/consumers`)).flatMap(
         ({ consumers }) => consumers,
       ),
-    refetchInterval: ({ state: { data } }) => (isUnderWay(data ?? [], head) ? arrivalPollMs : pollMs),
+    refetchInterval: ({ state: { data } }) => (isUnderWay(data ?? [], newest) ? arrivalPollMs : pollMs),
   });
 }
 

@@ -53,7 +53,7 @@ export async function readVersionValue(place: Place, key: string, version: numbe
 }
 
 /** What a commit sends. */
-interface Commit {
+interface SentCommit {
   readonly set: Readonly<Record<string, string>>;
   readonly delete: readonly string[];
   readonly comment: string;
@@ -62,7 +62,7 @@ interface Commit {
 }
 
 /** Saves changes as one revision. Values that are equal make no version. */
-export async function commitSecrets(place: Place, { comment, ...changes }: Commit): Promise<SecretPatchView> {
+export async function commitSecrets(place: Place, { comment, ...changes }: SentCommit): Promise<SecretPatchView> {
   return callApi<SecretPatchView>(`/secrets/${pathOf(place)}`, {
     method: 'PATCH',
     body: { ...changes, skipUnchanged: true, ...(comment === '' ? {} : { comment }) },

@@ -6,8 +6,10 @@ import { Empty } from '../parts/empty.tsx';
 import { Loaded } from '../parts/loaded.tsx';
 import { Skeleton } from '../parts/skeleton.tsx';
 import { Status } from '../parts/status.tsx';
-import { clustersOf, type Head, isBehind } from '../text/consumers.ts';
-import { counted } from '../text/counted.ts';
+import { useIsOld } from '../parts/use-is-old.ts';
+import { Verdict } from '../parts/verdict.tsx';
+import { clustersOf } from '../text/consumers.ts';
+import { type Newest, whereIsNewest } from '../text/newest.ts';
 import type { Place } from '../text/place.ts';
 import { ClusterSection } from './consumers/cluster-section.tsx';
 import { type EnvironmentFacts, EnvironmentShell } from './environment/shell.tsx';
@@ -23,9 +25,10 @@ export function ConsumersPage(): ReactNode {
 
 function Consumers({ place, keys }: EnvironmentFacts): ReactNode {
   const query = useConsumers(place, keys.data);
+  const isOld = useIsOld(query) || keys.isError;
   return (
     <Loaded query={query} waiting={<Skeleton name="Loading the consumers" rows={6} look="tall" />}>
-      {(consumers) => <Found place={place} consumers={consumers} head={keys.data} />}
+      {(consumers) => <Found place={place} consumers={consumers} newest={keys.data} isOld={isOld} />}
     </Loaded>
   );
 }
@@ -34,57 +37,31 @@ interface FoundProps {
   readonly place: Place;
   readonly consumers: readonly ConsumerView[];
   /** Undefined while it loads. */
-  readonly head: Head | undefined;
+  readonly newest: Newest | undefined;
+  /** Whether the newest attempt to read any of it failed. */
+  readonly isOld: boolean;
 }
 
-function Found({ place, consumers, head }: FoundProps): ReactNode {
+function Found({ place, consumers, newest, isOld }: FoundProps): ReactNode {
   const clusters = useMemo(() => clustersOf(consumers), [consumers]);
   if (consumers.length === 0) return <Nothing place={place} />;
   return (
     <>
       <p className="consumers-verdict">
-        <Verdict consumers={consumers} head={head} />
+        {newest === undefined ? (
+          <Status tone="neutral">Comparing with the newest revision…</Status>
+        ) : (
+          <Verdict
+            where={whereIsNewest(consumers.map((consumer) => ({ consumer, newest })))}
+            newest={`revision ${newest.revision}`}
+            isOld={isOld}
+          />
+        )}
       </p>
       {clusters.map((cluster) => (
-        <ClusterSection key={cluster.name} cluster={cluster} place={place} head={head} />
+        <ClusterSection key={cluster.name} cluster={cluster} place={place} newest={newest} />
       ))}
     </>
-  );
-}
-
-function Verdict({ consumers, head }: Omit<FoundProps, 'place'>): ReactNode {
-  if (head === undefined) return <Status tone="neutral">Comparing with the newest revision…</Status>;
-  const behind = consumers.filter((consumer) => isBehind(consumer, head)).length;
-  const pinned = consumers.filter((consumer) => consumer.pinned).length;
-  const rest = pinned === 0 ? '' : ` ${counted(pinned, 'is', 'are')} pinned.`;
-  if (behind > 0) {
-    return (
-      <Status tone="warn">
-        {behind} of {counted(consumers.length, 'Secret')} {behind === 1 ? 'does' : 'do'} not hold revision{' '}
-        {head.revision}.{rest}
-      </Status>
-    );
-  }
-  const unhealthy = consumers.filter(({ health }) => health === 'stalled' || health === 'progressing').length;
-  if (unhealthy > 0) {
-    return (
-      <Status tone="warn">
-        All Secrets hold revision {head.revision}; {counted(unhealthy, 'SecretSync is', 'SecretSyncs are')} not healthy.
-        {rest}
-      </Status>
-    );
-  }
-  if (consumers.some(({ stale }) => stale)) {
-    return (
-      <Status tone="warn">
-        All Secrets held revision {head.revision} when their clusters last reported.{rest}
-      </Status>
-    );
-  }
-  return (
-    <Status tone="good">
-      All Secrets hold revision {head.revision}.{rest}
-    </Status>
   );
 }
 

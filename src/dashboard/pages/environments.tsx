@@ -7,6 +7,7 @@ import { FilterField } from '../parts/filter-field.tsx';
 import { Loaded } from '../parts/loaded.tsx';
 import { Page } from '../parts/page.tsx';
 import { Skeleton } from '../parts/skeleton.tsx';
+import { useIsOld } from '../parts/use-is-old.ts';
 import { CopyCommand } from '../parts/copy-command.tsx';
 import { EnvironmentTable } from './overview/environment-table.tsx';
 
@@ -15,6 +16,7 @@ export function EnvironmentsPage(): ReactNode {
   const { organization = '' } = useParams();
   const places = usePlaces(organization);
   const fleet = useFleet(organization);
+  const isOld = useIsOld(fleet);
   const [filter, setFilter] = useState('');
   return (
     <Page title="Environments" intro="Each keeps every version of its secrets." wide>
@@ -23,20 +25,25 @@ export function EnvironmentsPage(): ReactNode {
       </div>
       <Loaded query={places} waiting={<Skeleton name="Loading the environments" rows={5} />}>
         {(projects) => (
-          <Found organization={organization} projects={projects} filter={filter} health={fleet.data?.environments} />
+          <Found
+            organization={organization}
+            projects={projects}
+            filter={filter}
+            readers={isOld ? undefined : fleet.data?.environments}
+          />
         )}
       </Loaded>
     </Page>
   );
 }
 
-interface FoundProps extends Pick<Parameters<typeof EnvironmentTable>[0], 'organization' | 'projects' | 'health'> {
+interface FoundProps extends Pick<Parameters<typeof EnvironmentTable>[0], 'organization' | 'projects' | 'readers'> {
   readonly filter: string;
 }
 
-function Found({ organization, projects, filter, health }: FoundProps): ReactNode {
+function Found({ organization, projects, filter, readers }: FoundProps): ReactNode {
   const found = matching(projects, filter.trim().toLowerCase());
-  if (found.length > 0) return <EnvironmentTable organization={organization} projects={found} health={health} />;
+  if (found.length > 0) return <EnvironmentTable organization={organization} projects={found} readers={readers} />;
   if (filter.trim() !== '') return <Empty title="No environment has this name" />;
   return (
     <Empty title="There is no environment yet">

@@ -6,11 +6,12 @@ import { useWaitingRestores } from '../api/waiting-restores.ts';
 import { Loaded } from '../parts/loaded.tsx';
 import { Page } from '../parts/page.tsx';
 import { Skeleton } from '../parts/skeleton.tsx';
+import { useIsOld } from '../parts/use-is-old.ts';
 import { FirstStepsPage } from './first-steps.tsx';
 import { Attention } from './overview/attention.tsx';
 import { Clusters } from './overview/clusters.tsx';
 import { EnvironmentTable } from './overview/environment-table.tsx';
-import { Figures, Verdict } from './overview/figures.tsx';
+import { Figures, FleetVerdict } from './overview/figures.tsx';
 import { WaitingRestores } from './overview/waiting-restores.tsx';
 
 /**
@@ -22,10 +23,11 @@ export function OverviewPage(): ReactNode {
   const fleet = useFleet(organization);
   const places = usePlaces(organization);
   const restores = useWaitingRestores(organization);
+  const isOld = useIsOld(fleet);
   const environments = places.data?.flatMap((place) => place.environments).length;
   if (environments === 0) return <FirstStepsPage organization={organization} />;
   return (
-    <Page title="Overview" intro={<Verdict fleet={fleet.data} isUnknown={fleet.isError} />} wide>
+    <Page title="Overview" intro={<FleetVerdict fleet={fleet.data} isOld={isOld} />} wide>
       {fleet.isPending || places.isPending || restores.isPending ? (
         <>
           <Figures fleet={undefined} environments={environments} />
@@ -48,7 +50,7 @@ export function OverviewPage(): ReactNode {
             <h2>Environments</h2>
             <Loaded query={places}>
               {(projects) => (
-                <EnvironmentTable organization={organization} projects={projects} health={fleet.data?.environments} />
+                <EnvironmentTable organization={organization} projects={projects} readers={fleet.data?.environments} />
               )}
             </Loaded>
           </section>

@@ -7,7 +7,7 @@ import {
   type Commit,
   examineLost,
   type LostCommit,
-  type Outcome,
+  type CommitOutcome,
   savedReport,
   savedVersions,
   settle,
@@ -19,8 +19,8 @@ import { type DraftOf, type Held, heldOf, updateHeld } from './drafts.ts';
 /** Each comparison reads a value, which is audited. */
 const [maxCompared, comparedAtOnce] = [100, 4];
 
-/** What of a draft is saved. */
-export interface Saved {
+/** What of a draft is to be saved. */
+export interface CommitRequest {
   readonly plan: readonly PlannedChange[];
   /** The id of the revision that the plan is for. */
   readonly revisionId: string;
@@ -31,7 +31,11 @@ export interface Saved {
  * Saves the changes of a draft as one revision. It belongs to the draft and not to a part of the page, which the user may
  * leave meanwhile. While one is under way there is no second one.
  */
-export async function saveDraft(client: QueryClient, of: DraftOf, { plan, revisionId, comment }: Saved): Promise<void> {
+export async function saveDraft(
+  client: QueryClient,
+  of: DraftOf,
+  { plan, revisionId, comment }: CommitRequest,
+): Promise<void> {
   const former = heldOf(of).commit;
   if (former !== undefined && !former.isLost) return;
   const commit: Commit = { plan, revisionId, isLost: false };
@@ -69,7 +73,7 @@ export async function compareLost(of: DraftOf, versions: Versions, signal: Abort
   const equal = await equalOf(of, unclear.slice(0, maxCompared), signal);
   if (signal.aborted) return;
   const settled = [...saved, ...equal];
-  const outcome: Outcome =
+  const outcome: CommitOutcome =
     settled.length < commit.plan.length
       ? { kind: 'unclear' }
       : { kind: 'saved', report: 'The response to your commit was lost. The environment has all of its changes.' };
@@ -107,7 +111,7 @@ function isLoss(error: unknown): boolean {
   return (error.status === 0 || error.status >= 500) && !nothingDone.has(error.code);
 }
 
-function refused(error: unknown): Outcome {
+function refused(error: unknown): CommitOutcome {
   const { code, message } = error as ApiError;
   return { kind: 'refused', code, message };
 }

@@ -1,5 +1,5 @@
 import { useSyncExternalStore } from 'react';
-import { type Commit, keepSaving, type Outcome } from '../text/commit.ts';
+import { type Commit, keepSaving, type CommitOutcome } from '../text/commit.ts';
 import { type Draft, emptyDraft } from '../text/draft.ts';
 import { type Place, pathOf } from '../text/place.ts';
 
@@ -9,7 +9,7 @@ export interface Held {
   /** The commit of the draft that is under way, or whose response was lost. */
   readonly commit: Commit | undefined;
   /** Of the last commit. */
-  readonly outcome: Outcome | undefined;
+  readonly outcome: CommitOutcome | undefined;
 }
 
 const nothing: Held = { draft: emptyDraft, commit: undefined, outcome: undefined };

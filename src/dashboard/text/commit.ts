@@ -11,7 +11,7 @@ export interface Commit {
 }
 
 /** How the last commit ended. */
-export type Outcome =
+export type CommitOutcome =
   | { readonly kind: 'saved'; readonly report: string }
   /** The server refused it: nothing was saved. */
   | { readonly kind: 'refused'; readonly code: string; readonly message: string }

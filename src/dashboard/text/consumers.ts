@@ -1,4 +1,5 @@
 import type { ConsumerView } from '../../wire/consumers.ts';
+import { isBehind, type Newest } from './newest.ts';
 
 /** The consumers of an environment in one cluster. */
 export interface ClusterConsumers {
@@ -24,30 +25,19 @@ export function clustersOf(consumers: readonly ConsumerView[]): readonly Cluster
     .toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** A revision of an environment. */
-export interface Head {
-  readonly revision: number;
-  readonly revisionId: string;
-}
-
-/** Whether the Secret of a consumer holds the newest revision. A pinned one stays where it is by intent. */
-export function isBehind({ pinned, syncedRevisionId }: ConsumerView, head: Head): boolean {
-  return !pinned && syncedRevisionId !== head.revisionId;
-}
-
 /** Whether a Secret is about to get the newest revision, as far as its controller reports. */
-export function isUnderWay(consumers: readonly ConsumerView[], head: Head | undefined): boolean {
-  if (head === undefined) return false;
+export function isUnderWay(consumers: readonly ConsumerView[], newest: Newest | undefined): boolean {
+  if (newest === undefined) return false;
   return consumers.some(
-    (consumer) => !consumer.stale && ['healthy', 'progressing'].includes(consumer.health) && isBehind(consumer, head),
+    (consumer) => !consumer.stale && ['healthy', 'progressing'].includes(consumer.health) && isBehind(consumer, newest),
   );
 }
 
 /** What the Secret holds: "revision 7", "revision 6, 1 behind". */
-export function shownRevision(consumer: ConsumerView, head: Head | undefined): string {
+export function shownRevision(consumer: ConsumerView, newest: Newest | undefined): string {
   const { syncedRevision, syncedRevisionId, pinned } = consumer;
   if (syncedRevisionId === null) return 'nothing yet';
   if (syncedRevision === null) return 'a revision that the environment lost';
-  const distance = head === undefined || pinned ? 0 : head.revision - syncedRevision;
+  const distance = newest === undefined || pinned ? 0 : newest.revision - syncedRevision;
   return distance > 0 ? `revision ${syncedRevision}, ${distance} behind` : `revision ${syncedRevision}`;
 }

@@ -1,4 +1,5 @@
 import type { ConsumerView, FleetConsumerView } from '../../wire/consumers.ts';
+import { type ComparedConsumer, type Whereabouts, whereIsNewest } from './newest.ts';
 
 type Health = FleetConsumerView['health'];
 
@@ -18,17 +19,19 @@ export interface ClusterSummary {
   readonly consumers: number;
 }
 
-export type HealthCounts = Readonly<Record<Health, number>>;
+/** What reads an environment. */
+export interface ReadEnvironment extends Whereabouts {
+  /** Its newest revision. */
+  readonly revision: number;
+}
 
-export interface FleetSummary {
-  readonly counts: HealthCounts;
-  readonly total: number;
+export interface FleetSummary extends Whereabouts {
   /** What is not healthy: first what a person must mend, the largest group first. */
   readonly groups: readonly ReasonGroup[];
   /** By name. */
   readonly clusters: readonly ClusterSummary[];
   /** By the id of the environment. */
-  readonly environments: ReadonlyMap<string, HealthCounts>;
+  readonly environments: ReadonlyMap<string, ReadEnvironment>;
 }
 
 const urgency: readonly Health[] = ['stalled', 'progressing', 'suspended', 'healthy'];
@@ -36,7 +39,6 @@ const urgency: readonly Health[] = ['stalled', 'progressing', 'suspended', 'heal
 /** Sums up what reads the environments of an organization. Entries of deleted environments are left out. */
 export function summarizeFleet(all: readonly FleetConsumerView[]): FleetSummary {
   const consumers = all.filter(({ environmentDeleted }) => !environmentDeleted);
-  const counts = countsOf(consumers);
   const groups = Map.groupBy(
     consumers.filter(({ health }) => health !== 'healthy'),
     (consumer) => `${consumer.health} ${reasonOf(consumer)}`,
@@ -44,15 +46,14 @@ export function summarizeFleet(all: readonly FleetConsumerView[]): FleetSummary 
   const clusters = Map.groupBy(consumers, ({ cluster }) => cluster);
   const environments = Map.groupBy(consumers, ({ environmentId }) => environmentId);
   return {
-    counts,
-    total: consumers.length,
+    ...whereIsNewest(consumers.map(comparedOf)),
     groups: [...groups.values()]
       .map((members) => groupOf(members))
       .toSorted(
         (a, b) => urgency.indexOf(a.health) - urgency.indexOf(b.health) || b.consumers.length - a.consumers.length,
       ),
     clusters: [...clusters].map(([name, members]) => clusterOf(name, members)).toSorted(byName),
-    environments: new Map([...environments].map(([id, members]) => [id, countsOf(members)])),
+    environments: new Map([...environments].map(([id, members]) => [id, environmentOf(members)])),
   };
 }
 
@@ -61,10 +62,14 @@ export function reasonOf({ ready, reason, rollout }: Pick<ConsumerView, 'ready' 
   return ready && rollout !== null && !rollout.converged ? rollout.reason : reason;
 }
 
-function countsOf(consumers: readonly FleetConsumerView[]): HealthCounts {
-  const counts = { healthy: 0, progressing: 0, stalled: 0, suspended: 0 };
-  for (const { health } of consumers) counts[health] += 1;
-  return counts;
+function comparedOf(consumer: FleetConsumerView): ComparedConsumer {
+  const { environmentRevision: revision, environmentRevisionId: revisionId } = consumer;
+  return { consumer, newest: { revision, revisionId } };
+}
+
+function environmentOf(consumers: readonly FleetConsumerView[]): ReadEnvironment {
+  const revision = Math.max(...consumers.map(({ environmentRevision }) => environmentRevision));
+  return { ...whereIsNewest(consumers.map(comparedOf)), revision };
 }
 
 function groupOf(consumers: readonly FleetConsumerView[]): ReasonGroup {

@@ -66,7 +66,16 @@ function waitingViewOf({ isStale, clusterSeenAt, changedAt, keys, ...restore }: 
 
 function fleetViewOf(consumer: Consumer): FleetConsumerView {
   const { project, environment, environmentId, isEnvironmentDeleted } = consumer;
-  return { project, environment, environmentId, environmentDeleted: isEnvironmentDeleted, ...viewOf(consumer) };
+  const { environmentRevision, environmentRevisionId } = consumer;
+  return {
+    project,
+    environment,
+    environmentId,
+    environmentDeleted: isEnvironmentDeleted,
+    environmentRevision,
+    environmentRevisionId,
+    ...viewOf(consumer),
+  };
 }
 
 function viewOf(consumer: Consumer): ConsumerView {

@@ -66,6 +66,8 @@ describe('a report', () => {
       project: world.project.slug,
       environment: world.environment.slug,
       isEnvironmentDeleted: false,
+      environmentRevision: 1,
+      environmentRevisionId: ids.revisionId,
       cluster,
       clusterSeenAt: expect.any(Date),
       isStale: false,
@@ -323,6 +325,20 @@ describe('the list', () => {
 });
 
 describe('the fleet', () => {
+  test('has the newest revision of each environment, beside the one that a Secret holds', async () => {
+    const first = await calls.patch({ A: 'one' });
+    await store(report({ synced: first }));
+    const second = await calls.patch({ A: 'two' });
+    expect((await fleet()).consumers).toMatchObject([
+      {
+        health: 'healthy',
+        syncedRevision: first.revision,
+        environmentRevision: second.revision,
+        environmentRevisionId: second.revisionId,
+      },
+    ]);
+  });
+
   test('has the consumers of the whole organization and of no other', async () => {
     const foreign = await createWorldCalls(services);
     const { id } = await services.environments.create(await world.onProject(world.admin.caller, 'environment.create'), {

@@ -9,6 +9,8 @@ const consumer = (given: Partial<FleetConsumerView>): FleetConsumerView =>
     namespace: 'shop',
     environmentId: 'e1',
     environmentDeleted: false,
+    environmentRevision: 1,
+    environmentRevisionId: 'r1',
     ready: true,
     reason: 'Synced',
     ...given,

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { clustersOf, isBehind, shownRevision } from '../../../src/dashboard/text/consumers.ts';
+import { clustersOf, shownRevision } from '../../../src/dashboard/text/consumers.ts';
+import { isBehind } from '../../../src/dashboard/text/newest.ts';
 import type { ConsumerView } from '../../../src/wire/consumers.ts';
 
 const head = { revision: 7, revisionId: 'r7' };

@@ -12,6 +12,8 @@ function consumer(given: Partial<FleetConsumerView> = {}): FleetConsumerView {
     environment: 'production',
     environmentId: 'e1',
     environmentDeleted: false,
+    environmentRevision: 1,
+    environmentRevisionId: 'r1',
     cluster: 'c1',
     clusterSeenAt: '2026-01-01T00:00:00.000Z',
     stale: false,
@@ -27,7 +29,7 @@ function consumer(given: Partial<FleetConsumerView> = {}): FleetConsumerView {
     wantedRevision: 1,
     wantedRevisionId: null,
     syncedRevision: 1,
-    syncedRevisionId: null,
+    syncedRevisionId: 'r1',
     syncedAt: null,
     secretName: 'web',
     rollout: null,
@@ -47,7 +49,7 @@ const stuck = {
 
 describe('the summary of a fleet', () => {
   test('groups what is not healthy: first what a person must mend, the largest group first', () => {
-    const { counts, total, groups } = summarizeFleet([
+    const { counts, total, well, groups } = summarizeFleet([
       consumer(),
       consumer({ health: 'suspended', reason: 'Suspended' }),
       consumer({ health: 'progressing', reason: 'NotFound' }),
@@ -56,7 +58,8 @@ describe('the summary of a fleet', () => {
       consumer({ health: 'stalled', reason: 'NotFound', ready: false }),
     ]);
     expect(total).toBe(6);
-    expect(counts).toEqual({ healthy: 1, progressing: 1, stalled: 3, suspended: 1 });
+    expect(well).toBe(1);
+    expect(counts).toEqual({ stalled: 3, behind: 0, stale: 0, progressing: 1, suspended: 1 });
     expect(groups.map(({ health, reason, consumers }) => [health, reason, consumers.length])).toEqual([
       ['stalled', 'NotFound', 2],
       ['stalled', 'TooLarge', 1],
@@ -85,8 +88,18 @@ describe('the summary of a fleet', () => {
       { name: 'a', isStale: false, seenAt: '2026-01-01T00:00:00.000Z', consumers: 2 },
       { name: 'b', isStale: true, seenAt: null, consumers: 1 },
     ]);
-    expect(environments.get('e2')).toMatchObject({ stalled: 1, healthy: 0 });
-    expect(environments.get('e1')).toMatchObject({ stalled: 0, healthy: 2 });
+    expect(environments.get('e2')).toMatchObject({ total: 1, well: 0, counts: { stalled: 1, stale: 0 } });
+    expect(environments.get('e1')).toMatchObject({ total: 2, well: 1, counts: { stalled: 0, stale: 1 } });
+  });
+
+  test('compares each Secret with the newest revision of its own environment', () => {
+    const { counts, environments } = summarizeFleet([
+      consumer({ environmentRevision: 5, environmentRevisionId: 'r5' }),
+      consumer({ environmentId: 'e2' }),
+    ]);
+    expect(counts.behind).toBe(1);
+    expect(environments.get('e1')).toMatchObject({ revision: 5, well: 0, counts: { behind: 1 } });
+    expect(environments.get('e2')).toMatchObject({ revision: 1, well: 1, counts: { behind: 0 } });
   });
 });
 

@@ -1,7 +1,8 @@
 import { type ReactNode, useId, useState } from 'react';
 import { Button } from '../../parts/button.tsx';
 import { ClusterState } from '../../parts/cluster-state.tsx';
-import type { ClusterConsumers, Head } from '../../text/consumers.ts';
+import type { ClusterConsumers } from '../../text/consumers.ts';
+import type { Newest } from '../../text/newest.ts';
 import type { Place } from '../../text/place.ts';
 import { ConsumerRow } from './consumer-row.tsx';
 
@@ -11,11 +12,11 @@ export interface ClusterSectionProps {
   readonly cluster: ClusterConsumers;
   readonly place: Place;
   /** Undefined while it loads. */
-  readonly head: Head | undefined;
+  readonly newest: Newest | undefined;
 }
 
 /** What reads the environment in one cluster. */
-export function ClusterSection({ cluster, place, head }: ClusterSectionProps): ReactNode {
+export function ClusterSection({ cluster, place, newest }: ClusterSectionProps): ReactNode {
   const { name, seenAt, isStale, consumers } = cluster;
   const [all, setAll] = useState(false);
   const id = useId();
@@ -32,7 +33,12 @@ export function ClusterSection({ cluster, place, head }: ClusterSectionProps): R
       </header>
       <ul className="consumers">
         {shown.map((consumer) => (
-          <ConsumerRow key={`${consumer.uid} ${consumer.source ?? ''}`} consumer={consumer} place={place} head={head} />
+          <ConsumerRow
+            key={`${consumer.uid} ${consumer.source ?? ''}`}
+            consumer={consumer}
+            place={place}
+            newest={newest}
+          />
         ))}
       </ul>
       {shown.length === consumers.length ? undefined : (

@@ -5,8 +5,9 @@ import { dashboardPaths } from '../../../wire/dashboard-paths.ts';
 import { CopyCommand } from '../../parts/copy-command.tsx';
 import { Moment } from '../../parts/moment.tsx';
 import { Status } from '../../parts/status.tsx';
-import { type Head, isBehind, shownRevision } from '../../text/consumers.ts';
+import { shownRevision } from '../../text/consumers.ts';
 import { reasonOf } from '../../text/fleet-summary.ts';
+import { concernsOf, isBehind, type Newest } from '../../text/newest.ts';
 import type { Place } from '../../text/place.ts';
 import { helpfulCommand, meaningOf } from '../../text/reasons.ts';
 import { toneOf, wordOf } from '../overview/health.ts';
@@ -15,11 +16,11 @@ export interface ConsumerRowProps {
   readonly consumer: ConsumerView;
   readonly place: Place;
   /** Undefined while it loads. */
-  readonly head: Head | undefined;
+  readonly newest: Newest | undefined;
 }
 
 /** The way of the values: the SecretSync, its Secret, and the workloads that it follows. */
-export function ConsumerRow({ consumer, place, head }: ConsumerRowProps): ReactNode {
+export function ConsumerRow({ consumer, place, newest }: ConsumerRowProps): ReactNode {
   const { namespace, name, source, pinned, health, secretName, syncedAt } = consumer;
   const title = namespace === null ? name : `${namespace}/${name}`;
   return (
@@ -33,7 +34,7 @@ export function ConsumerRow({ consumer, place, head }: ConsumerRowProps): ReactN
         <Step name="Secret">
           <span className="mono">{secretName}</span>
           <span className="consumer-fact">
-            <Revision consumer={consumer} place={place} head={head} />
+            <Revision consumer={consumer} place={place} newest={newest} />
             {syncedAt === null ? undefined : (
               <>
                 {' '}
@@ -45,10 +46,25 @@ export function ConsumerRow({ consumer, place, head }: ConsumerRowProps): ReactN
         <Step name="Workloads">
           <Workloads consumer={consumer} />
         </Step>
-        <Status tone={toneOf(health)}>{wordOf(health)}</Status>
+        <States consumer={consumer} newest={newest} />
       </div>
       {health === 'healthy' ? undefined : <Fault consumer={consumer} title={title} />}
     </li>
+  );
+}
+
+/** Everything that keeps it from being well; green only if nothing does. */
+function States({ consumer, newest }: Pick<ConsumerRowProps, 'consumer' | 'newest'>): ReactNode {
+  const found = newest === undefined ? [] : concernsOf({ consumer, newest });
+  const states = found.length > 0 ? found : [consumer.health];
+  return (
+    <span className="statuses">
+      {states.map((state) => (
+        <Status key={state} tone={toneOf(state)}>
+          {wordOf(state)}
+        </Status>
+      ))}
+    </span>
   );
 }
 
@@ -61,10 +77,10 @@ function Step({ name, children }: { readonly name: string; readonly children: Re
   );
 }
 
-function Revision({ consumer, place, head }: ConsumerRowProps): ReactNode {
-  const text = shownRevision(consumer, head);
+function Revision({ consumer, place, newest }: ConsumerRowProps): ReactNode {
+  const text = shownRevision(consumer, newest);
   const { syncedRevision } = consumer;
-  const isOld = head !== undefined && isBehind(consumer, head);
+  const isOld = newest !== undefined && isBehind(consumer, newest);
   if (syncedRevision === null || syncedRevision === 0)
     return <span className={isOld ? 'consumer-old' : ''}>{text}</span>;
   const pathname = generatePath(dashboardPaths.history, { ...place });

@@ -4,7 +4,7 @@ import { dashboardPaths } from '../../../wire/dashboard-paths.ts';
 import { Notice } from '../../parts/notice.tsx';
 import { SavedNotice } from '../../parts/saved-notice.tsx';
 import type { Held } from '../../state/drafts.ts';
-import type { Outcome } from '../../text/commit.ts';
+import type { CommitOutcome } from '../../text/commit.ts';
 import { counted } from '../../text/counted.ts';
 import type { Place } from '../../text/place.ts';
 
@@ -33,7 +33,7 @@ function Lost({ outcome, place }: Pick<CommitNoticeProps, 'outcome' | 'place'>):
 }
 
 interface EndedProps extends Pick<CommitNoticeProps, 'place' | 'conflicts'> {
-  readonly outcome: Outcome;
+  readonly outcome: CommitOutcome;
 }
 
 function Ended({ outcome, place, conflicts }: EndedProps): ReactNode {

@@ -3,18 +3,19 @@ import { generatePath, Link } from 'react-router';
 import { dashboardPaths } from '../../../wire/dashboard-paths.ts';
 import type { ProjectPlaces } from '../../api/places.ts';
 import { Status } from '../../parts/status.tsx';
-import type { HealthCounts } from '../../text/fleet-summary.ts';
+import type { ReadEnvironment } from '../../text/fleet-summary.ts';
+import { concerns, type Whereabouts } from '../../text/newest.ts';
 import { toneOf } from './health.ts';
 
 export interface EnvironmentTableProps {
   readonly organization: string;
   readonly projects: readonly ProjectPlaces[];
   /** By the id of the environment; undefined while it loads. */
-  readonly health: ReadonlyMap<string, HealthCounts> | undefined;
+  readonly readers: ReadonlyMap<string, ReadEnvironment> | undefined;
 }
 
 /** The environments of an organization, with what reads each. */
-export function EnvironmentTable({ organization, projects, health }: EnvironmentTableProps): ReactNode {
+export function EnvironmentTable({ organization, projects, readers }: EnvironmentTableProps): ReactNode {
   return (
     <table className="table">
       <thead>
@@ -43,8 +44,8 @@ export function EnvironmentTable({ organization, projects, health }: Environment
                 </Link>
                 {environment.protected === true ? <span className="badge">Protected</span> : undefined}
               </th>
-              <td>{health === undefined ? undefined : <Readers counts={health.get(environment.id)} />}</td>
-              <td className="cell-number muted">{environment.revision}</td>
+              <td>{readers === undefined ? undefined : <Readers where={readers.get(environment.id)} />}</td>
+              <td className="cell-number muted">{readers?.get(environment.id)?.revision ?? environment.revision}</td>
             </tr>
           )),
         )}
@@ -53,19 +54,19 @@ export function EnvironmentTable({ organization, projects, health }: Environment
   );
 }
 
-const none: HealthCounts = { healthy: 0, progressing: 0, stalled: 0, suspended: 0 };
-const shown = ['stalled', 'progressing', 'suspended', 'healthy'] as const;
-
-function Readers({ counts = none }: { readonly counts: HealthCounts | undefined }): ReactNode {
-  const present = shown.filter((health) => counts[health] > 0);
-  if (present.length === 0) return <span className="muted">None</span>;
+function Readers({ where }: { readonly where: Whereabouts | undefined }): ReactNode {
+  if (where === undefined) return <span className="muted">None</span>;
+  const { well, counts } = where;
   return (
     <span className="statuses">
-      {present.map((health) => (
-        <Status key={health} tone={toneOf(health)}>
-          {counts[health]} {health}
-        </Status>
-      ))}
+      {concerns
+        .filter((concern) => counts[concern] > 0)
+        .map((concern) => (
+          <Status key={concern} tone={toneOf(concern)}>
+            {counts[concern]} {concern}
+          </Status>
+        ))}
+      {well === 0 ? undefined : <Status tone={toneOf('healthy')}>{well} healthy</Status>}
     </span>
   );
 }

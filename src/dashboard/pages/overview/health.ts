@@ -1,26 +1,31 @@
 import type { FleetConsumerView } from '../../../wire/consumers.ts';
 import type { Tone } from '../../parts/status.tsx';
+import type { Concern } from '../../text/newest.ts';
 
-type Health = FleetConsumerView['health'];
+type State = FleetConsumerView['health'] | Concern;
 
-const tones: Readonly<Record<Health, Tone>> = {
+const tones: Readonly<Record<State, Tone>> = {
   healthy: 'good',
   progressing: 'warn',
   stalled: 'danger',
   suspended: 'neutral',
+  behind: 'warn',
+  stale: 'warn',
 };
 
-const words: Readonly<Record<Health, string>> = {
+const words: Readonly<Record<State, string>> = {
   healthy: 'Healthy',
   progressing: 'In progress',
   stalled: 'Stalled',
   suspended: 'Suspended',
+  behind: 'Behind',
+  stale: 'Stale',
 };
 
-export function toneOf(health: Health): Tone {
-  return tones[health];
+export function toneOf(state: State): Tone {
+  return tones[state];
 }
 
-export function wordOf(health: Health): string {
-  return words[health];
+export function wordOf(state: State): string {
+  return words[state];
 }
