@@ -168,9 +168,7 @@ const status = z.strictObject({
   profile: z.string().nullable(),
   tokenSource: z.string().nullable().meta({ description: 'The setting that holds the token; null if there is none' }),
   identity: meView.nullable(),
-  folder: z
-    .strictObject({ path: z.string(), trust: z.enum(['trusted', 'untrusted', 'changed', 'foreign']) })
-    .nullable(),
+  folder: z.strictObject({ path: z.string(), trust: z.enum(['trusted', 'untrusted', 'changed']) }).nullable(),
   environment: z
     .strictObject({
       organization: z.string(),

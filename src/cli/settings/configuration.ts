@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { CliError, usageError } from '../cli-error.ts';
 import type { Environment } from './environment.ts';
 import { exitCodes } from '../exit-codes.ts';
@@ -7,12 +6,16 @@ import { TrustedFolders } from './trusted-folders.ts';
 import { storedToken } from './sign-ins.ts';
 import { type Profile, type UserFile, readUserFile } from './user-file.ts';
 import { fileFault } from './file-fault.ts';
+import { UnusableFile, readNamedFile } from './regular-file.ts';
 
 /** The address of a local server: without settings a token never leaves the machine. */
 const defaultUrl = 'http://127.0.0.1:8700';
 
+// A token with its line end, and far more.
+const maxTokenFileBytes = 64 * 1024;
+
 /** Whether the folder's file is used, and if not, why. */
-export type FolderTrust = 'trusted' | 'untrusted' | 'changed' | 'foreign';
+export type FolderTrust = 'trusted' | 'untrusted' | 'changed';
 
 export interface ConfigurationOptions {
   readonly environment: Environment;
@@ -46,7 +49,7 @@ export class Configuration {
 
   /** The folder's file, whether or not it is trusted: to be shown, and not to be followed. */
   get foundFolder(): FoundFolderFile | undefined {
-    this.#folder ??= { found: findFolderFile(this.#environment.workingDirectory) };
+    this.#folder ??= { found: findFolderFile(this.#environment.workingDirectory, this.#warn) };
     return this.#folder.found;
   }
 
@@ -59,7 +62,6 @@ export class Configuration {
 
   /** Whether this file is used. Throws CliError usage if KEYFRAME_TRUST_FOLDER or the list of trusted files is malformed. */
   trustOf(found: FoundFolderFile): FolderTrust {
-    if (found.isForeign) return 'foreign';
     if (isSet(this.#environment.trustsFolder, 'KEYFRAME_TRUST_FOLDER')) return 'trusted';
     const state = this.trustedFolders.stateOf(found);
     return state === 'unknown' ? 'untrusted' : state;
@@ -247,7 +249,6 @@ export class Configuration {
 
   #requireTrust(found: FoundFolderFile): void {
     const trust = this.trustOf(found);
-    if (trust === 'foreign') throw foreignFolder(found.file);
     if (trust !== 'trusted') throw untrustedFolder(found.file, trust === 'changed');
   }
 
@@ -278,12 +279,6 @@ function untrustedFolder(file: FolderFile, hasChanged: boolean): CliError {
       'If you expect that, trust it: keyframe trust (in CI: KEYFRAME_TRUST_FOLDER=1)',
       'Or name environment and server yourself: -o, -p, -e and --url',
     ],
-  });
-}
-
-function foreignFolder(file: FolderFile): CliError {
-  return new CliError(exitCodes.refused, `${file.path} belongs to another user, or its folder does, and is not used`, {
-    next: ['Name environment and server yourself: -o, -p, -e and --url'],
   });
 }
 
@@ -318,8 +313,9 @@ function serverUrl(text: string, source: string): string {
 
 function readTokenFile(path: string, source: string): string {
   try {
-    return readFileSync(path, 'utf8');
+    return readNamedFile(path, maxTokenFileBytes);
   } catch (error) {
+    if (error instanceof UnusableFile) throw usageError(`${source} names a file that ${error.message}`);
     throw usageError(`${source} names a file that cannot be read: ${fileFault(error)}`);
   }
 }

@@ -1,6 +1,7 @@
-import { closeSync, fstatSync, openSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { lstatSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { CliError, usageError } from '../cli-error.ts';
+import { UnusableFile, readRegularFile } from './regular-file.ts';
 
 /** `.keyframe.json` of a folder: the default environment of a folder. It contains no secret and belongs in version control. */
 export interface FolderFile {
@@ -16,8 +17,6 @@ export interface FoundFolderFile {
   readonly file: FolderFile;
   /** The exact text on disk. */
   readonly text: string;
-  /** It, or its folder, belongs to neither this user nor root. */
-  readonly isForeign: boolean;
 }
 
 export const folderFileName = '.keyframe.json';
@@ -25,12 +24,21 @@ export const folderFileName = '.keyframe.json';
 const maxBytes = 16 * 1024;
 const fields = ['url', 'organization', 'project', 'environment'] as const;
 
-/** The file of the folder, or of the nearest one above that has it. Throws CliError usage if it is malformed. */
-export function findFolderFile(directory: string): FoundFolderFile | undefined {
+/**
+ * The file of the folder, or of the nearest one above that has it. A file of another user is left out, whatever it is:
+ * otherwise that user could stop each command below its folder.
+ *
+ * @param warn gets a line for each file that is left out
+ * @throws CliError usage if it is malformed
+ */
+export function findFolderFile(
+  directory: string,
+  warn: (line: string) => void = () => undefined,
+): FoundFolderFile | undefined {
   for (let folder = directory; ; folder = dirname(folder)) {
     const path = join(folder, folderFileName);
-    const found = readIfThere(path);
-    if (found !== undefined) return { ...found, file: parse(path, found.text) };
+    const text = readIfOwn(path, warn);
+    if (text !== undefined) return { text, file: parse(path, text) };
     if (dirname(folder) === folder) return undefined;
   }
 }
@@ -61,31 +69,23 @@ export function writeFolderFile(
 
 const elsewhere = 'A folder file counts only in your own folders: name the environment with -o, -p and -e instead';
 
-function readIfThere(path: string): Omit<FoundFolderFile, 'file'> | undefined {
-  let file: number;
+/** The text of a file of this user or of root; undefined if there is none. Throws CliError usage if it cannot be read. */
+function readIfOwn(path: string, warn: (line: string) => void): string | undefined {
   try {
-    file = openSync(path, 'r');
+    // Before it is opened, and so before a link of another user is followed or a device of theirs notices.
+    const isOfOthers = [lstatSync(path), statSync(dirname(path))].some(({ uid }) => isOfAnotherUser(uid));
+    const read = isOfOthers ? undefined : readRegularFile(path, { maxBytes, followsLinks: false });
+    // The path may name another file since.
+    if (read !== undefined && !isOfAnotherUser(read.status.uid)) return read.text;
+    warn(`${path} belongs to another user, or its folder does, and is not used`);
+    return undefined;
   } catch (error) {
-    return nothingOrFault(path, error);
+    if (error instanceof UnusableFile) throw usageError(`${path} ${error.message}`);
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+    if (code === 'ELOOP') throw usageError(`${path} is a symbolic link`, 'Replace it by the file itself');
+    throw usageError(`${path} cannot be read (${String(code)})`);
   }
-  try {
-    // Of the open file, so that it is the file that is read.
-    const { size, uid } = fstatSync(file);
-    if (size > maxBytes) throw usageError(`${path} is longer than ${maxBytes} bytes`);
-    const isForeign = isOfAnotherUser(uid) || isOfAnotherUser(statSync(dirname(path)).uid);
-    return { text: readFileSync(file, 'utf8'), isForeign };
-  } catch (error) {
-    if (error instanceof CliError) throw error;
-    return nothingOrFault(path, error);
-  } finally {
-    closeSync(file);
-  }
-}
-
-function nothingOrFault(path: string, error: unknown): undefined {
-  const { code } = error as NodeJS.ErrnoException;
-  if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
-  throw usageError(`${path} cannot be read (${String(code)})`);
 }
 
 /** Root is no other user: it can replace this command itself. Windows has no such numbers. */

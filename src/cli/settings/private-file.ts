@@ -1,6 +1,6 @@
-import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { usageError } from '../cli-error.ts';
+import { CliError, usageError } from '../cli-error.ts';
 
 const ownerOnly = 0o600;
 
@@ -27,12 +27,57 @@ export function writePrivateFile(path: string, text: string): void {
   }
 }
 
+/** More than any file of the user's settings needs. */
+export const maxOwnFileBytes = 16 * 1024 * 1024;
+// The work under a lock takes milliseconds, so a lock that is older belongs to a process that was killed.
+const maxLockAgeMs = 5_000;
+const lockPauseMs = 20;
+
 /** Writes a file of the user's settings, and its folder if there is none yet, for their owner alone. Throws CliError usage. */
 export function writeOwnFile(path: string, text: string): void {
+  inOwnFolder(path, () => writePrivateFile(path, text));
+}
+
+/** As `writeOwnFile`, with a text that is made from the present one while no other process changes it. */
+export function changeOwnFile(path: string, text: () => string): void {
+  inOwnFolder(path, () => {
+    const lock = `${path}.lock`;
+    takeLock(lock);
+    try {
+      writePrivateFile(path, text());
+    } finally {
+      rmSync(lock, { force: true });
+    }
+  });
+}
+
+function inOwnFolder(path: string, write: () => void): void {
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    writePrivateFile(path, text);
+    write();
   } catch (error) {
+    if (error instanceof CliError) throw error;
     throw usageError(`${path} cannot be written (${String((error as NodeJS.ErrnoException).code)})`);
   }
+}
+
+function takeLock(lock: string): void {
+  for (; !hasTaken(lock); pause(lockPauseMs)) {
+    const { mtimeMs = Date.now() } = statSync(lock, { throwIfNoEntry: false }) ?? {};
+    if (Math.abs(Date.now() - mtimeMs) > maxLockAgeMs) rmSync(lock, { force: true });
+  }
+}
+
+function hasTaken(lock: string): boolean {
+  try {
+    closeSync(openSync(lock, 'wx', ownerOnly));
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+function pause(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }

@@ -1,6 +1,7 @@
-import { chmodSync, closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
+import { chmodSync } from 'node:fs';
 import { usageError } from '../cli-error.ts';
-import { writeOwnFile } from './private-file.ts';
+import { maxOwnFileBytes, writeOwnFile } from './private-file.ts';
+import { type RegularFile, UnusableFile, readRegularFile } from './regular-file.ts';
 
 /** A named sign-in. */
 export interface Profile {
@@ -69,23 +70,21 @@ export function writeUserFile(path: string, content: UserFile): void {
 const renewal = 'Remove the file and sign in again: keyframe login';
 
 function readGuarded(path: string, warn: ((line: string) => void) | undefined): string | undefined {
-  let file: number;
+  const read = readIfThere(path);
+  if (read === undefined) return undefined;
+  const mode = read.status.mode & 0o777;
+  if (process.platform !== 'win32' && (mode & 0o077) !== 0) repair(path, mode, warn);
+  return read.text;
+}
+
+function readIfThere(path: string): RegularFile | undefined {
   try {
-    file = openSync(path, 'r');
+    return readRegularFile(path, { maxBytes: maxOwnFileBytes, followsLinks: true });
   } catch (error) {
+    if (error instanceof UnusableFile) throw usageError(`${path} ${error.message}`, renewal);
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
     throw usageError(`${path} cannot be read (${String(code)})`);
-  }
-  try {
-    // Of the open file, so that it is the file that is read.
-    const status = fstatSync(file);
-    if (!status.isFile()) throw usageError(`${path} is not a file`, renewal);
-    const mode = status.mode & 0o777;
-    if (process.platform !== 'win32' && (mode & 0o077) !== 0) repair(path, mode, warn);
-    return readFileSync(file, 'utf8');
-  } finally {
-    closeSync(file);
   }
 }
 

@@ -1,4 +1,15 @@
-import { chownSync, existsSync, lchownSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import {
+  chownSync,
+  existsSync,
+  lchownSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { type CliFolder, type CliSite, withCliSite } from '../../support/cli/cli-site.ts';
@@ -135,12 +146,30 @@ asRoot("another user's folder file", () => {
     give();
     for (const env of [{}, { KEYFRAME_TRUST_FOLDER: '1' }]) {
       const { code, stderr } = await folder.run(program, { env });
-      expect(code).toBe(7);
+      expect(code).toBe(2);
+      expect(stderr.match(/is not used/g)).toHaveLength(1);
       expect(stderr).toContain('belongs to another user, or its folder does, and is not used');
+      expect(stderr).toContain('there is no .keyframe.json in this directory or above');
     }
     expect((await folder.run(['trust'])).code).toBe(2);
     expect(existsSync(trustFile())).toBe(false);
     expect((await folder.run(['list', ...scopeFlags()])).code).toBe(0);
+  });
+
+  test.each([
+    ['a pipe', (path: string): unknown => execFileSync('mkfifo', [path])],
+    ['a link to a device without an end', (path: string): void => symlinkSync('/dev/zero', path)],
+    ['malformed', (path: string): void => writeFileSync(path, '{')],
+    ['huge', (path: string): void => writeFileSync(path, ' '.repeat(20_000))],
+  ])('that is %s hinders no command below it', async (_, make) => {
+    await folder.output(['trust']);
+    mkdirSync(folder.pathOf('below/here'), { recursive: true });
+    const path = folder.pathOf('below/.keyframe.json');
+    make(path);
+    lchownSync(path, 65_534, 65_534);
+    const { code, stdout, stderr } = await folder.run(program, { folder: 'below/here' });
+    expect({ code, stdout }).toEqual({ code: 0, stdout: 'ran hunter2\n' });
+    expect(stderr).toBe(`warning: ${path} belongs to another user, or its folder does, and is not used\n`);
   });
 
   test('is not written by init into a folder of that user', async () => {

@@ -1,4 +1,5 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
@@ -10,6 +11,19 @@ beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'keyframe-folder-'));
 });
 afterEach(() => rmSync(folder, { recursive: true }));
+
+const path = (): string => join(folder, '.keyframe.json');
+
+test.each([
+  ['a pipe without a writer', (): unknown => execFileSync('mkfifo', [path()]), 'is not a file'],
+  ['a folder', (): void => mkdirSync(path()), 'is not a file'],
+  ['a link to a device without an end', (): void => symlinkSync('/dev/zero', path()), 'is a symbolic link'],
+  ['a link to a file', (): void => symlinkSync('/etc/passwd', path()), 'is a symbolic link'],
+  ['too long', (): void => writeFileSync(path(), ' '.repeat(16 * 1024 + 1)), 'is longer than 16384 bytes'],
+])('a file of the user that is %s is refused', (_, make, message) => {
+  make();
+  expect(() => findFolderFile(folder)).toThrow(`${path()} ${message}`);
+});
 
 const read = (text: string): unknown => {
   writeFileSync(join(folder, '.keyframe.json'), text);

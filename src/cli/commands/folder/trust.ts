@@ -22,7 +22,7 @@ export const trustCommand = defineCommand({
         'Write one: keyframe init -o <organization> -p <project> -e <environment>',
       );
     }
-    const { file, text, isForeign } = found;
+    const { file, text } = found;
     const { path, ...content } = file;
     if (options.isWithdrawn) {
       const wasTrusted = configuration.trustedFolders.forget(path);
@@ -30,7 +30,6 @@ export const trustCommand = defineCommand({
       const sentence = wasTrusted ? `${path} is trusted no longer.` : `${path} was not trusted.`;
       return await printer.done({ value, sentence, name: path });
     }
-    if (isForeign) throw usageError(`${path} belongs to another user, or its folder does, and is never used`);
     configuration.trustedFolders.trust(path, text);
     await printer.object({
       value: { path, isTrusted: true, ...content } satisfies FolderOutput,

@@ -154,7 +154,6 @@ const trustWords = {
   trusted: 'trusted',
   untrusted: 'not trusted',
   changed: 'changed since you trusted it',
-  foreign: 'of another user, never used',
 } as const;
 
 function fieldsOf({
