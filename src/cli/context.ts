@@ -48,13 +48,14 @@ export function createContext({ streams, environment, flags, ...rest }: ContextO
     },
     confirm: async (question) => {
       if (isConfirmed) return;
-      const answer = await askOrRefuse(io, `${question} [y/N]`);
-      if (!/^y(?:es)?$/i.test(answer)) throw refused();
+      requireTerminal(io, question);
+      if (!(await io.askYes(question))) throw refused();
     },
     confirmByTyping: async (question, word) => {
       if (isConfirmed) return;
-      const answer = await askOrRefuse(io, `${question} Type ${word} to continue:`);
-      if (answer !== word) throw refused();
+      requireTerminal(io, question);
+      const answer = await io.ask(`${question} Type ${word} to continue:`);
+      if (answer?.trim() !== word) throw refused();
     },
     showsValues: ({ reveal }) => reveal || !io.isOutputTerminal,
     ...rest,
@@ -67,13 +68,6 @@ function requireTerminal(io: Io, question: string): void {
   throw new CliError(exitCodes.refused, `this must be confirmed, and there is no terminal to ask at: ${question}`, {
     next: ['To continue without confirmation, add --yes'],
   });
-}
-
-async function askOrRefuse(io: Io, question: string): Promise<string> {
-  requireTerminal(io, question);
-  const answer = await io.ask(question);
-  if (answer === undefined) throw refused();
-  return answer.trim();
 }
 
 function refused(): CliError {

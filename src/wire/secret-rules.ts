@@ -4,4 +4,5 @@
  */
 export { validateSecretKey, validateSecretKeyPrefix, validateSecretValue } from '../domain/names.ts';
 export { charsetNames, defaultGeneration } from '../domain/generated-values.ts';
+export { globTest, validateKeyGlob } from '../domain/key-globs.ts';
 export { limits } from '../domain/limits.ts';

@@ -102,6 +102,7 @@ const folder = z.strictObject({
   organization: z.string().exactOptional(),
   project: z.string().exactOptional(),
   environment: z.string().exactOptional(),
+  variables: keys.exactOptional().meta({ description: 'The variables that programs get' }),
 });
 
 const session = z.strictObject({

@@ -268,8 +268,11 @@ export class Configuration {
 }
 
 /** The content of a folder's file, on one line. */
-export function shownFolder({ url, organization = '-', project = '-', environment = '-' }: FolderFile): string {
-  return `environment ${organization}/${project}/${environment}${url === undefined ? '' : `, server ${url}`}`;
+export function shownFolder(file: FolderFile): string {
+  const { url, organization = '-', project = '-', environment = '-', variables } = file;
+  const server = url === undefined ? '' : `, server ${url}`;
+  const list = variables === undefined ? '' : `, variables ${variables.join(' ')}`;
+  return `environment ${organization}/${project}/${environment}${server}${list}`;
 }
 
 function untrustedFolder(file: FolderFile, hasChanged: boolean): CliError {

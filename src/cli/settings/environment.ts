@@ -11,8 +11,12 @@ export interface Environment {
   readonly userFile: string;
   /** The folder files that the user trusts; it need not be there either. */
   readonly trustFile: string;
+  /** The names of the variables that programs got; it need not be there either. */
+  readonly variablesFile: string;
   /** KEYFRAME_TRUST_FOLDER, as it is set. */
   readonly trustsFolder: string | undefined;
+  /** KEYFRAME_RUN_VARIABLES: the variables that a program gets. */
+  readonly runVariables: string | undefined;
   /** KEYFRAME_INSECURE_HTTP, as it is set. */
   readonly insecureHttp: string | undefined;
   /** VISUAL, else EDITOR, else vi: a line of the shell. */
@@ -41,6 +45,8 @@ export function readEnvironment(
     profile: value('KEYFRAME_PROFILE'),
     userFile: join(configHome, 'keyframe', 'config.json'),
     trustFile: join(configHome, 'keyframe', 'trusted-folders.json'),
+    variablesFile: join(configHome, 'keyframe', 'known-variables.json'),
+    runVariables: value('KEYFRAME_RUN_VARIABLES'),
     trustsFolder: value('KEYFRAME_TRUST_FOLDER'),
     insecureHttp: value('KEYFRAME_INSECURE_HTTP'),
     editor: value('VISUAL') ?? value('EDITOR') ?? 'vi',

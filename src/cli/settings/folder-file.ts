@@ -2,6 +2,7 @@ import { lstatSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { CliError, usageError } from '../cli-error.ts';
 import { UnusableFile, readRegularFile } from './regular-file.ts';
+import { faultOfVariableList } from './variable-list.ts';
 
 /** `.keyframe.json` of a folder: the default environment of a folder. It contains no secret and belongs in version control. */
 export interface FolderFile {
@@ -10,6 +11,8 @@ export interface FolderFile {
   readonly organization?: string;
   readonly project?: string;
   readonly environment?: string;
+  /** The variables that a program gets: names, or patterns with `*`. */
+  readonly variables?: string[];
 }
 
 /** A folder file with what decides whether it is trusted. */
@@ -20,9 +23,10 @@ export interface FoundFolderFile {
 }
 
 export const folderFileName = '.keyframe.json';
-// Four short texts.
+// Four short texts and a list of names.
 const maxBytes = 16 * 1024;
-const fields = ['url', 'organization', 'project', 'environment'] as const;
+const textFields = ['url', 'organization', 'project', 'environment'] as const;
+const fields = [...textFields, 'variables'] as const;
 
 /**
  * The file of the folder, or of the nearest one above that has it. A file of another user is left out, whatever it is:
@@ -105,12 +109,20 @@ function parse(path: string, text: string): FolderFile {
     if (!(fields as readonly string[]).includes(name)) {
       throw usageError(`${path}: ${name} is not one of its fields, which are ${fields.join(', ')}`);
     }
-    if (typeof value !== 'string' || value === '') throw usageError(`${path}: ${name} must be a text`);
+    if (name === 'variables') requireVariableList(path, value);
+    else if (typeof value !== 'string' || value === '') throw usageError(`${path}: ${name} must be a text`);
   }
   // JSON.parse takes the last one, and a reader of the file may see only the first.
   const repeated = repeatedName(text);
   if (repeated !== undefined) throw usageError(`${path}: ${repeated} occurs twice; keep one of them`);
   return { ...content, path };
+}
+
+function requireVariableList(path: string, value: unknown): void {
+  const isList = Array.isArray(value) && value.length > 0 && value.every((name) => typeof name === 'string');
+  if (!isList) throw usageError(`${path}: variables must be a list of names`, 'Without a list, leave the field out');
+  const fault = faultOfVariableList(value);
+  if (fault !== undefined) throw usageError(`${path}: variables ${fault}`);
 }
 
 /** A name that occurs twice in the text of a JSON object, whose names are the strings before a colon. */

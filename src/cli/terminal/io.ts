@@ -96,6 +96,12 @@ export class Io {
     return await askLine(question, { isHidden: false });
   }
 
+  /** Asks at the terminal; anything but `y` and `yes` is no. */
+  async askYes(question: string): Promise<boolean> {
+    const answer = (await this.ask(`${question} [y/N]`)) ?? '';
+    return /^y(?:es)?$/i.test(answer.trim());
+  }
+
   /** As `ask`, without showing what is typed. */
   async askHidden(question: string): Promise<string | undefined> {
     const { askLine } = await import('./ask.ts');

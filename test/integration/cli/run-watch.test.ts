@@ -37,7 +37,7 @@ async function endOf(running: RunningCommand): Promise<number | null> {
 
 describe('run --watch', () => {
   test('starts the program again with new values, and says which keys changed', async () => {
-    const running = folder.start(program());
+    const running = folder.start(program('', '--allow-new'));
     await running.shows('A is first.');
     await folder.patch({ set: { A: 'hunter2', B: 'b' } });
     await running.shows(`Restarting: ${folder.place} is at revision 2 (~A +B)`);
@@ -46,6 +46,19 @@ describe('run --watch', () => {
     await running.shows('A is undefined.');
     expect(await endOf(running)).toBe(143);
     expect((await running.ended).stderr).not.toContain('hunter2');
+  });
+
+  test('leaves out a variable that is new since the start, with a warning', async () => {
+    const running = folder.start(program("console.log('B is ' + process.env.B)"));
+    await running.shows('A is first.');
+    await folder.patch({ set: { B: 'hunter2' } });
+    await running.shows('warning: left out, because the program was started without it: B');
+    expect(await startsOf(running)).toBe(1);
+    await folder.patch({ set: { A: 'second' } });
+    await running.shows('A is second.');
+    expect(await endOf(running)).toBe(143);
+    expect(running.shown).not.toContain('B is hunter2');
+    expect((await running.ended).stderr.match(/left out/g)).toHaveLength(1);
   });
 
   test('a burst of changes is one restart, and a change of nothing is none', async () => {
@@ -131,7 +144,7 @@ describe('run --watch', () => {
   });
 
   test('values that cannot be read or used are a warning, and the program keeps its own', async () => {
-    const running = folder.start(program());
+    const running = folder.start(program('', '--allow-new'));
     await running.shows('A is first.');
     await folder.patch({ set: { NODE_OPTIONS: '--no-warnings', A: 'second' } });
     await running.shows('warning: revision 2 is left out: NODE_OPTIONS is a variable by which a value can run code');

@@ -25,6 +25,20 @@ test.each([
   expect(() => findFolderFile(folder)).toThrow(`${path()} ${message}`);
 });
 
+test('variables are names and globs', () => {
+  const variables = ['DATABASE_URL', 'AWS_*', 'a.b-?'];
+  expect(read(JSON.stringify({ variables }))).toEqual({ variables, path: path() });
+});
+
+test.each([
+  ['no name', [], 'variables must be a list of names'],
+  ['a text', 'DATABASE_URL', 'variables must be a list of names'],
+  ['a number', [1], 'variables must be a list of names'],
+  ['a value', ['A', 'B=hunter2'], 'variables has no name of a variable at place 2'],
+])('variables with %s are refused', (_, variables, message) => {
+  expect(() => read(JSON.stringify({ variables }))).toThrow(`${path()}: ${message}`);
+});
+
 const read = (text: string): unknown => {
   writeFileSync(join(folder, '.keyframe.json'), text);
   return findFolderFile(folder)?.file;

@@ -2,7 +2,7 @@ import type { EnvironmentView } from '../../../wire/tenancy.ts';
 import { apiPath } from '../../../client/api-client.ts';
 import { defineCommand } from '../../command.ts';
 import type { Configuration } from '../../settings/configuration.ts';
-import { folderFileName, writeFolderFile } from '../../settings/folder-file.ts';
+import { type FolderFile, folderFileName, writeFolderFile } from '../../settings/folder-file.ts';
 import { scopeOptions } from '../../options.ts';
 import type { FolderOutput } from '../../output/shapes.ts';
 
@@ -19,9 +19,15 @@ export const initCommand = defineCommand({
     const { organization, project, environment } = context.scope(options);
     await context.api().get<EnvironmentView>(apiPath`/environments/${organization}/${project}/${environment}`);
     const { configuration } = context;
-    const url = configuration.flagUrl ?? storedUrl(configuration);
-    const place = { organization, project, environment };
-    const content = { ...(url === undefined ? {} : { url }), ...place };
+    const { url: storedUrl, variables } = kept(configuration);
+    const url = configuration.flagUrl ?? storedUrl;
+    const content = {
+      ...(url === undefined ? {} : { url }),
+      organization,
+      project,
+      environment,
+      ...(variables === undefined ? {} : { variables }),
+    };
     const { path, text } = writeFolderFile(context.environment.workingDirectory, content);
     configuration.trustedFolders.trust(path, text);
     await context.printer.object({
@@ -35,7 +41,8 @@ export const initCommand = defineCommand({
   },
 });
 
-/** The address in the present file, which is kept. Throws CliError refused if the user does not trust the file. */
-function storedUrl(configuration: Configuration): string | undefined {
-  return configuration.foundFolder?.file.url === undefined ? undefined : configuration.folder?.url;
+/** What the new file takes from the present one. Throws CliError refused if the user does not trust the file. */
+function kept(configuration: Configuration): Pick<FolderFile, 'url' | 'variables'> {
+  const { url, variables } = configuration.foundFolder?.file ?? {};
+  return (url ?? variables) === undefined ? {} : (configuration.folder ?? {});
 }

@@ -8,7 +8,7 @@ import type { FolderOutput } from '../../output/shapes.ts';
 /** `trust`. */
 export const trustCommand = defineCommand({
   summary: 'Trust the .keyframe.json of this directory in its current state',
-  description: `${folderFileName} sets the default environment, and optionally the server, of a directory. A file that came with a cloned repository is used only after you trust it, and again after each change. Files that keyframe init writes are trusted. In CI, KEYFRAME_TRUST_FOLDER=1 trusts the file of the checkout. A file that belongs to another user, or is in the directory of another user, is never used.`,
+  description: `${folderFileName} sets the default environment of a directory, and optionally the server and the variables that programs get. A file that came with a cloned repository is used only after you trust it, and again after each change. Files that keyframe init writes are trusted. In CI, KEYFRAME_TRUST_FOLDER=1 trusts the file of the checkout. A file that belongs to another user, or is in the directory of another user, is never used.`,
   options: { isWithdrawn: flag('--withdraw', 'Withdraw the trust') },
   examples: [
     { line: 'trust', note: 'After reading the file' },

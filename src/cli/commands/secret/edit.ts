@@ -18,6 +18,7 @@ import {
   isEmptyPlan,
   printEmptyPlan,
   printWrittenPlan,
+  warnOfNewLoaderVariables,
   writeFilePlan,
 } from './file-plan.ts';
 import { type SecretFile, decoded, shownWarning } from './secret-file.ts';
@@ -114,6 +115,7 @@ async function editAndApply(
     return await printEmptyPlan(context, plan, warnings);
   }
   for (const warning of warnings) context.io.warn(shownWarning(warning));
+  warnOfNewLoaderVariables(context, plan, wanted);
   await confirmFilePlan(context, scope, { plan, source: 'your draft', noteOf: noteOf(session) });
   // The server may have made the change when a signal comes.
   signals.beforeEnd = () => noteKept(context, session);

@@ -6,6 +6,8 @@ import type { Scope } from '../../settings/scope.ts';
 import { type Difference, differenceOf } from './difference.ts';
 import type { Revision } from './expected-state.ts';
 import type { SecretFile } from './secret-file.ts';
+import { rememberWritten } from './handed-variables.ts';
+import { warnOfLoaderVariables } from './loader-refusal.ts';
 import { counted, patchSecrets, shownScope } from './secrets-api.ts';
 import { changeLines, notePlan } from './shown-plan.ts';
 
@@ -67,6 +69,11 @@ interface ShownPlan {
   readonly noteOf?: (key: string) => string;
 }
 
+/** Warns of new secrets that readers cannot use as variables without a flag. */
+export function warnOfNewLoaderVariables(context: CommandContext, { added }: FilePlan, wanted: SecretTable): void {
+  warnOfLoaderVariables(context, new Map(added.map((key) => [key, wanted.get(key) ?? ''])));
+}
+
 /** Shows the plan and asks for confirmation. Throws CliError refused. */
 export async function confirmFilePlan(
   context: CommandContext,
@@ -90,13 +97,15 @@ export async function writeFilePlan(
   { plan, wanted, comment }: PlannedWrite,
 ): Promise<SecretPatchView> {
   const keys = new Set([...plan.added, ...plan.changed]);
-  return await patchSecrets(context.api(), scope, {
+  const answer = await patchSecrets(context.api(), scope, {
     set: new Map([...wanted].filter(([key]) => keys.has(key))),
     delete: plan.removed,
     comment,
     expectedRevision: plan.revisionId,
     skipUnchanged: true,
   });
+  rememberWritten(context, scope, [...keys]);
+  return answer;
 }
 
 interface WrittenPlan {

@@ -27,6 +27,10 @@ export const loaderVariableGroups: readonly LoaderVariableGroup[] = [
     ].flatMap(words),
   },
   {
+    title: 'Names with a usual ending',
+    names: words('*_CMD *_COMMAND *_EDITOR *_PAGER *_SHELL *_EXECUTABLE *_MIRROR *_DOWNLOAD_*'),
+  },
+  {
     title: 'The dynamic loader and the C library',
     names: [
       'LD_PRELOAD* LD_LIBRARY_PATH* LD_AUDIT* LD_CONFIG* LD_DEBUG* LD_PROFILE* LD_ORIGIN_PATH LD_RUN_PATH',
@@ -54,7 +58,7 @@ export const loaderVariableGroups: readonly LoaderVariableGroup[] = [
     names: [
       'NODE_OPTIONS NODE_PATH NODE_REPL_EXTERNAL_MODULE NODE_COMPILE_CACHE ELECTRON_RUN_AS_NODE TS_NODE_*',
       'BUN_OPTIONS BUN_INSPECT* DENO_DIR npm_config_* YARN_RC_FILENAME YARN_YARN_PATH YARN_PLUGINS',
-      'YARN_NPM_REGISTRY_SERVER COREPACK_HOME COREPACK_ROOT COREPACK_NPM_REGISTRY PNPM_HOME NVM_DIR',
+      'yarn_* YARN_NPM_REGISTRY_SERVER COREPACK_HOME COREPACK_ROOT COREPACK_NPM_REGISTRY PNPM_HOME NVM_DIR',
       'VOLTA_HOME pnpm_config_* npm_execpath npm_node_execpath NODE_GYP_FORCE_PYTHON YARN_REGISTRY',
       'ESBUILD_BINARY_PATH PUPPETEER_EXECUTABLE_PATH PLAYWRIGHT_NODEJS_PATH CYPRESS_RUN_BINARY CHROME_BIN',
       'CHROME_PATH ELECTRON_OVERRIDE_DIST_PATH PRISMA_QUERY_ENGINE_* PRISMA_SCHEMA_ENGINE_* PRISMA_ENGINES_MIRROR',
@@ -109,6 +113,9 @@ export const loaderVariableGroups: readonly LoaderVariableGroup[] = [
       'RUSTUP_TOOLCHAIN RUSTUP_DIST_SERVER CARGO CARGO_HOME CARGO_BUILD_* CARGO_TARGET_* CARGO_ALIAS_*',
       'CARGO_SOURCE_* CARGO_ENCODED_* CARGO_CREDENTIAL_ALIAS_* CARGO_REGISTR*_CREDENTIAL_PROVIDER*',
       'CARGO_UNSTABLE_* CCACHE_* SCONSFLAGS BAZELISK_* BAZEL_SH NVCC_PREPEND_FLAGS NVCC_APPEND_FLAGS',
+      'RM OBJC F77 M2C PC CO GET LEX YACC LINT MAKE MAKEINFO MAKE_COMMAND TEX TEXI2DVI WEAVE CWEAVE TANGLE CTANGLE',
+      'ARFLAGS ASFLAGS COFLAGS FFLAGS F77FLAGS GFLAGS LFLAGS LINTFLAGS PFLAGS RFLAGS YFLAGS LOADLIBES OUTPUT_OPTION',
+      'COMPILE.* LINK.* PREPROCESS.* LEX.* YACC.* LINT.*',
       'DEVELOPER_DIR NIX_PATH NIX_CONFIG NIX_CONF_DIR NIX_USER_CONF_FILES NIX_BUILD_SHELL HOMEBREW_*_PATH',
       'HOMEBREW_*_REMOTE HOMEBREW_*_DOMAIN',
     ].flatMap(words),
@@ -149,7 +156,9 @@ export const loaderVariableGroups: readonly LoaderVariableGroup[] = [
   },
   {
     title: 'This command itself',
-    names: ['KEYFRAME_URL KEYFRAME_PROFILE KEYFRAME_TRUST_FOLDER KEYFRAME_INSECURE_HTTP'].flatMap(words),
+    names: [
+      'KEYFRAME_URL KEYFRAME_PROFILE KEYFRAME_TRUST_FOLDER KEYFRAME_INSECURE_HTTP KEYFRAME_RUN_VARIABLES',
+    ].flatMap(words),
   },
 ];
 
@@ -178,5 +187,5 @@ function isLoaderVariable(key: string): boolean {
 /** npm and pnpm read their variables in any case, and Windows all variables. */
 function patternOf(name: string): RegExp {
   const ignoresCase = /^p?npm_config_\*$/.test(name) || process.platform === 'win32';
-  return new RegExp(`^${name.replaceAll('*', '.*')}$`, ignoresCase ? 'i' : '');
+  return new RegExp(`^${name.replaceAll('.', '\\.').replaceAll('*', '.*')}$`, ignoresCase ? 'i' : '');
 }

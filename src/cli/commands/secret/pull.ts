@@ -8,14 +8,15 @@ import { fileFault } from '../../settings/file-fault.ts';
 import { writePrivateFile } from '../../settings/private-file.ts';
 import { printHidden, printValues, warnOfShells } from './formatted-output.ts';
 import { printSecretList } from './list.ts';
-import { loaderOption, requireNoLoaderVariables } from './loader-refusal.ts';
+import { HandedVariables, variableOptions } from './handed-variables.ts';
+import { requireNoLoaderVariables } from './loader-refusal.ts';
 import { type WritableFormat, formatOfName, writableFormats, writeSecrets } from './secret-file.ts';
 import { counted, destroyedKeys, readSecrets, shownScope, tableOf } from './secrets-api.ts';
 
 export const pullCommand = defineCommand({
   summary: 'Read all secrets of an environment in one of several formats',
   description:
-    'On a terminal values are hidden unless you add --reveal. docs/cli-files.md describes the formats. The formats shell and env are loaded as variables, so keys through which a value can run code, such as PATH or NODE_OPTIONS, are refused unless you add --allow-loader-variables.',
+    'On a terminal values are hidden unless you add --reveal. docs/cli-files.md describes the formats. The formats shell and env are loaded as variables, so keys through which a value can run code, such as PATH or NODE_OPTIONS, are refused unless you add --allow-loader-variables. The format shell is meant for eval: as in keyframe run, new variables need your yes or --allow-new, and a list can name the variables.',
   options: {
     ...scopeOptions,
     format: choice(
@@ -31,7 +32,7 @@ export const pullCommand = defineCommand({
     ),
     name: text('--name <name>', "Name of the Secret for --format k8s-secret (default: the environment's slug)"),
     namespace: text('--namespace <namespace>', 'Namespace of the Secret for --format k8s-secret'),
-    ...loaderOption,
+    ...variableOptions,
     ...revealOption,
   },
   examples: [
@@ -44,21 +45,22 @@ export const pullCommand = defineCommand({
     const { file, revision } = options;
     const format = formatOf(options);
     requireFitting(context, options, format);
+    requireFittingVariables(options, format);
     const scope = context.scope(options);
     const api = context.api();
     const list = await readSecrets(api, scope, revision, options);
     if (options.skipDestroyed) warnOfDestroyed(context, await destroyedKeys(api, scope, list));
     if (context.printer.format !== 'table') return await printAnswer(context, list, options);
     const names = { name: options.name ?? scope.environment, namespace: options.namespace };
-    const secrets = tableOf(list);
-    const written = await writeSecrets(secrets, format, names);
     const isPrinted = file === undefined;
-    if (isPrinted && !context.showsValues(options)) return printHidden(context, secrets.keys(), hiddenHint);
+    const isHidden = isPrinted && !context.showsValues(options);
+    const handed = format === 'shell' && !isHidden ? new HandedVariables(context, scope, options) : undefined;
+    const secrets = handedSecrets(tableOf(list), handed);
+    const written = await writeSecrets(secrets, format, names);
+    if (isHidden) return printHidden(context, secrets.keys(), hiddenHint);
     const place = shownScope(scope);
-    if (loadedAsVariables.has(format)) {
-      requireNoLoaderVariables(secrets, { place, allowed: options.allowLoaderVariables });
-    }
-    if (format === 'env') await warnOfShells(context, secrets);
+    await checkDotenv(context, secrets, { format, place, allowed: options.allowLoaderVariables });
+    await handed?.admit(secrets);
     if (!isPrinted) return await writeInto(context, { file, written, secrets, place });
     printValues(context, written);
   },
@@ -66,8 +68,22 @@ export const pullCommand = defineCommand({
 
 const hiddenHint = 'To see them, add --reveal; to write them into a file, --file <path>';
 
-// Shells load both: `. ./secrets.sh`, and `set -a; . ./.env` as direnv and Compose do in their way.
-const loadedAsVariables: ReadonlySet<string> = new Set<WritableFormat>(['shell', 'env']);
+/** All secrets, or those that a shell gets. */
+function handedSecrets(all: SecretTable, handed: HandedVariables | undefined): SecretTable {
+  handed?.requireNamed(all);
+  return handed?.listed(all) ?? all;
+}
+
+/** Shells load a dotenv file too: `set -a; . ./.env`, as direnv and Compose do in their way. */
+async function checkDotenv(
+  context: CommandContext,
+  secrets: SecretTable,
+  { format, ...loader }: { readonly format: WritableFormat; readonly place: string; readonly allowed: boolean },
+): Promise<void> {
+  if (format !== 'env') return;
+  requireNoLoaderVariables(secrets, loader);
+  await warnOfShells(context, secrets);
+}
 
 function formatOf({ format, file }: { format: WritableFormat | undefined; file: string | undefined }): WritableFormat {
   if (format !== undefined || file === undefined) return format ?? 'env';
@@ -87,6 +103,8 @@ interface Flags {
   readonly reveal: boolean;
   readonly revision: string | undefined;
   readonly skipDestroyed: boolean;
+  readonly only: readonly string[];
+  readonly allowsNew: boolean;
 }
 
 /** Refuses flags that would have no effect. */
@@ -104,6 +122,11 @@ function requireFitting(
   if (format !== 'k8s-secret' && (name !== undefined || namespace !== undefined)) {
     throw usageError('--name and --namespace belong to --format k8s-secret');
   }
+}
+
+function requireFittingVariables({ only, allowsNew }: Flags, format: string): void {
+  if (format === 'shell' || (only.length === 0 && !allowsNew)) return;
+  throw usageError('--only and --allow-new belong to --format shell');
 }
 
 function warnOfDestroyed({ io }: CommandContext, keys: readonly string[]): void {

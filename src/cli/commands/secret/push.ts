@@ -11,6 +11,7 @@ import {
   isEmptyPlan,
   printEmptyPlan,
   printWrittenPlan,
+  warnOfNewLoaderVariables,
   writeFilePlan,
 } from './file-plan.ts';
 import { type SecretFile, readSecretFile, readableFormats, shownFile, shownWarning } from './secret-file.ts';
@@ -63,6 +64,7 @@ export const pushCommand = defineCommand({
     const plan = filePlan({ ...list, secrets: tableOf(list) }, wanted, options);
     requireRevision(scope, plan, options.expectedRevision);
     for (const warning of warnings) context.io.warn(shownWarning(warning));
+    warnOfNewLoaderVariables(context, plan, wanted);
     if (base64Keys.length > 0) context.io.warn(notText(base64Keys));
     if (options.isDryRun) {
       return await printPlan(context, {

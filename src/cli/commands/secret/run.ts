@@ -1,31 +1,30 @@
 import { constants } from 'node:os';
-import type { SecretListView } from '../../../wire/secrets.ts';
 import { usageError } from '../../cli-error.ts';
 import { type CommandContext, defineCommand } from '../../command.ts';
 import { durationOption } from '../../duration-option.ts';
 import type { SecretTable } from '../../../wire/formats/secret-table.ts';
 import { type Option, flag, restArguments, scopeOptions, text } from '../../options.ts';
-import type { Scope } from '../../settings/scope.ts';
 import { type ChildEnd, type ChildOptions, startChild } from './run-child/child-process.ts';
-import { childVariables } from './run-child/child-variables.ts';
+import { childVariables, injectedSecrets, withoutCredentials } from './run-child/child-variables.ts';
 import { ForwardedSignals } from './run-child/forwarded-signals.ts';
 import { runRestartedChild } from './run-child/restarted-child.ts';
-import { loaderOption } from './loader-refusal.ts';
-import { readSecrets, shownScope, tableOf } from './secrets-api.ts';
+import type { WatchedOptions } from './run-child/watched-variables.ts';
+import { HandedVariables, variableOptions } from './handed-variables.ts';
+import { readSecrets, tableOf } from './secrets-api.ts';
 
 const defaultGraceMs = 30_000;
 
 export const runCommand = defineCommand({
   summary: 'Run a program with the secrets as environment variables',
   description:
-    'The secrets are read at the start and never written to disk. They override variables of the same name. Signals are forwarded to the program, and keyframe ends with its exit code: 128 plus the signal number after a signal, 127 if the program does not exist, 126 if it cannot be executed. KEYFRAME_TOKEN and KEYFRAME_TOKEN_FILE are removed unless you add --keep-token. The program is looked up in the PATH of your shell. Secrets through which a value can run code, such as PATH or NODE_OPTIONS, are refused unless you add --allow-loader-variables. The variables of a running program cannot change. So with --watch keyframe reads the new values when the environment has changed, asks the program to end with --signal, kills it after --grace, and starts it again. A program that ends by itself is not started again. If the new values cannot be read or used, a warning says so and the program keeps running.',
+    'The secrets are read at the start and never written to disk. They override variables of the same name. Signals are forwarded to the program, and keyframe ends with its exit code: 128 plus the signal number after a signal, 127 if the program does not exist, 126 if it cannot be executed. KEYFRAME_TOKEN and KEYFRAME_TOKEN_FILE are removed unless you add --keep-token. The program is looked up in the PATH of your shell. Secrets through which a value can run code, such as PATH or NODE_OPTIONS, are refused unless you add --allow-loader-variables. A variable that is new since the last run on this machine needs your yes, or --allow-new: users who may write the environment choose the names. A list decides without a question: --only, KEYFRAME_RUN_VARIABLES, or variables in .keyframe.json (docs/cli-files.md). The variables of a running program cannot change. So with --watch keyframe reads the new values when the environment has changed, asks the program to end with --signal, kills it after --grace, and starts it again. A program that ends by itself is not started again. If the new values cannot be read or used, a warning says so and the program keeps running.',
   arguments: { command: restArguments('<command...>', 'Program and its arguments') },
   options: {
     ...scopeOptions,
     revision: text('--revision <revision>', 'State at this revision (number or id)'),
     keepExisting: flag('--keep-existing', 'Existing variables override secrets of the same name'),
     keepToken: flag('--keep-token', 'Keep KEYFRAME_TOKEN and KEYFRAME_TOKEN_FILE in the environment of the program'),
-    ...loaderOption,
+    ...variableOptions,
     isWatching: flag('--watch', 'Restart the program when the environment changes'),
     signal: signalOption('--signal <name>', 'With --watch: what asks the program to end for a restart (default: TERM)'),
     grace: durationOption(
@@ -46,19 +45,23 @@ export const runCommand = defineCommand({
     requireFitting(options);
     const scope = context.scope(options);
     const list = await readSecrets(context.api(), scope, options.revision);
-    const own = context.environment.variables;
-    const variablesOf = (secrets: SecretTable): NodeJS.ProcessEnv =>
-      childVariables(own, secrets, {
-        keepsToken: options.keepToken,
-        keepsExisting: options.keepExisting,
-        allowsLoaderVariables: options.allowLoaderVariables,
-        place: shownScope(scope),
-      });
-    const child = { command, args: rest, variables: variablesOf(tableOf(list)), callerPath: own['PATH'] };
+    const { variables: all } = context.environment;
+    const own = options.keepToken ? all : withoutCredentials(all);
+    const handed = new HandedVariables(context, scope, options);
+    const handedOf = (secrets: SecretTable): SecretTable => handed.listed(injectedSecrets(own, secrets, options));
+    const secrets = handedOf(tableOf(list));
+    handed.requireNamed(tableOf(list));
+    const child = { command, args: rest, variables: childVariables(own, secrets), callerPath: own['PATH'] };
+    await handed.admit(secrets);
     const { isInputTerminal, isOutputTerminal, isErrorTerminal } = context.io;
     using signals = new ForwardedSignals({ hasTerminal: isInputTerminal || isOutputTerminal || isErrorTerminal });
     const { exitCode, fault } = options.isWatching
-      ? await runWatched(context, { scope, list, child, signals, variablesOf, options })
+      ? await runWatched(context, {
+          watched: { context, scope, list, own, secrets, handedOf: (newer) => handed.withoutNew(handedOf(newer)) },
+          child,
+          signals,
+          options,
+        })
       : await runOnce(child, signals);
     if (fault !== undefined) context.io.error(`${shownCommand(command)} cannot be run: ${fault}`);
     context.endWith(exitCode);
@@ -88,21 +91,19 @@ async function runOnce(child: ChildOptions, signals: ForwardedSignals): Promise<
 }
 
 interface WatchedRun {
-  readonly scope: Scope;
-  readonly list: SecretListView;
+  readonly watched: Omit<WatchedOptions, 'signal'>;
   readonly child: ChildOptions;
   readonly signals: ForwardedSignals;
-  readonly variablesOf: (secrets: SecretTable) => NodeJS.ProcessEnv;
   readonly options: WatchFlags;
 }
 
 async function runWatched(
-  context: CommandContext,
-  { scope, list, child, signals, variablesOf, options }: WatchedRun,
+  { io }: CommandContext,
+  { watched: state, child, signals, options }: WatchedRun,
 ): Promise<ChildEnd> {
   const { WatchedVariables } = await import('./run-child/watched-variables.ts');
   const end = new AbortController();
-  const watched = new WatchedVariables({ context, scope, list, variablesOf, signal: end.signal });
+  const watched = new WatchedVariables({ ...state, signal: end.signal });
   const following = watched.follow();
   try {
     return await runRestartedChild({
@@ -111,8 +112,8 @@ async function runWatched(
       next: async () => await watched.next(),
       signal: options.signal ?? 'SIGTERM',
       graceMs: options.grace ?? defaultGraceMs,
-      note: (line) => context.io.note(line),
-      warn: (line) => context.io.warn(line),
+      note: (line) => io.note(line),
+      warn: (line) => io.warn(line),
     });
   } finally {
     end.abort();

@@ -8,6 +8,8 @@ import { completing, commentOption, flag, restArguments, scopeOptions } from '..
 import type { SecretTable } from '../../../wire/formats/secret-table.ts';
 import type { Scope } from '../../settings/scope.ts';
 import { expectedRevisionId, expectedRevisionOption, expectedVersionOption } from './expected-state.ts';
+import { rememberWritten } from './handed-variables.ts';
+import { warnOfLoaderVariables } from './loader-refusal.ts';
 import { decoded, readBytes, withFileName } from './secret-file.ts';
 import { counted, patchSecrets, shownScope } from './secrets-api.ts';
 
@@ -53,8 +55,10 @@ export const setCommand = defineCommand({
       if (fault !== undefined) throw usageError(`the value of ${key} ${fault}`);
       values.set(key, value);
     }
+    warnOfLoaderVariables(context, values);
     if (values.size > 1) await context.confirm(`Set ${[...values.keys()].join(', ')} in ${shownScope(scope)}?`);
     const answer = await writeValues(api, scope, { values, ...options });
+    rememberWritten(context, scope, [...values.keys()]);
     await context.printer.list({
       value: answer,
       rows: answer.set,

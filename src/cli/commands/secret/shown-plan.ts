@@ -39,6 +39,14 @@ export function noteUndo({ io, printer }: CommandContext, revision: number, scop
   if (printer.format === 'table') io.note(`To take this back: keyframe undo ${revision} ${scopeFlags(scope)}`);
 }
 
+const maxShownNames = 20;
+
+/** Names in a sentence; not all of a long list. */
+export function shownNames(names: readonly string[]): string {
+  const rest = names.length - maxShownNames;
+  return `${names.slice(0, maxShownNames).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
+}
+
 /** How many keys were changed, and which: a cell of the result. */
 export function listedKeys(keys: readonly string[]): string {
   return keys.length === 0 ? '0' : `${keys.length}: ${keys.join(', ')}`;

@@ -10,6 +10,7 @@ import { followChanges } from '../../change/followed-changes.ts';
 import { noteOutage } from '../../change/outage-note.ts';
 import { differenceLines, differenceOf } from '../difference.ts';
 import { readSecrets, shownScope, tableOf } from '../secrets-api.ts';
+import { childVariables } from './child-variables.ts';
 import type { NewVariables } from './restarted-child.ts';
 
 // A deployment often makes several changes in a row. A steady flow of them must not delay the restart for ever.
@@ -21,10 +22,14 @@ const maxKeys = 10;
 export interface WatchedOptions {
   readonly context: CommandContext;
   readonly scope: Scope;
-  /** What the program was started with. */
+  /** The state that the program was started with. */
   readonly list: SecretListView;
-  /** Throws CliError for secrets that cannot be variables. */
-  readonly variablesOf: (secrets: SecretTable) => NodeJS.ProcessEnv;
+  /** The secrets of it that the program got. */
+  readonly secrets: SecretTable;
+  /** The variables of this command, without its credentials. */
+  readonly own: Readonly<NodeJS.ProcessEnv>;
+  /** The secrets of a newer state that the program may get. Throws CliError if it may get none. */
+  readonly handedOf: (secrets: SecretTable) => SecretTable;
   readonly signal: AbortSignal;
 }
 
@@ -34,8 +39,8 @@ export interface WatchedOptions {
  */
 export class WatchedVariables {
   readonly #options: WatchedOptions;
-  /** The values that the program has, or will have with the newest variables. */
-  #list: SecretListView;
+  /** The secrets that the program has, or will have with the newest variables. */
+  #secrets: SecretTable;
   #newest: NewVariables | undefined;
   #waiting: ((found: NewVariables) => void) | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -44,7 +49,7 @@ export class WatchedVariables {
 
   constructor(options: WatchedOptions) {
     this.#options = options;
-    this.#list = options.list;
+    this.#secrets = options.secrets;
   }
 
   /** The newest variables that were not returned yet. */
@@ -57,7 +62,7 @@ export class WatchedVariables {
   /** Follows the environment until the signal aborts. */
   async follow(): Promise<void> {
     const { context, scope, signal } = this.#options;
-    const { revision, revisionId } = this.#list;
+    const { revision, revisionId } = this.#options.list;
     signal.addEventListener('abort', () => clearTimeout(this.#timer));
     const events = followChanges({
       api: context.api,
@@ -114,16 +119,16 @@ export class WatchedVariables {
   }
 
   #take(list: SecretListView): void {
-    const { context, scope, variablesOf } = this.#options;
-    const secrets = tableOf(list);
-    const lines = differenceLines(differenceOf(tableOf(this.#list), secrets));
-    if (lines.length === 0) return;
+    const { context, scope, own, handedOf } = this.#options;
     try {
-      const variables = variablesOf(secrets);
+      const secrets = handedOf(tableOf(list));
+      const lines = differenceLines(differenceOf(this.#secrets, secrets));
+      if (lines.length === 0) return;
+      const variables = childVariables(own, secrets);
       const shown = lines.slice(0, maxKeys).map(({ sign, key }) => `${sign}${key}`);
       const rest = lines.length > maxKeys ? ` and ${lines.length - maxKeys} more` : '';
       const reason = `${shownScope(scope)} is at revision ${list.revision} (${shown.join(' ')}${rest})`;
-      this.#list = list;
+      this.#secrets = secrets;
       this.#offer({ variables, reason });
     } catch (error) {
       if (!(error instanceof CliError)) throw error;
