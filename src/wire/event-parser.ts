@@ -16,7 +16,8 @@ export class EventParser {
 
   /** The events that are complete with this part. Throws SyntaxError for data that is not JSON, and for an endless event. */
   read(part: string): SentEvent[] {
-    const blocks = (this.#rest + part.replaceAll('\r\n', '\n')).split('\n\n');
+    // Joined first: a part can end between the two characters of a line's end.
+    const blocks = (this.#rest + part).replaceAll('\r\n', '\n').split('\n\n');
     this.#rest = blocks.pop() ?? '';
     if (this.#rest.length > maxEventLength) throw new SyntaxError('an event is too long');
     return blocks.flatMap((block) => parsedEvent(block) ?? []);
