@@ -25,10 +25,14 @@ describe('the manifest of a Kubernetes Secret', () => {
         expect(Buffer.from(value, base64Keys.length === 1 ? 'base64' : 'utf8')).toEqual(Buffer.from(bytes));
       }),
     );
-    const { secrets, base64Keys } = await parseK8sSecret(manifest({ data: { TEXT: 'Z3LDvMOf', STORE: '/u3+7QA=' } }));
+    const { secrets, base64Keys } = await parseK8sSecret(
+      manifest({ data: { TEXT: 'Z3LDvMOf', MARKED: '77u/YQ==', STORE: '/u3+7QA=' } }),
+    );
     expect([[...secrets], base64Keys]).toEqual([
       [
         ['TEXT', 'grüß'],
+        // The byte order mark belongs to the value.
+        ['MARKED', '\uFEFFa'],
         ['STORE', '/u3+7QA='],
       ],
       ['STORE'],
