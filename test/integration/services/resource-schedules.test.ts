@@ -113,6 +113,20 @@ describe('what a schedule made', () => {
     expect(await seen()).toEqual([[4, other.uid]]);
   });
 
+  test('keeps the latest time of each: a later time of one takes nothing from another', async () => {
+    const [first, other] = [child(1), child(4)];
+    await record({ made: [first] });
+    await extend({ ...first, dueAt: child(3).dueAt });
+    await record({ made: [other] });
+    for (const hour of [5, 6]) await extend({ ...other, dueAt: child(hour).dueAt });
+    expect((await list()).map(({ dueAt, uid }) => [dueAt.getUTCHours(), uid])).toEqual([
+      [6, other.uid],
+      [4, other.uid],
+      [3, first.uid],
+      [1, first.uid],
+    ]);
+  });
+
   test('is another for each schedule and cluster', async () => {
     await record({ made: [child(1)] });
     const { id: uid } = schedule.principal;

@@ -158,6 +158,14 @@ describe('minting', () => {
     expect((await own.auditOf(first.tokenId)).map(({ action }) => action)).toEqual(events);
   });
 
+  test('of a serial that was revoked before it was activated is refused, so that its value stays revoked', async () => {
+    const made = await own.mint();
+    await own.revokeSerial(1);
+    await expect(own.mint()).rejects.toMatchObject({ code: 'conflict' });
+    expect(await own.opens(made)).toBe('revoked');
+    expect((await own.find())?.credentials).toMatchObject([{ serial: 1, revokedAt: expect.any(Date) }]);
+  });
+
   test('notes first and last use of each serial, for a user who waits for the old one to be unused', async () => {
     const first = await own.minted();
     const { cluster, id: uid } = own.caller.principal;

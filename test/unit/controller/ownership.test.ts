@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { ServiceToken } from '../../../src/controller/generated/service-token.ts';
 import { isOwnedBy as isOwnedByToken } from '../../../src/controller/kinds/service-token/observe.ts';
-import { isOwnedBy } from '../../../src/controller/kinds/secret-sync/target/target-metadata.ts';
+import { isOfferedTo, isOwnedBy } from '../../../src/controller/kinds/secret-sync/target/target-metadata.ts';
 import { bearsProof } from '../../../src/controller/kinds/snapshot-schedule/child.ts';
 import type { ObjectMeta } from '../../../src/kube/client/objects.ts';
 import { secretSync, targetMeta } from './builders.ts';
@@ -42,3 +42,23 @@ describe('an object with every label of Keyframe', () => {
     expect(bearsProof({ metadata: labelled({ 'keyframe.dev/schedule-proof': 'other' }) }, 'proof')).toBe(false);
   });
 });
+
+/** An unmanaged Secret that is offered to a SecretSync of this name. */
+function offered(name: string): ObjectMeta {
+  return targetMeta({ labels: {}, annotations: { 'keyframe.dev/allow-adoption': name } });
+}
+
+test('a Secret is offered to the SecretSync whose name its annotation has', () => {
+  expect(isOfferedTo(offered('app'), secretSync())).toBe(true);
+});
+
+// Names of neighbours in the namespace of the SecretSync «app».
+test.each(['app2', 'app-x', 'my-app', 'ap', 'App', 'app ', ' app', 'app,other', ''])(
+  'a Secret whose annotation says %j is not that of a resource named app',
+  (name) => {
+    const token = { metadata: { name: 'app', namespace: 'team-a', uid: 'uid', resourceVersion: '1' } } as ServiceToken;
+    expect(isOwnedBy(labelled({ 'keyframe.dev/owned-by': name }), secretSync())).toBe(false);
+    expect(isOfferedTo(offered(name), secretSync())).toBe(false);
+    expect(isOwnedByToken({ metadata: labelled({ 'keyframe.dev/owned-by-token': name }) }, token)).toBe(false);
+  },
+);

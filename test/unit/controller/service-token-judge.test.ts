@@ -176,6 +176,11 @@ describe('rotation', () => {
       { do: 'rest', previous: { serial: 1 }, dueAt: after(10 * minute) },
     ],
     [
+      'leaves a value before for the overlap, although it was last used long before the rotation',
+      { token: two({ lastUsedAt: at(replacedAt - 5 * hour) }), secret: holding(2), now: after(minute) },
+      { do: 'rest', previous: { serial: 1 }, dueAt: after(10 * minute) },
+    ],
+    [
       'revokes the value before when it was unused for the overlap',
       { token: two(), secret: holding(2), now: after(10 * minute) },
       { do: 'revoke', serial: 1 },

@@ -22,7 +22,8 @@ async function samplesOf(metrics: Metrics, name: string): Promise<string[]> {
 }
 
 test('each resource has a series with its reason, and counts by kind and reason', async () => {
-  const broken = { ...sync, name: 'api', isReady: false, reason: 'AccessDenied', notReadySinceMs: nowMs - 90_000 };
+  const since = { notReadySinceMs: nowMs - 90_000, lastSyncMs: nowMs - 86_400_000 };
+  const broken = { ...sync, name: 'api', isReady: false, reason: 'AccessDenied', ...since };
   const metrics = metricsOf(() => ({ resources: [sync, broken], orphanedSecrets: 3 }));
   expect(await samplesOf(metrics, 'keyframe_resource_ready')).toEqual([
     'keyframe_resource_ready{kind="SecretSync",namespace="web",name="api",reason="AccessDenied"} 0',
