@@ -6,6 +6,7 @@ import { type Controller, Manager, type ManagerDeps, type ManagerOptions } from 
 import { registerAccessGrant } from './kinds/access-grant/index.ts';
 import { registerClusterSecretSync } from './kinds/cluster-secret-sync/index.ts';
 import type { ResourceServices } from './kinds/resource-services.ts';
+import { SecretClaims } from './kinds/secret-claims/claims.ts';
 import { registerSecretEnvironment } from './kinds/secret-environment/index.ts';
 import { adoptionsOf } from './kinds/secret-snapshot/adoptions.ts';
 import { registerSecretSnapshot } from './kinds/secret-snapshot/index.ts';
@@ -49,7 +50,8 @@ export function createController(deps: ControllerDeps): Controller {
 
 function registerAll(context: KindContext, { services, fingerprint, options }: ControllerDeps): readonly ManagedKind[] {
   const { kind: accessGrants, grants } = registerAccessGrant(context);
-  const deps = { services, grants, cluster: () => options.clusterName ?? context.namespaces.clusterUid() };
+  const claims = new SecretClaims(context.events);
+  const deps = { services, grants, claims, cluster: () => options.clusterName ?? context.namespaces.clusterUid() };
   const { kind: serviceTokenKind, tokens: serviceTokens } = registerServiceToken(context, deps);
   const { kind: secretSnapshots, snapshots } = registerSecretSnapshot(context, deps);
   const { watch: snapshotWatch } = secretSnapshots;

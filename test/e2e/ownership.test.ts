@@ -31,10 +31,11 @@ const answersTo = (site: SyncSite, method: 'POST' | 'PUT'): unknown[] =>
 
 /** Expects that a SecretSync leaves a Secret alone that is not its own, of whatever site that is. */
 async function expectUntouched(site: SyncSite, foreign: unknown, owner = site): Promise<void> {
-  expect(await site.waitForReason('TargetNotOwned')).toMatchObject({ status: 'False' });
+  const reason = owner === site ? 'TargetNotOwned' : 'TargetClaimed';
+  expect(await site.waitForReason(reason)).toMatchObject({ status: 'False' });
   await site.expectStays(async () => {
     expect(await owner.existingSecret()).toEqual(foreign);
-    expect(await site.condition('Ready')).toMatchObject({ reason: 'TargetNotOwned' });
+    expect(await site.condition('Ready')).toMatchObject({ reason });
   });
 }
 
@@ -155,7 +156,7 @@ describe('a Secret of that name which is not ours', () => {
       values: { KEY: 'other' },
       target: { name: site.name },
     });
-    await rival.waitForReason('TargetNotOwned');
+    await rival.waitForReason('TargetClaimed');
     await rival.environment.change({ KEY: 'later' });
     await expectUntouched(rival, owned, site);
   });

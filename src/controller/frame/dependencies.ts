@@ -26,6 +26,10 @@ export type SubjectKind =
   | 'issued Secret'
   /** The Secret that a SecretSync writes, by `namespace/name`. Its version is the resource version. */
   | 'target'
+  /** The resource that may create a Secret, by the Secret's `namespace/name`. */
+  | 'Secret holder'
+  /** The claim of a resource on a Secret, by the Secret and the resource. */
+  | 'Secret claim'
   /** A SecretSnapshot, by `namespace/name`. */
   | 'SecretSnapshot'
   /** The request of a ServiceToken, by `namespace/name`. */

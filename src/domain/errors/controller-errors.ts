@@ -43,6 +43,11 @@ export const controllerErrors = {
     reason: 'TargetNotOwned',
     effect: 'block',
   },
+  target_claimed: {
+    title: 'Another resource creates the target Secret',
+    reason: 'TargetClaimed',
+    effect: 'block',
+  },
   target_not_found: { title: 'Target not found', reason: 'TargetNotFound', effect: 'wait' },
   merge_refused: { title: 'Merge into the target is not allowed', reason: 'MergeRefused', effect: 'block' },
   merge_conflict: {

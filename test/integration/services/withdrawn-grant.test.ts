@@ -32,6 +32,7 @@ function reconciler(): ServiceTokenReconciler {
     states: new TokenStates(),
     secrets: { put: untouched, mark: untouched } as never,
     secretsClient: { find: untouched },
+    claims: { rivalOf: untouched, ownerClaim: untouched },
     watchedSecret: untouched,
     onUnmanaged: untouched,
     warn: untouched,

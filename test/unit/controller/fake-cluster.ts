@@ -44,7 +44,7 @@ export class FakeCluster implements Pick<KubeClient, 'request' | 'watch'> {
   onStep: ((step: string) => void | Promise<void>) | undefined;
   readonly #hooks: { readonly pattern: RegExp; readonly hook: Hook }[] = [];
   readonly #finished: { readonly pattern: RegExp; readonly hook: Hook }[] = [];
-  #held: (() => void)[] | undefined;
+  #held: { readonly sends: (() => void)[]; readonly isHeld: (watch: string) => boolean } | undefined;
   #away: (() => never) | undefined;
   #version = 1000;
 
@@ -70,13 +70,13 @@ export class FakeCluster implements Pick<KubeClient, 'request' | 'watch'> {
     this.#hooks.splice(0);
   }
 
-  /** Holds back what the watches would say, until the answer lets it go. */
-  holdWatches(): () => void {
-    const held: (() => void)[] = [];
-    this.#held = held;
+  /** Holds back what the watches of these `path?fieldSelector`, by default all, would say, until the answer lets it go. */
+  holdWatches(isHeld: (watch: string) => boolean = () => true): () => void {
+    const sends: (() => void)[] = [];
+    this.#held = { sends, isHeld };
     return () => {
       this.#held = undefined;
-      for (const send of held) send();
+      for (const send of sends) send();
     };
   }
 
@@ -91,7 +91,7 @@ export class FakeCluster implements Pick<KubeClient, 'request' | 'watch'> {
 
   /** What of watches is open, by `path?fieldSelector`. */
   get openWatches(): string[] {
-    return [...this.#watches].map(({ call }) => `${call.path}?${call.query?.['fieldSelector'] ?? ''}`);
+    return [...this.#watches].map(({ call }) => nameOf(call));
   }
 
   /** Writes as someone else: makes the object or changes it. */
@@ -154,8 +154,8 @@ export class FakeCluster implements Pick<KubeClient, 'request' | 'watch'> {
           lines.push(Buffer.from(`${JSON.stringify({ type, object: shaped(call.accept, object) })}\n`));
           wake();
         };
-        if (this.#held === undefined) say();
-        else this.#held.push(say);
+        if (this.#held?.isHeld(nameOf(call)) === true) this.#held.sends.push(say);
+        else say();
       },
       end: () => {
         ending.abort();
@@ -309,6 +309,11 @@ export class FakeCluster implements Pick<KubeClient, 'request' | 'watch'> {
     this.#version += 1;
     return String(this.#version);
   }
+}
+
+/** The path and the field selector of a watch. */
+function nameOf({ path, query }: Watch['call']): string {
+  return `${path}?${query?.['fieldSelector'] ?? ''}`;
 }
 
 /** An object after a merge patch of its metadata and spec. Another spec is another generation. */

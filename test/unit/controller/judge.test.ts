@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { judge } from '../../../src/controller/kinds/secret-sync/judge/judge.ts';
 import { secretSync } from './builders.ts';
+import { claim } from './claims.ts';
 import {
   facts,
   lossy,
@@ -120,7 +121,8 @@ describe('the decision', () => {
   test.each(decided)('%s', (_, given, decision) => expect(judge(given)).toEqual(decision));
 });
 
-const unmanaged = { state: 'unmanaged', isToken: false } as const;
+const unmanaged = { state: 'unmanaged' } as const;
+const holder = claim();
 const refused: readonly [sentence: string, facts: Facts, code: string, words: string][] = [
   [
     'a Secret of an unknown owner is left alone',
@@ -129,14 +131,26 @@ const refused: readonly [sentence: string, facts: Facts, code: string, words: st
     'spec.target.name',
   ],
   [
-    'a Secret of another SecretSync is left alone, and the other one is named',
-    facts({ target: { ...unmanaged, owner: 'other' }, wanted: undefined }),
+    'a Secret of a SecretSync that is gone is left alone, and that one is named',
+    facts({ target: { ...unmanaged, owner: { kind: 'SecretSync', name: 'other' } }, wanted: undefined }),
     'target_not_owned',
-    'the SecretSync other. ',
+    'the SecretSync other, which no longer writes it. ',
+  ],
+  [
+    'a Secret that another SecretSync holds is left alone',
+    facts({ target: { state: 'claimed', holder, isPresent: true }, wanted: undefined }),
+    'target_claimed',
+    'belongs to the SecretSync other: ',
+  ],
+  [
+    'a missing Secret that another SecretSync creates is not created, even if the environment was read',
+    facts({ target: { state: 'claimed', holder, isPresent: false } }),
+    'target_claimed',
+    'belongs to the SecretSync other: ',
   ],
   [
     "a ServiceToken's own Secret is left alone, and cannot be handed over",
-    facts({ target: { ...unmanaged, owner: undefined, isToken: true }, wanted: undefined }),
+    facts({ target: { ...unmanaged, owner: { kind: 'ServiceToken', name: undefined } }, wanted: undefined }),
     'target_not_owned',
     'belongs to a ServiceToken',
   ],

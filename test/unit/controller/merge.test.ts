@@ -6,7 +6,8 @@ import {
   mergedRecordOf,
   recordAnnotationOf,
 } from '../../../src/controller/kinds/secret-sync/target/merge-identity.ts';
-import { mergeForbidden, mergeConflict, tooLargeTogether } from '../../../src/controller/kinds/secret-sync/messages.ts';
+import { tooLargeTogether } from '../../../src/controller/kinds/secret-sync/messages.ts';
+import { mergeConflict, mergeForbidden } from '../../../src/controller/kinds/secret-sync/ownership-messages.ts';
 import { targetError } from '../../../src/controller/kinds/secret-sync/target/target-error.ts';
 import { ApiError, type ErrorCause } from '../../../src/kube/client/api-error.ts';
 import type { ObjectMeta } from '../../../src/kube/client/objects.ts';

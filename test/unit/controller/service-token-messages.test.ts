@@ -1,6 +1,7 @@
 import { test } from '@jest/globals';
 import * as messages from '../../../src/controller/kinds/service-token/messages.ts';
 import { ApiError } from '../../../src/kube/client/api-error.ts';
+import { claim } from './claims.ts';
 import { type Samples, expectGolden } from './golden-messages.ts';
 
 const secret = 'web-token';
@@ -13,7 +14,15 @@ const samples: Samples<typeof messages> = {
   revoked: [messages.revoked],
   sourceReplaced: [messages.sourceReplaced],
   grantMissing: [messages.grantMissing('no AccessGrant covers it.')],
-  unmanagedSecret: [messages.unmanagedSecret(secret, undefined), messages.unmanagedSecret(secret, 'SecretSync web')],
+  unmanagedSecret: [
+    messages.unmanagedSecret(secret, undefined),
+    messages.unmanagedSecret(secret, { kind: 'SecretSync', name: 'web' }),
+  ],
+  claimedSecret: [
+    messages.claimedSecret(secret, claim()),
+    messages.claimedSecret(secret, claim({ kind: 'ServiceToken', name: 'ci' })),
+    messages.claimedSecret(secret, claim({ isMerge: true })),
+  ],
   secretRefused: [messages.secretRefused(secret, new ApiError('POST', 403, 'Forbidden'))],
   secretUnstable: [messages.secretUnstable()],
   grantChanged: [messages.grantChanged()],

@@ -1,11 +1,13 @@
 import { test } from '@jest/globals';
 import * as messages from '../../../src/controller/kinds/secret-sync/messages.ts';
+import * as ownershipMessages from '../../../src/controller/kinds/secret-sync/ownership-messages.ts';
 import type { MergeObstacle, SourceRevision } from '../../../src/controller/kinds/secret-sync/model.ts';
 import * as sourceMessages from '../../../src/controller/kinds/secret-sync/source-messages.ts';
 import { type Source, sourcesOf } from '../../../src/controller/kinds/secret-sync/spec/source.ts';
 import { DomainError } from '../../../src/domain/errors/domain-error.ts';
 import { ApiError } from '../../../src/kube/client/api-error.ts';
 import { secretSync } from './builders.ts';
+import { claim } from './claims.ts';
 import { type Samples, expectGolden } from './golden-messages.ts';
 import { prod, wanted } from './judge-facts.ts';
 
@@ -45,9 +47,9 @@ const refused = (status: number, reason: string, isMerge = false): DomainError =
   expected(messages.targetRefused(isMerge ? merging : sync, refusal(status, reason), isMerge));
 const conflict = (field: string, manager?: string): DomainError => {
   const causes = [{ reason: 'FieldManagerConflict', field, manager }];
-  return expected(messages.mergeConflict(merging, new ApiError('PATCH', 409, 'Conflict', { causes })));
+  return expected(ownershipMessages.mergeConflict(merging, new ApiError('PATCH', 409, 'Conflict', { causes })));
 };
-const forbidden = (obstacle: MergeObstacle): DomainError => messages.mergeForbidden(merging, obstacle);
+const forbidden = (obstacle: MergeObstacle): DomainError => ownershipMessages.mergeForbidden(merging, obstacle);
 const purged = { before: 'e1', now: prod };
 
 const samples: Samples<typeof messages> = {
@@ -83,11 +85,6 @@ const samples: Samples<typeof messages> = {
   valuesDestroyedSince: [messages.valuesDestroyedSince(['A', 'B'])],
   keysDeletedSince: [messages.keysDeletedSince(['A']), messages.keysDeletedSince(['A', 'B'])],
   revisionGone: [messages.revisionGone('acme/web/prod')],
-  notOwned: [
-    messages.notOwned(sync, { owner: undefined, isToken: false }),
-    messages.notOwned(sync, { owner: 'other', isToken: false }),
-    messages.notOwned(sync, { owner: undefined, isToken: true }),
-  ],
   beingDeleted: [messages.beingDeleted(sync)],
   changedMeanwhile: [messages.changedMeanwhile(sync, 3)],
   tooLarge: [
@@ -125,6 +122,29 @@ const samples: Samples<typeof messages> = {
     refused(422, 'Invalid'),
     refused(422, 'Invalid', true),
   ],
+  metadataNotAllowed: [
+    messages.metadataNotAllowed('labels', ['argocd.argoproj.io/secret-type'], ['app', 'example.com/']),
+    messages.metadataNotAllowed('annotations', ['a.example.org/x', 'b'], ['example.com/']),
+  ],
+  tooLargeTogether: [messages.tooLargeTogether(merging, refusal(422, 'Invalid'))],
+};
+
+const child = secretSync({ metadata: { labels: { 'keyframe.dev/cluster-sync': 'app' } } });
+
+const ownershipSamples: Samples<typeof ownershipMessages> = {
+  targetClaimed: [
+    ownershipMessages.targetClaimed(sync, claim()),
+    ownershipMessages.targetClaimed(sync, claim({ kind: 'ServiceToken', name: 'ci' })),
+    ownershipMessages.targetClaimed(sync, claim({ isMerge: true })),
+    ownershipMessages.targetClaimed(child, claim()),
+  ],
+  notOwned: [
+    ownershipMessages.notOwned(sync, undefined),
+    ownershipMessages.notOwned(sync, { kind: 'SecretSync', name: 'other' }),
+    ownershipMessages.notOwned(sync, { kind: 'SecretSync', name: undefined }),
+    ownershipMessages.notOwned(sync, { kind: 'ServiceToken', name: 'ci' }),
+    ownershipMessages.notOwned(child, undefined),
+  ],
   mergeForbidden: [
     forbidden({ kind: 'absent' }),
     forbidden({ kind: 'no-consent', allowed: [] }),
@@ -137,17 +157,14 @@ const samples: Samples<typeof messages> = {
     forbidden({ kind: 'immutable' }),
     forbidden({ kind: 'service-account-token' }),
     forbidden({ kind: 'token-secret' }),
+    forbidden({ kind: 'unmerged', others: ['a', 'b'] }),
   ],
   mergeConflict: [
     conflict('.data.A', 'helm'),
     conflict('.data.A'),
+    conflict('.data.A', 'keyframe-merge-other'),
     conflict('.metadata.annotations.merge.keyframe.dev/app', 'kubectl-annotate'),
   ],
-  metadataNotAllowed: [
-    messages.metadataNotAllowed('labels', ['argocd.argoproj.io/secret-type'], ['app', 'example.com/']),
-    messages.metadataNotAllowed('annotations', ['a.example.org/x', 'b'], ['example.com/']),
-  ],
-  tooLargeTogether: [messages.tooLargeTogether(merging, refusal(422, 'Invalid'))],
 };
 
 const source = sourceOf(secretSync({ spec: { tokenRef: { name: 'reader' } } }));
@@ -233,6 +250,7 @@ const sourceSamples: Samples<typeof sourceMessages> = {
 test('every message of a SecretSync is in its golden file', () => {
   expectGolden('secret-sync', [
     [messages, samples],
+    [ownershipMessages, ownershipSamples],
     [sourceMessages, sourceSamples],
   ]);
 });

@@ -7,6 +7,7 @@ import { importsOf } from './import-rules.ts';
 const bottom = ['names', 'generated'] as const;
 const kind = ['frame', 'kinds'] as const;
 const syncModel = 'kinds/secret-sync/model';
+const secretClaims = 'kinds/secret-claims';
 const syncMessages = 'kinds/secret-sync/messages';
 
 /** The parts that each part may import from besides itself and the bottom. A kind names each other kind that it knows. */
@@ -17,16 +18,18 @@ const parts: Readonly<Record<string, readonly string[]>> = {
   // What the kinds that act in their own name share.
   kinds: ['frame', 'kinds/access-grant'],
   'kinds/access-grant': ['frame'],
+  // The claims of SecretSyncs and ServiceTokens on Secrets.
+  'kinds/secret-claims': ['frame'],
   'kinds/secret-environment': kind,
   'kinds/cluster-secret-sync': ['frame', 'kinds/access-grant'],
   'kinds/secret-snapshot': kind,
-  'kinds/service-token': [...kind, 'kinds/access-grant'],
+  'kinds/service-token': [...kind, 'kinds/access-grant', secretClaims],
   'kinds/snapshot-restore': [...kind, 'kinds/secret-snapshot'],
   'kinds/snapshot-schedule': [...kind, 'kinds/secret-snapshot'],
   'kinds/rollout': ['frame'],
-  [syncModel]: ['frame', 'kinds/rollout'],
+  [syncModel]: ['frame', 'kinds/rollout', secretClaims],
   'kinds/secret-sync/spec': ['frame', syncModel],
-  [syncMessages]: [syncModel, 'kinds/secret-sync/spec'],
+  [syncMessages]: [syncModel, 'kinds/secret-sync/spec', secretClaims],
   'kinds/secret-sync/tokens': ['frame', syncModel, syncMessages, 'kinds/secret-sync/spec', 'kinds/service-token'],
   'kinds/secret-sync/data': ['frame', syncModel, syncMessages, 'kinds/secret-sync/spec'],
   'kinds/secret-sync/target': [
@@ -36,6 +39,7 @@ const parts: Readonly<Record<string, readonly string[]>> = {
     'kinds/secret-sync/spec',
     'kinds/secret-sync/data',
     'kinds/service-token',
+    secretClaims,
   ],
   'kinds/secret-sync/read': [
     'frame',
@@ -75,6 +79,7 @@ const files: Readonly<Record<string, string>> = {
   'names.ts': 'names',
   'kinds/secret-sync/model.ts': syncModel,
   'kinds/secret-sync/messages.ts': syncMessages,
+  'kinds/secret-sync/ownership-messages.ts': syncMessages,
   'kinds/secret-sync/source-messages.ts': syncMessages,
 };
 

@@ -1,4 +1,4 @@
-import { allowDeletionAnnotation } from '../../annotations.ts';
+import { allowDeletionAnnotation, clusterSyncLabel } from '../../annotations.ts';
 import { shortList } from '../../names.ts';
 
 /** Every sentence that the condition Ready of a ClusterSecretSync contains. Its Events repeat these. */
@@ -62,7 +62,7 @@ export function blocked({ name, selected, conflicts, refused }: BlockedFacts): s
   const have = conflicts.length === 1 ? 'has' : 'have';
   const conflict =
     `${share(conflicts.length, selected)} already ${have} a SecretSync ${name} that this ClusterSecretSync did not create ` +
-    `(${shortList(conflicts)}). Delete it there, or add the namespace to spec.excludeNamespaces.`;
+    `(${shortList(conflicts)}). Add the namespace to spec.excludeNamespaces, or label that SecretSync with ${clusterSyncLabel}=${name} to hand it over.`;
   const refusal =
     `The API server refused the SecretSync in ${share(refused.length, selected)} (${shortList(refused)}); the controller retries ` +
     "every minute. Check the namespace's quotas and admission policies, and the controller's RBAC.";

@@ -4,6 +4,7 @@ import type { ObjectMeta } from '../../../kube/client/objects.ts';
 import type { SecretSync } from '../../generated/secret-sync.ts';
 import type { Rollouts } from '../rollout/rollouts.ts';
 import type { BoundedReads } from './read/bounded-reads.ts';
+import { withClaims } from './target/claims.ts';
 import { observeSharedTarget } from './target/observe-shared.ts';
 import { type ObserveDeps, observeTarget } from './target/observe.ts';
 import { replacedSourceError } from './judge/replaced-source.ts';
@@ -64,10 +65,11 @@ export async function gather(
   { fresh, tokens, reads }: GatherPlan,
 ): Promise<Gathered> {
   const { resource: sync } = context;
-  const { target, existing } = await (isMerge(sync) ? observeSharedTarget : observeTarget)(deps, context, fresh);
+  const observed = await (isMerge(sync) ? observeSharedTarget : observeTarget)(deps, context, fresh);
+  const { target, existing } = withClaims(deps, context, observed);
   const facts = { sync, target };
   // If the target cannot be written, no secret is read.
-  if (target.state === 'unmanaged' || target.state === 'mergeForbidden')
+  if (target.state === 'unmanaged' || target.state === 'claimed' || target.state === 'mergeForbidden')
     return { ...nothingRead, facts: { ...facts, wanted: undefined }, existing };
   const objection: ReadPlan['objection'] = (sources) => replacedSourceError(sync, target, sources);
   let read: Gathered['read'];

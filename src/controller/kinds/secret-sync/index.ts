@@ -12,6 +12,7 @@ import type { NamedWatch } from '../../frame/named-watch.ts';
 import { type Next, WorkQueue } from '../../frame/work-queue.ts';
 import type { SecretSync } from '../../generated/secret-sync.ts';
 import type { GrantIndex } from '../access-grant/grant-index.ts';
+import type { SecretClaims } from '../secret-claims/claims.ts';
 import type { ResourceServices } from '../resource-services.ts';
 import { Rollouts } from '../rollout/rollouts.ts';
 import type { SnapshotLookup } from '../secret-snapshot/lookup.ts';
@@ -23,11 +24,12 @@ import { createReadBudget } from './read/bounded-reads.ts';
 import type { ReadServices } from './read/read.ts';
 import { SecretSyncReconciler } from './reconcile.ts';
 import { snapshotKeyOf } from './spec/pin.ts';
-import { isMerge } from './spec/resource.ts';
+import { isMerge, targetKeyOf } from './spec/resource.ts';
 import { sourcesOf } from './spec/source.ts';
 import { reportsOf } from './fleet/reports.ts';
 import { SyncReporter, type SyncReporterDeps } from './fleet/reporter.ts';
 import { convergedClaim, nextStatus } from './status.ts';
+import { claimOf, claimantOf } from './target/claims.ts';
 import { SyncSecrets } from './target/sync-secrets.ts';
 import { LegacySweep } from './tokens/legacy-sweep.ts';
 import { isKeyless } from './tokens/token-place.ts';
@@ -53,6 +55,8 @@ export interface SecretSyncDeps {
   /** `Keyring.fingerprint`, bound to its keyring. */
   readonly fingerprint: Fingerprint;
   readonly serviceTokens: ServiceTokens;
+  /** The claims of all kinds on Secrets. */
+  readonly claims: SecretClaims;
   /** For sources that are pinned to a SecretSnapshot. */
   readonly snapshots: SnapshotLookup;
   readonly snapshotWatch: NamedWatch;
@@ -118,6 +122,7 @@ class SecretSyncController implements ManagedKind {
   startLeading(): void {
     // While another controller led, the events of the watch of targets were not processed.
     for (const [, { target }] of this.#memories.entries()) target.reset();
+    this.#deps.claims.forgetFound();
     // First: what a Secret held before another controller led no longer counts.
     this.#rollouts.startLeading();
     this.#reporter.startLeading();
@@ -178,6 +183,7 @@ class SecretSyncController implements ManagedKind {
       onSettled: (key, dependencies) => this.#secrets.follow(key, dependencies),
       onReport: (sync, report) =>
         this.#reporter.report(reportsOf({ ...report, sync, rollout: rollouts.outcome(sync) })),
+      onSeen: (sync) => this.#claim(sync),
       onGone: (sync) => this.#forget(sync),
     };
   }
@@ -196,7 +202,8 @@ class SecretSyncController implements ManagedKind {
   }
 
   #createReconciler(): SecretSyncReconciler {
-    const { context, services, fingerprint, snapshots, serviceTokens, grants, cluster, metadataPrefixes } = this.#deps;
+    const { context, services, fingerprint, snapshots, serviceTokens, claims } = this.#deps;
+    const { grants, cluster, metadataPrefixes } = this.#deps;
     const { kube: client, clock, metrics } = context;
     return new SecretSyncReconciler({
       memories: this.#memories,
@@ -211,6 +218,7 @@ class SecretSyncController implements ManagedKind {
       readBudget: createReadBudget(),
       metadataPrefixes,
       watchedTarget: (key) => this.#secrets.target(key),
+      claims,
       issuedSecret: (key) => serviceTokens.issuedSecret(key),
       followedSecret: (key) => this.#secrets.followed(key),
       clock,
@@ -278,8 +286,16 @@ class SecretSyncController implements ManagedKind {
     return reporter;
   }
 
-  #forget({ metadata }: SecretSync): void {
+  #claim(sync: SecretSync): void {
+    const { claims } = this.#deps;
+    if (sync.metadata.deletionTimestamp === undefined) claims.note(targetKeyOf(sync), claimOf(sync));
+    else claims.drop(targetKeyOf(sync), claimantOf(sync));
+  }
+
+  #forget(sync: SecretSync): void {
+    const { metadata } = sync;
     const key = objectKey(metadata);
+    this.#deps.claims.drop(targetKeyOf(sync), claimantOf(sync));
     this.#reporter.forget(metadata.uid);
     this.#memories.drop(key);
     this.#secrets.forget(key);

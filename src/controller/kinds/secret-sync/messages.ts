@@ -1,17 +1,10 @@
 import { DomainError } from '../../../domain/errors/domain-error.ts';
-import { ApiError, type ErrorCause } from '../../../kube/client/api-error.ts';
-import {
-  allowAdoptionAnnotation,
-  allowDeletionAnnotation,
-  allowMergeAnnotation,
-  ownedByAnnotation,
-  retryAnnotation,
-} from '../../annotations.ts';
+import type { ApiError } from '../../../kube/client/api-error.ts';
+import { allowDeletionAnnotation, retryAnnotation } from '../../annotations.ts';
 import type { SecretSync } from '../../generated/secret-sync.ts';
-import { isDnsName, shortList } from '../../names.ts';
+import { shortList } from '../../names.ts';
 import {
   type BlockedDeletion,
-  type MergeObstacle,
   type RolledBack,
   type SourceRevision,
   type TargetSource,
@@ -99,30 +92,6 @@ export function revisionGone(environment: string): string {
 }
 
 // Why the Secret is not written.
-
-/** The Secret belongs to something else. `owner` is the SecretSync that its annotation names. */
-export function notOwned(
-  sync: SecretSync,
-  { owner, isToken }: { readonly owner: string | undefined; readonly isToken: boolean },
-): DomainError {
-  const { name, namespace } = targetOf(sync);
-  if (isToken) {
-    return new DomainError(
-      'target_not_owned',
-      `Secret ${name} already exists and belongs to a ServiceToken. It is not changed. ` +
-        'Create a SecretSync with another spec.target.name.',
-    );
-  }
-  // Annotations are untrusted input.
-  const isName = owner !== undefined && isDnsName(owner);
-  const whose = isName ? `belongs to the SecretSync ${owner}` : 'was not created by this SecretSync';
-  return new DomainError(
-    'target_not_owned',
-    `Secret ${name} already exists and ${whose}. It is not changed. Delete it, or create a SecretSync with another ` +
-      'spec.target.name. To let this SecretSync take it over and replace all its data, run ' +
-      `\`kubectl annotate --overwrite secret -n ${namespace} ${name} ${allowAdoptionAnnotation}=${sync.metadata.name}\`.`,
-  );
-}
 
 export function beingDeleted(sync: SecretSync): DomainError {
   return new DomainError(
@@ -278,101 +247,6 @@ function refusalAdvice(sync: SecretSync, { status }: ApiError, isMerge: boolean)
   return isMerge
     ? "Check which keys the Secret's type requires, and the namespace's admission policies."
     : "Check spec.target.labels, spec.target.annotations and the namespace's admission policies.";
-}
-
-// Why keys are not merged into the Secret.
-
-/** The SecretSync must not merge into the Secret. */
-export function mergeForbidden(sync: SecretSync, obstacle: MergeObstacle): DomainError {
-  switch (obstacle.kind) {
-    case 'absent':
-      return targetMissing(sync);
-    case 'no-consent':
-      return mergeNotAllowed(sync, obstacle.allowed);
-    case 'owned':
-      return mergeRefused(
-        sync,
-        ownerText(sync, obstacle.owner),
-        'Create a SecretSync that merges into another Secret, or let the owner choose the keys.',
-      );
-    default:
-      return mergeRefused(sync, ...obstacleTexts[obstacle.kind]);
-  }
-}
-
-const mergeElsewhere = 'Create a SecretSync that merges into another Secret.';
-
-/** The obstacle, and what to do. */
-const obstacleTexts: Readonly<
-  Record<Exclude<MergeObstacle['kind'], 'absent' | 'no-consent' | 'owned'>, readonly [text: string, remedy: string]>
-> = {
-  deleting: ['is being deleted', 'The keys are merged again once its owner has created it again.'],
-  immutable: ['is immutable', 'Its owner must create it again without `immutable: true`.'],
-  'service-account-token': [
-    'has the type kubernetes.io/service-account-token, whose content Kubernetes manages',
-    mergeElsewhere,
-  ],
-  'token-secret': ['belongs to a ServiceToken and must contain only its token', mergeElsewhere],
-};
-
-function mergeRefused(sync: SecretSync, text: string, remedy: string): DomainError {
-  return new DomainError('merge_refused', `Secret ${targetOf(sync).name} ${text}. Nothing is written. ${remedy}`);
-}
-
-function targetMissing(sync: SecretSync): DomainError {
-  const { name, namespace } = targetOf(sync);
-  return new DomainError(
-    'target_not_found',
-    `Secret ${name} does not exist: with spec.target.creationPolicy Merge, something else must create it. ` +
-      `Create it with the annotation ${allowMergeAnnotation}: ${sync.metadata.name}. ` +
-      `To create an empty one, run \`kubectl create secret generic -n ${namespace} ${name}\`.`,
-  );
-}
-
-function mergeNotAllowed(sync: SecretSync, allowed: readonly string[]): DomainError {
-  const { name, namespace } = targetOf(sync);
-  const names = [...allowed, sync.metadata.name].join(',');
-  // A list that is too long is not repeated: users would write it back cut off.
-  const value = names.length <= 400 ? names : sync.metadata.name;
-  return new DomainError(
-    'target_not_owned',
-    `Secret ${name} does not allow this SecretSync to merge into it. Nothing is written, and keys merged earlier stay. ` +
-      `To allow it, run \`kubectl annotate --overwrite secret -n ${namespace} ${name} ${allowMergeAnnotation}=${value}\`` +
-      `${value === names ? '' : ' with the names that the annotation already lists before it'}.`,
-  );
-}
-
-function ownerText(sync: SecretSync, owner: string): string {
-  if (owner === sync.metadata.name) return `already belongs to this SecretSync by its annotation ${ownedByAnnotation}`;
-  // Annotations are untrusted input.
-  return isDnsName(owner) ? `belongs to the SecretSync ${owner}` : 'belongs to a SecretSync';
-}
-
-const dataPrefix = '.data.';
-const annotationPrefix = '.metadata.annotations.';
-
-/** Other managers hold keys of the SecretSync with other values; undefined for another error. */
-export function mergeConflict(sync: SecretSync, error: unknown): DomainError | undefined {
-  if (!(error instanceof ApiError)) return undefined;
-  const causes = error.causes.filter(({ reason }) => reason === 'FieldManagerConflict');
-  if (causes.length === 0) return undefined;
-  const { name } = targetOf(sync);
-  const field = keysField(sync);
-  const isKey = (cause: ErrorCause): boolean => cause.field.startsWith(dataPrefix);
-  const keys = causes.filter(isKey).map((cause) => holder(cause, dataPrefix));
-  const annotations = causes.filter((cause) => !isKey(cause)).map((cause) => holder(cause, annotationPrefix));
-  const keysText =
-    `Other managers hold keys of Secret ${name} with other values: ${shortList(keys)}. Remove these keys from the Secret, ` +
-    `or from this SecretSync with ${field}.exclude or ${field}.rename.`;
-  const annotationsText = `Other managers changed annotations of Secret ${name} that belong to this SecretSync: ${shortList(annotations)}. Remove these annotations.`;
-  const texts = [...(keys.length > 0 ? [keysText] : []), ...(annotations.length > 0 ? [annotationsText] : [])];
-  return new DomainError('merge_conflict', [...texts, 'Nothing is written until then.'].join(' '), { cause: error });
-}
-
-/** The name of a field and its manager. */
-function holder({ field, manager }: ErrorCause, prefix: string): string {
-  const name = field.startsWith(prefix) ? field.slice(prefix.length) : field;
-  return `${name} (${manager ?? 'a manager without a plain name'})`;
 }
 
 /** The merged values exceed the size of a Secret together with those of others. */

@@ -3,6 +3,7 @@ import type { KubeObject } from '../../../kube/client/objects.ts';
 import type { Precondition } from '../../../kube/client/secrets.ts';
 import type { recordAnnotations } from '../../annotations.ts';
 import type { SecretSync, SecretSyncStatus } from '../../generated/secret-sync.ts';
+import type { SecretClaim, SecretOwner } from '../secret-claims/claim.ts';
 import type { ReconcileContext } from '../../frame/kind-rules.ts';
 import type { ReportedOutcome } from '../../frame/outcome.ts';
 import type { Expectations } from '../../frame/expectations.ts';
@@ -14,6 +15,9 @@ export const maxSecretBytes = 1024 * 1024;
 
 /** What Kubernetes allows the names and values of all annotations of a resource to have together (TotalAnnotationSizeLimitB). */
 export const maxAnnotationBytes = 256 * 1024;
+
+/** The field manager of each merge begins with it. */
+export const mergeManagerPrefix = 'keyframe-merge-';
 
 /** A source that a target has data of. */
 export interface TargetSource {
@@ -34,14 +38,18 @@ export type MergeObstacle =
   | { readonly kind: 'absent' | 'deleting' | 'immutable' | 'service-account-token' | 'token-secret' }
   /** It belongs to a SecretSync. */
   | { readonly kind: 'owned'; readonly owner: string }
+  /** `others` are the SecretSyncs that held keys of it before, and have not merged them yet. */
+  | { readonly kind: 'unmerged'; readonly others: readonly string[] }
   /** `allowed` are the SecretSyncs that may merge into it, as far as they are names. */
   | { readonly kind: 'no-consent'; readonly allowed: readonly string[] };
 
 /** What was observed of the Secret that a SecretSync writes. */
 export type TargetFacts =
   | { readonly state: 'absent' }
-  /** `owner` is the SecretSync that it belongs to, if it belongs to one. */
-  | { readonly state: 'unmanaged'; readonly owner: string | undefined; readonly isToken: boolean }
+  /** It belongs to something else that does not write it now. `owner` is what its annotation names. */
+  | { readonly state: 'unmanaged'; readonly owner: SecretOwner | undefined }
+  /** Another resource writes it, or creates it if it is missing. */
+  | { readonly state: 'claimed'; readonly holder: SecretClaim; readonly isPresent: boolean }
   /** It belongs to something else, and the SecretSync may not merge into it. */
   | { readonly state: 'mergeForbidden'; readonly obstacle: MergeObstacle }
   | OwnedTargetFacts;
@@ -173,6 +181,8 @@ export interface SyncOutcome extends ReportedOutcome {
   readonly synced: SyncedTarget | undefined;
   /** What the Secret was rolled back from, if it was. */
   readonly rolledBack?: RolledBack | undefined;
+  /** Whether the target belongs to another resource now, so that the status must not report it. */
+  readonly isTargetLost?: boolean;
 }
 
 /** How much memory a reconcile may use. */

@@ -5,6 +5,7 @@ import type { SecretsClient } from '../../../kube/client/secrets.ts';
 import type { ByteBudget } from '../../../lib/byte-budget.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import type { Metrics } from '../../../observability/metrics.ts';
+import { kubeTime } from '../../frame/conditions.ts';
 import { Seen } from '../../frame/dependencies.ts';
 import { failureClaim, isInternal, nextAfter, toDomainError } from '../../frame/failure.ts';
 import type { ReconcileContext } from '../../frame/kind-rules.ts';
@@ -17,15 +18,17 @@ import type { Rollouts } from '../rollout/rollouts.ts';
 import { type GatherDeps, type Gathered, gather } from './gather.ts';
 import { judge } from './judge/judge.ts';
 import type { SyncMemories } from './memory.ts';
-import type { SourceState, SyncContext, SyncOutcome, WantedFacts } from './model.ts';
+import type { MergeObstacle, SourceState, SyncContext, SyncOutcome, TargetFacts, WantedFacts } from './model.ts';
 import { changedMeanwhile, suspended } from './messages.ts';
 import { isSpecOutdated } from './outdated-spec.ts';
+import type { SecretClaims } from '../secret-claims/claims.ts';
 import { type BoundedReads, runBounded } from './read/bounded-reads.ts';
 import { checkMetadata } from './target/target-metadata.ts';
 import { isMerge, targetKeyOf, targetOf } from './spec/resource.ts';
 import { sourcesOf } from './spec/source.ts';
 import { heldData, syncedClaim } from './synced.ts';
 import { act } from './target/act.ts';
+import { claimantOf } from './target/claims.ts';
 import { sourceTokens } from './tokens/token-place.ts';
 
 export interface ReconcilerDeps extends GatherDeps {
@@ -39,6 +42,7 @@ export interface ReconcilerDeps extends GatherDeps {
   readonly client: Pick<KubeClient, 'request'>;
   readonly secretsClient: Pick<SecretsClient, 'find' | 'check' | 'create' | 'replace' | 'apply' | 'delete'>;
   readonly rollouts: Pick<Rollouts, 'abandoned' | 'learn'>;
+  readonly claims: GatherDeps['claims'] & Pick<SecretClaims, 'found'>;
   readonly clock: Clock;
   readonly metrics: Pick<Metrics, 'secretWrite'>;
 }
@@ -103,9 +107,13 @@ export class SecretSyncReconciler {
     return { ...reconciled, memory: this.#deps.memories.ensure(reconciled.key) };
   }
 
-  /** Passes what the Secret holds to the workloads. */
+  /** Passes what the Secret holds to the workloads, and whose it is to the claims. */
   #learnt(sync: SecretSync, { held, rollbackRefusal, ...outcome }: Result): SyncOutcome {
-    this.#deps.rollouts.learn(sync, { held, rollbackRefusal });
+    const { rollouts, claims, clock } = this.#deps;
+    rollouts.learn(sync, { held, rollbackRefusal });
+    const { synced, isTargetLost } = outcome;
+    if (synced !== undefined) claims.found(targetKeyOf(sync), claimantOf(sync), kubeTime(clock.now()));
+    if (isTargetLost === true) claims.found(targetKeyOf(sync), claimantOf(sync), undefined);
     return outcome;
   }
 
@@ -159,7 +167,7 @@ export class SecretSyncReconciler {
     try {
       // The write is bound to the target as observed now: the environments are read after that.
       const gathered = await gather(this.#deps, { ...context, seen }, plan);
-      if (gathered.facts.target.state === 'unmanaged') context.memory.isTargetFollowed = true;
+      if (isInTheWay(gathered.facts.target)) context.memory.isTargetFollowed = true;
       if (this.#isUnsettled(context, gathered)) return deferred;
       if (await isSpecOutdated(this.#deps.client, context, gathered)) return deferred;
       result = await this.#applied(context, gathered);
@@ -187,7 +195,9 @@ export class SecretSyncReconciler {
       return await this.#apply(context, gathered);
     } catch (error) {
       if (isInternal(error)) throw error;
-      return failedResult(error, gathered.read);
+      const result = failedResult(error, gathered.read);
+      // Another SecretSync holds its keys.
+      return { ...result, isTargetLost: error instanceof DomainError && error.code === 'merge_conflict' };
     }
   }
 
@@ -196,7 +206,8 @@ export class SecretSyncReconciler {
     const { facts, data, existing, confirm } = gathered;
     const decision = judge(facts);
     const wanted = facts.wanted instanceof DomainError ? undefined : facts.wanted;
-    if (decision.action === 'skip') return failedResult(decision.error, gathered.read);
+    if (decision.action === 'skip')
+      return { ...failedResult(decision.error, gathered.read), isTargetLost: isLost(facts.target) };
     if (wanted === undefined || data === undefined) throw new Error('a decision to write or keep needs an environment');
     if (decision.action === 'keep') {
       if (existing === undefined) throw new Error('a decision to keep needs a target');
@@ -249,6 +260,19 @@ function failedResult(error: unknown, read: readonly SourceState[] | undefined):
     isTransient: isTransient(failure),
   };
 }
+
+/** Whether a Secret of something else has the target's name. The watch of all targets may not show it. */
+function isInTheWay(target: TargetFacts): boolean {
+  return target.state === 'unmanaged' || (target.state === 'claimed' && target.isPresent);
+}
+
+/** Whether a target that the SecretSync may have written before belongs to another resource now. */
+function isLost(target: TargetFacts): boolean {
+  if (target.state === 'claimed') return target.isPresent;
+  return target.state === 'mergeForbidden' && lostObstacles.includes(target.obstacle.kind);
+}
+
+const lostObstacles: readonly MergeObstacle['kind'][] = ['owned', 'token-secret', 'no-consent'];
 
 /** The remembered state of a source, without the keys of its environment. */
 function stateOf({ name, environmentId, revision, revisionId }: SourceState): SourceState {

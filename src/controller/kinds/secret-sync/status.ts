@@ -54,8 +54,8 @@ function sourceText({ spec: { environmentRef, sources = [] } }: SecretSync): str
 }
 
 /** The fields of a status that stay unless the outcome reports them. */
-function keptOf(status: SecretSyncStatus, { synced, rolledBack, rollout }: Outcome): SecretSyncStatus {
-  const { workloads: _, converged, rolledBack: before, conditions, ...kept } = status;
+function keptOf(status: SecretSyncStatus, { synced, rolledBack, rollout, isTargetLost }: Outcome): SecretSyncStatus {
+  const { workloads: _, converged, rolledBack: before, conditions, target, ...kept } = status;
   const isRestarting = rollout.claim !== undefined;
   // A target that was not observed may still be rolled back.
   const mayBeBack = synced === undefined || rolledBack !== undefined;
@@ -63,6 +63,7 @@ function keptOf(status: SecretSyncStatus, { synced, rolledBack, rollout }: Outco
     (type === 'Converged' && !isRestarting) || (type === 'RolledBack' && !mayBeBack);
   return {
     ...kept,
+    ...(target === undefined || isTargetLost === true ? {} : { target }),
     ...(isRestarting && converged !== undefined ? { converged } : {}),
     ...(mayBeBack && before !== undefined ? { rolledBack: before } : {}),
     ...(conditions === undefined ? {} : { conditions: conditions.filter(({ type }) => !goes(type)) }),

@@ -5,6 +5,7 @@ import { SecretsClient, secretsPath } from '../../../kube/client/secrets.ts';
 import { serviceTokenKind } from '../../../kube/client/keyframe-kinds.ts';
 import type { ServiceToken } from '../../generated/service-token.ts';
 import type { GrantIndex } from '../access-grant/grant-index.ts';
+import type { SecretClaims } from '../secret-claims/claims.ts';
 import { objectVersion } from '../../frame/dependencies.ts';
 import { announce } from '../../frame/announce.ts';
 import { KindController } from '../../frame/kind-controller.ts';
@@ -17,7 +18,7 @@ import { TokenStates } from './state.ts';
 import { suspended } from './messages.ts';
 import { OrphanSweep } from './orphan-sweep.ts';
 import { ServiceTokenReconciler, type TokenServices } from './reconcile.ts';
-import { isAbandoned, secretOf } from './resource.ts';
+import { claimOf, claimantOf, isAbandoned, secretOf } from './resource.ts';
 import { specVersionOf, statusVersionOf } from './versions.ts';
 import { TokenSecrets } from './write.ts';
 import { tokenLabel } from '../../annotations.ts';
@@ -30,6 +31,8 @@ const youthMs = 330_000;
 export interface ServiceTokenDeps {
   readonly services: TokenServices;
   readonly grants: GrantIndex;
+  /** The claims of all kinds on Secrets. */
+  readonly claims: SecretClaims;
   /** The cluster's name in the database. Throws DomainError cluster_unavailable if it is unknown. */
   readonly cluster: () => string;
 }
@@ -99,8 +102,14 @@ class ServiceTokenKind implements ManagedKind, ServiceTokens {
             this.#ended.add(deleted.resource.metadata.uid);
           },
         },
-        onSeen: (resource) => this.#seen(resource),
-        onGone: (resource) => this.#gone(resource),
+        onSeen: (resource) => {
+          this.#claim(resource, deps.claims);
+          this.#seen(resource);
+        },
+        onGone: (resource) => {
+          deps.claims.drop(objectKey(secretOf(resource)), claimantOf(resource));
+          this.#gone(resource);
+        },
       },
       [secretWatch, ...deps.grants.watches],
     );
@@ -174,7 +183,7 @@ class ServiceTokenKind implements ManagedKind, ServiceTokens {
     this.#context.events.publish({ kind: 'issued Secret', id: secretKey, version: objectVersion(metadata) });
   }
 
-  #createReconciler({ services, grants, cluster }: ServiceTokenDeps): ServiceTokenReconciler {
+  #createReconciler({ services, grants, claims, cluster }: ServiceTokenDeps): ServiceTokenReconciler {
     const { kube: client, clock, metrics } = this.#context;
     const secretsClient = new SecretsClient({ client });
     return new ServiceTokenReconciler({
@@ -185,6 +194,7 @@ class ServiceTokenKind implements ManagedKind, ServiceTokens {
       secrets: new TokenSecrets({ secretsClient, metrics }),
       secretsClient,
       watchedSecret: (key) => this.#secrets.get(key),
+      claims,
       onUnmanaged: (key, resource, isUnmanaged) =>
         this.#followed.follow(key, new Set(isUnmanaged ? [objectKey(secretOf(resource))] : [])),
       warn: (resource, message) => this.#warn(resource, message),
@@ -221,6 +231,12 @@ class ServiceTokenKind implements ManagedKind, ServiceTokens {
     const { kube: client, clock, logger, instance } = this.#context;
     const event = { type: 'Warning', reason: 'Expiring', action: 'Issue', note } as const;
     announce({ client, clock, logger, instance }, serviceTokenKind, resource, event);
+  }
+
+  #claim(resource: ServiceToken, claims: SecretClaims): void {
+    const secret = objectKey(secretOf(resource));
+    if (resource.metadata.deletionTimestamp === undefined) claims.note(secret, claimOf(resource));
+    else claims.drop(secret, claimantOf(resource));
   }
 
   #seen(resource: ServiceToken): void {

@@ -1,5 +1,6 @@
 import type { ResourceCredential, ResourceToken } from '../../../services/managed/tokens.ts';
 import type { TokenPermission } from '../../../domain/grants.ts';
+import type { SecretClaim, SecretOwner } from '../secret-claims/claim.ts';
 import type { Times } from './resource.ts';
 
 /** Decides the next step of a reconcile from the facts that were gathered. Pure functions. */
@@ -7,7 +8,10 @@ import type { Times } from './resource.ts';
 /** The facts about the token Secret. */
 export type SecretFacts =
   | { readonly state: 'absent' }
-  | { readonly state: 'unmanaged'; readonly owner: string | undefined }
+  /** It belongs to something else that does not write it now. */
+  | { readonly state: 'unmanaged'; readonly owner: SecretOwner | undefined }
+  /** Another resource writes it, or creates it if it is missing. */
+  | { readonly state: 'claimed'; readonly holder: SecretClaim; readonly isPresent: boolean }
   | {
       readonly state: 'owned';
       readonly uid: string;
@@ -46,7 +50,8 @@ export type Step =
 
 /** Nothing needs to be done now. */
 export type Rest =
-  | { readonly do: 'rest'; readonly because: 'unmanaged'; readonly owner: string | undefined }
+  | { readonly do: 'rest'; readonly because: 'unmanaged'; readonly owner: SecretOwner | undefined }
+  | { readonly do: 'rest'; readonly because: 'claimed'; readonly holder: SecretClaim; readonly isPresent: boolean }
   | { readonly do: 'rest'; readonly because: 'revoked' | 'replaced' }
   | {
       readonly do: 'rest';
@@ -73,9 +78,22 @@ export function judge(facts: Facts): Step {
   if (!isSamePlace) return { do: 'rest', because: 'replaced' };
   // A reduced permission takes effect first, whatever the state of the Secret is.
   if (token?.permission === 'read_write' && facts.permission === 'read') return { do: 'update', expiries: [] };
-  if (secret.state === 'unmanaged') return { do: 'rest', because: 'unmanaged', owner: secret.owner };
+  if (isForeign(secret)) return leave(secret);
   if (token === undefined) return mint(facts, 1);
   return adjust(facts, token) ?? resumed(token, value(facts, token));
+}
+
+type ForeignSecret = Extract<SecretFacts, { state: 'unmanaged' | 'claimed' }>;
+
+function isForeign(secret: SecretFacts): secret is ForeignSecret {
+  return secret.state === 'unmanaged' || secret.state === 'claimed';
+}
+
+/** A Secret of something else is left alone, and no value is created. */
+function leave(secret: ForeignSecret): Rest {
+  if (secret.state === 'unmanaged') return { do: 'rest', because: 'unmanaged', owner: secret.owner };
+  const { holder, isPresent } = secret;
+  return { do: 'rest', because: 'claimed', holder, isPresent };
 }
 
 /** A suspended token resumes before a value is created for it, but after every value that must go is revoked. */

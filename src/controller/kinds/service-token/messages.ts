@@ -1,5 +1,6 @@
 import { DomainError } from '../../../domain/errors/domain-error.ts';
 import type { ApiError } from '../../../kube/client/api-error.ts';
+import { type SecretClaim, type SecretOwner, ownerText } from '../secret-claims/claim.ts';
 
 /** Every sentence that conditions, Events and log lines about ServiceTokens contain. */
 
@@ -39,15 +40,27 @@ export function grantMissing(detail: string): string {
   return `The token is suspended and grants no access until an AccessGrant covers it again: ${detail}`;
 }
 
-/** Another Secret has the name; `owner` is a kind and a name. */
-export function unmanagedSecret(secret: string, owner: string | undefined): DomainError {
-  const whose = owner === undefined ? 'it was created by something else' : `it belongs to ${owner}`;
+/** The Secret exists and belongs to something else that does not write it now. None of these advises to delete it. */
+export function unmanagedSecret(secret: string, owner: SecretOwner | undefined): DomainError {
+  const whose =
+    owner === undefined
+      ? 'it was created by something else'
+      : `it belongs to ${ownerText(owner)}, which no longer writes it`;
   return new DomainError(
     'target_not_owned',
-    `Secret ${secret} does not belong to this ServiceToken: ${whose}. Nothing was created. ` +
-      'Delete that Secret, or create a ServiceToken with another spec.secretName.',
+    `Secret ${secret} does not belong to this ServiceToken: ${whose}. Nothing was created. ${anotherName}`,
   );
 }
+
+/** Another resource writes the Secret, or creates it again if it is missing. */
+export function claimedSecret(secret: string, { kind, name, isMerge }: SecretClaim): DomainError {
+  const text = isMerge
+    ? `The ${kind} ${name} merges keys into Secret ${secret}, so only what created the Secret before may create it again.`
+    : `Secret ${secret} belongs to the ${kind} ${name}: nothing else creates or writes it.`;
+  return new DomainError('target_claimed', `${text} Nothing was created. ${anotherName}`);
+}
+
+const anotherName = 'Create a ServiceToken with another spec.secretName instead of this one.';
 
 /** The API server's own message is left out, because it may quote what it refused. */
 export function secretRefused(secret: string, error: ApiError): DomainError {

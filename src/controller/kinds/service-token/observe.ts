@@ -4,8 +4,10 @@ import type { SecretObject, SecretsClient } from '../../../kube/client/secrets.t
 import type { ServiceToken } from '../../generated/service-token.ts';
 import { type Seen, objectVersion } from '../../frame/dependencies.ts';
 import type { SecretFacts } from './judge.ts';
+import { ownerOf } from '../secret-claims/claim.ts';
+import type { SecretClaims } from '../secret-claims/claims.ts';
 import type { TokenState } from './state.ts';
-import { metadataFits, secretOf, tokenDataKey } from './resource.ts';
+import { claimantOf, metadataFits, secretOf, tokenDataKey } from './resource.ts';
 import { ownedByAnnotation, ownedByTokenAnnotation } from '../../annotations.ts';
 
 export interface ObserveDeps {
@@ -13,6 +15,7 @@ export interface ObserveDeps {
   /** Metadata of a token Secret by `namespace/name`, as the watch shows it. */
   readonly watchedSecret: (key: string) => KubeObject | undefined;
   readonly seen: Seen;
+  readonly claims: Pick<SecretClaims, 'rivalOf' | 'ownerClaim'>;
   /** Returns the serial of a value of the resource's token. */
   readonly serialOf: (token: Plaintext) => Promise<number | undefined>;
 }
@@ -36,8 +39,7 @@ export async function observeSecret(
   state.verified = undefined;
   const found = await deps.secretsClient.find(target);
   note(found?.metadata);
-  if (found === undefined) return { state: 'absent' };
-  if (!isOwnedBy(found, resource)) return { state: 'unmanaged', owner: ownerOf(found) };
+  if (found === undefined || !isOwnedBy(found, resource)) return foreignFacts(deps, resource, found);
   const value = tokenOf(found);
   state.verified = {
     uid: found.metadata.uid,
@@ -67,9 +69,16 @@ function isVersion(
   return watched?.uid === uid && watched.resourceVersion === resourceVersion;
 }
 
-function ownerOf({ metadata: { annotations } }: KubeObject): string | undefined {
-  const sync = annotations?.[ownedByAnnotation];
-  if (sync !== undefined) return `SecretSync ${sync}`;
-  const token = annotations?.[ownedByTokenAnnotation];
-  return token === undefined ? undefined : `ServiceToken ${token}`;
+/** The facts about a Secret that is missing or belongs to something else. */
+function foreignFacts(
+  { claims, seen }: Pick<ObserveDeps, 'claims' | 'seen'>,
+  resource: ServiceToken,
+  found: KubeObject | undefined,
+): SecretFacts {
+  const key = objectKey(secretOf(resource));
+  const owner = found === undefined ? undefined : ownerOf(found.metadata);
+  const holder =
+    found === undefined ? claims.rivalOf(key, claimantOf(resource), seen) : claims.ownerClaim(key, owner, seen);
+  if (holder !== undefined) return { state: 'claimed', holder, isPresent: found !== undefined };
+  return found === undefined ? { state: 'absent' } : { state: 'unmanaged', owner };
 }

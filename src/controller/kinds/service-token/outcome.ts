@@ -19,6 +19,12 @@ export function restOutcome(
   switch (rest.because) {
     case 'unmanaged':
       return failureOutcome(messages.unmanagedSecret(secretOf(resource).name, rest.owner), { secretName: undefined });
+    case 'claimed':
+      // A Secret that belongs to another resource is no longer that of this one.
+      return failureOutcome(
+        messages.claimedSecret(secretOf(resource).name, rest.holder),
+        rest.isPresent ? { secretName: undefined } : {},
+      );
     case 'revoked': {
       const claim = { progress: 'stalled', reason: 'Revoked', message: messages.revoked } as const;
       return { claim, fields: noValue(token) };

@@ -14,7 +14,7 @@ import { type Outcome, failureOutcome } from '../../frame/outcome.ts';
 import { callerOf } from '../resource-caller.ts';
 import { type Rest, type SecretFacts, type Step, judge } from './judge.ts';
 import { grantChanged, secretUnstable } from './messages.ts';
-import { observeSecret } from './observe.ts';
+import { type ObserveDeps, observeSecret } from './observe.ts';
 import type { TokenStates, TokenState } from './state.ts';
 import { deniedOutcome, deniedText, expiryWarning, restOutcome } from './outcome.ts';
 import { placeOf, timesOf } from './resource.ts';
@@ -34,6 +34,7 @@ export interface ReconcilerDeps {
   readonly cluster: () => string;
   readonly states: TokenStates;
   readonly secrets: TokenSecrets;
+  readonly claims: ObserveDeps['claims'];
   readonly secretsClient: Pick<SecretsClient, 'find'>;
   readonly watchedSecret: (key: string) => KubeObject | undefined;
   /** Called with whether an unmanaged Secret, which the watch by label does not show, has the name. */
@@ -122,7 +123,8 @@ export class ServiceTokenReconciler {
     state.denied = undefined;
     const isSamePlace = isOver || (await this.#isSamePlace(context, found));
     const secret = await this.#observe(context);
-    this.#deps.onUnmanaged(key, resource, secret.state === 'unmanaged');
+    const isInTheWay = secret.state === 'unmanaged' || (secret.state === 'claimed' && secret.isPresent);
+    this.#deps.onUnmanaged(key, resource, isInTheWay);
     const now = this.#deps.clock.now();
     const { permission } = placeOf(resource);
     const step = judge({ now, times: timesOf(resource), permission, token, isSamePlace, secret });
@@ -186,10 +188,10 @@ export class ServiceTokenReconciler {
   }
 
   async #observe({ resource, seen, state, caller }: TokenContext): Promise<SecretFacts> {
-    const { services, secretsClient, watchedSecret } = this.#deps;
+    const { services, secretsClient, watchedSecret, claims } = this.#deps;
     const serialOf: Parameters<typeof observeSecret>[0]['serialOf'] = async (value) =>
       await services.resourceTokens.serialOf(await services.resourceAccess.owner(caller, 'service_token.read'), value);
-    return await observeSecret({ secretsClient, watchedSecret, seen, serialOf }, resource, state);
+    return await observeSecret({ secretsClient, watchedSecret, claims, seen, serialOf }, resource, state);
   }
 
   async #act(context: TokenContext, step: Exclude<Step, Rest>, secret: SecretFacts): Promise<undefined> {

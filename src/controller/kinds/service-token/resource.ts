@@ -4,6 +4,7 @@ import type { SecretMeta } from '../../../kube/client/secrets.ts';
 import { parseDurationMs } from '../../../lib/duration.ts';
 import type { AskedPlace } from '../../../services/managed/access.ts';
 import type { ServiceToken } from '../../generated/service-token.ts';
+import type { Claimant, SecretClaim } from '../secret-claims/claim.ts';
 import { finalizer, ownedByTokenAnnotation, tokenLabel } from '../../annotations.ts';
 
 /** The key of the Secret's data that holds the token. */
@@ -12,6 +13,19 @@ export const tokenDataKey = 'token';
 /** The Secret that a ServiceToken writes. */
 export function secretOf({ metadata, spec }: ServiceToken): NamespacedName {
   return { namespace: metadata.namespace ?? '', name: spec.secretName ?? metadata.name };
+}
+
+/** A ServiceToken as one that claims its Secret. */
+export function claimantOf({ metadata: { name } }: ServiceToken): Claimant {
+  return { kind: 'ServiceToken', name };
+}
+
+/** The claim of a ServiceToken on its Secret. */
+export function claimOf(resource: ServiceToken): SecretClaim {
+  const { metadata, status } = resource;
+  // A token that was revoked has no time, but its Secret stays.
+  const heldAt = status?.secretName === undefined ? undefined : (status.issuedAt ?? metadata.creationTimestamp);
+  return { ...claimantOf(resource), isMerge: false, createdAt: metadata.creationTimestamp, heldAt };
 }
 
 /** Whether a Secret belongs to any ServiceToken, by its label or annotation. */

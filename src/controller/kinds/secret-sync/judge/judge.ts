@@ -3,7 +3,8 @@ import type { SecretSync } from '../../../generated/secret-sync.ts';
 import { blockedDeletion } from './deletion-breaker.ts';
 import { keyLoss } from './key-loss.ts';
 import { replacedSourceError } from './replaced-source.ts';
-import { beingDeleted, deletionBlocked, mergeForbidden, notOwned, tooLarge, typeUnmet } from '../messages.ts';
+import { beingDeleted, deletionBlocked, tooLarge, typeUnmet } from '../messages.ts';
+import { mergeForbidden, notOwned, targetClaimed } from '../ownership-messages.ts';
 import { sameRecord } from '../target/target-record.ts';
 import { allowDeletionAnnotation } from '../../../annotations.ts';
 import {
@@ -20,8 +21,7 @@ import {
  * unchanged then.
  */
 export function judge({ sync, target, wanted }: Facts): Decision {
-  if (target.state === 'unmanaged') return skip(notOwned(sync, target));
-  if (target.state === 'mergeForbidden') return skip(mergeForbidden(sync, target.obstacle));
+  if (isForeign(target)) return skip(foreignError(sync, target));
   if (wanted === undefined || wanted instanceof DomainError) {
     return skip(wanted ?? new DomainError('internal', 'the environment was not read'));
   }
@@ -29,6 +29,18 @@ export function judge({ sync, target, wanted }: Facts): Decision {
   const error = loss ?? unwritable(sync, wanted);
   if (error !== undefined) return skip(error);
   return target.state === 'absent' ? { action: 'create' } : judgePresent(sync, target, wanted);
+}
+
+type ForeignTarget = Extract<TargetFacts, { state: 'unmanaged' | 'claimed' | 'mergeForbidden' }>;
+
+/** Whether the SecretSync must not write the target, whatever its environment holds. */
+function isForeign(target: TargetFacts): target is ForeignTarget {
+  return target.state === 'unmanaged' || target.state === 'claimed' || target.state === 'mergeForbidden';
+}
+
+function foreignError(sync: SecretSync, target: ForeignTarget): DomainError {
+  if (target.state === 'unmanaged') return notOwned(sync, target.owner);
+  return target.state === 'claimed' ? targetClaimed(sync, target.holder) : mergeForbidden(sync, target.obstacle);
 }
 
 function holdsOurData(target: TargetFacts): target is OwnedTargetFacts {

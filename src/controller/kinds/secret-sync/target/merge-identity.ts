@@ -3,25 +3,30 @@ import type { SecretSync } from '../../../generated/secret-sync.ts';
 import { recordOf } from './target-record.ts';
 import { mergePrefix, ownPrefix } from '../../../annotations.ts';
 import { shorten } from '../../../names.ts';
-import type { TargetRecord } from '../model.ts';
+import { type TargetRecord, mergeManagerPrefix } from '../model.ts';
 
 /** How a SecretSync is identified on an unmanaged Secret: by its name, so that a recreated one continues. */
 
 // A longer name gets 63 characters, one more than any that stays whole, so it never equals another SecretSync's name.
 const shortForm = { maxLength: 62, headLength: 30, separator: '-', digestLength: 32 };
 
+/** A SecretSync, as far as its name identifies it. */
+interface Named {
+  readonly metadata: { readonly name: string };
+}
+
 /** A SecretSync's name, shortened to the maximum for the name of an annotation. */
-function shortName({ metadata: { name } }: SecretSync): string {
+function shortName({ metadata: { name } }: Named): string {
   return shorten(name, shortForm);
 }
 
 /** The field manager with which a SecretSync applies its keys: at most 78 characters of the 128 that are allowed. */
 export function fieldManagerOf(sync: SecretSync): string {
-  return `keyframe-merge-${shortName(sync)}`;
+  return `${mergeManagerPrefix}${shortName(sync)}`;
 }
 
-/** The annotation of a shared Secret with the record of this SecretSync's keys. Each SecretSync has a different one. */
-export function recordAnnotationOf(sync: SecretSync): string {
+/** The annotation of a shared Secret with the record of a SecretSync's keys. Each SecretSync has a different one. */
+export function recordAnnotationOf(sync: Named): string {
   return `${mergePrefix}${shortName(sync)}`;
 }
 

@@ -1,13 +1,13 @@
 import { lastAppliedAnnotation, type ObjectMeta } from '../../../../kube/client/objects.ts';
 import type { SecretObject, SecretsClient } from '../../../../kube/client/secrets.ts';
 import type { SecretSync } from '../../../generated/secret-sync.ts';
-import { isTokenSecret } from '../../service-token/resource.ts';
+import { ownerOf } from '../../secret-claims/claim.ts';
+import type { SecretClaims } from '../../secret-claims/claims.ts';
 import type { SyncContext, TargetMemory } from '../model.ts';
 import { targetKeyOf, targetOf } from '../spec/resource.ts';
 import { fingerprintOf } from '../data/secret-data.ts';
 import { isOfferedTo, isOwnedBy, metadataFits } from './target-metadata.ts';
 import { recordOf } from './target-record.ts';
-import { ownedByAnnotation } from '../../../annotations.ts';
 import type { TargetFacts } from '../model.ts';
 import type { Fingerprint } from '../../../frame/fingerprint.ts';
 
@@ -16,6 +16,7 @@ export interface ObserveDeps {
   readonly fingerprint: Fingerprint;
   /** Metadata of a target by `namespace/name`, from a watch. */
   readonly watchedTarget: (key: string) => { readonly metadata: ObjectMeta } | undefined;
+  readonly claims: Pick<SecretClaims, 'rivalOf' | 'ownerClaim' | 'mergersOf' | 'depend'>;
 }
 
 export interface ObservedTarget {
@@ -115,6 +116,5 @@ function owned(sync: SecretSync, metadata: ObjectMeta, content: TargetContent): 
 }
 
 function unmanaged(metadata: ObjectMeta): ObservedTarget {
-  const owner = metadata.annotations?.[ownedByAnnotation];
-  return { target: { state: 'unmanaged', owner, isToken: isTokenSecret(metadata) }, existing: undefined };
+  return { target: { state: 'unmanaged', owner: ownerOf(metadata) }, existing: undefined };
 }

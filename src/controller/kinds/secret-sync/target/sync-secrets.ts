@@ -82,7 +82,8 @@ export class SyncSecrets {
     this.#deps.context.events.publish({ kind: 'Secret', id, version: objectVersion(metadata) });
     if (!this.#isFollowedTarget(id)) return;
     if (metadata === undefined) this.#targetGone(id, undefined);
-    else this.#targetChanged(id, metadata);
+    // With the label, the watch of all targets shows it too. Its copy is used, which may be older, so its event counts.
+    else if (!hasTargetLabel(metadata)) this.#targetChanged(id, metadata);
   }
 
   /** Whether a SecretSync that follows a Secret has it as its target. */
@@ -118,6 +119,11 @@ export class SyncSecrets {
   /** A Secret without the label of targets, which only a watch by name shows. With the label, the other watch shows it. */
   #inTheWay(key: string): KubeObject | undefined {
     const followed = this.#followed.get(key);
-    return followed?.metadata.labels?.[targetLabel] === 'true' ? undefined : followed;
+    return followed !== undefined && hasTargetLabel(followed.metadata) ? undefined : followed;
   }
+}
+
+/** Whether the watch of all targets shows a Secret. */
+function hasTargetLabel({ labels }: KubeObject['metadata']): boolean {
+  return labels?.[targetLabel] === 'true';
 }
