@@ -261,6 +261,9 @@ describe('a release', () => {
       expect(jobs.ran).toEqual(['keyframe-init']);
       const before = await rolesOf();
       expect((await definitions()).sort()).toEqual(definitionsOf(releasedDefinitionsFolder(version)).sort());
+      // Helm then gives the new chart the defaults of the installed one, and not its own.
+      const reused = runHelm(['upgrade', ...release, chartFolder, '--reuse-values'], cluster);
+      await expect(reused).rejects.toMatchObject({ stderr: expect.stringContaining('use --reset-then-reuse-values') });
       // As docs/upgrade.md says: the values that were given stay, and the defaults are those of the new chart.
       const upgrade = ['upgrade', ...release, chartFolder, '--reset-then-reuse-values'];
       await runHelm([...upgrade, '--set', 'rollouts=true'], cluster);
