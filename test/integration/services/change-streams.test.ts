@@ -109,7 +109,10 @@ describe('a stream of changes', () => {
     }
   });
 
-  test('resets when the database was recovered to an earlier point', async () => {
+  test.each([
+    ['to an earlier point', 1],
+    ['to an earlier point, and has more changes since than were lost', 2],
+  ])('resets when the database was recovered %s', async (_case, count) => {
     await calls.put('A', '1');
     const lost = await calls.put('A', '2');
     const stream = begin(await start());
@@ -117,12 +120,16 @@ describe('a stream of changes', () => {
     const { prisma } = services.database;
     // What a recovery leaves: the change is gone, and another one took its number.
     await prisma.environmentRevision.delete({ where: { id: lost.revisionId } });
-    const revisionId = randomUUID();
+    const ids = Array.from({ length: count }, () => randomUUID());
     const actor = { actorId: randomUUID(), actorType: 'user', actorName: 'x' } as const;
     const environmentId = world.environment.id;
-    await prisma.environmentRevision.create({ data: { id: revisionId, environmentId, number: 2, ...actor } });
-    await prisma.environment.update({ where: { id: environmentId }, data: { revisionId } });
-    expect(await nextOf(stream)).toEqual({ kind: 'reset', revision: 2, revisionId });
+    for (const [index, id] of ids.entries()) {
+      await prisma.environmentRevision.create({ data: { id, environmentId, number: 2 + index, ...actor } });
+    }
+    const present = { revision: 1 + count, revisionId: ids.at(-1) ?? '' };
+    const data = { revisionId: present.revisionId, revisionNumber: present.revision };
+    await prisma.environment.update({ where: { id: environmentId }, data });
+    expect(await nextOf(stream)).toEqual({ kind: 'reset', ...present });
     await stream.end();
   });
 
