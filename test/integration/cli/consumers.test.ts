@@ -247,6 +247,71 @@ describe('wait --converged', () => {
     expect(alone.stderr).toContain('--cluster needs --converged');
   });
 
+  test('is not ended by a SecretSync of others that is broken, if it waits for some only', async () => {
+    const fleet = await Fleet.make();
+    const ids = await fleet.now();
+    await fleet.report(
+      { name: 'app', synced: ids, wanted: ids },
+      { name: 'app', namespace: 'team-b', state: 'stalled', reason: 'TokenRevoked' },
+    );
+    const broken = await fleet.folder.run(wait(1));
+    expect(broken.code).toBe(6);
+    expect(broken.stderr).toContain(`waiting for SecretSync team-b/app in cluster ${fleet.cluster}\n`);
+    expect(broken.stderr).toContain('To wait only for your own: --namespace <namespace>');
+    for (const flags of [
+      ['--namespace', 'team-a'],
+      ['--secret-sync', 'team-a/app'],
+    ]) {
+      const own = await fleet.folder.run(wait(1, ...flags));
+      expect([own.code, own.stderr]).toEqual([0, expect.stringContaining('and 1 consumer has revision 1')]);
+    }
+    expect((await fleet.folder.run(wait(1, '--secret-sync', 'app'))).code).toBe(6);
+  });
+
+  test('waits for a selected SecretSync that does not read the environment yet', async () => {
+    const fleet = await Fleet.make();
+    const ids = await fleet.now();
+    await fleet.report({ name: 'app', synced: ids, wanted: ids });
+    const late = await fleet.folder.run(wait(1, '--secret-sync', 'team-a/new', '--within', '2s'));
+    expect(late.code).toBe(9);
+    expect(late.stderr).toContain('SecretSync team-a/new: does not read the environment, or was not reported yet');
+    const running = fleet.folder.start(wait(1, '--secret-sync', 'team-a/new'));
+    await running.shows('waiting for SecretSync team-a/new');
+    await fleet.report({ name: 'new', synced: ids, wanted: ids });
+    expect(await running.ended).toMatchObject({ code: 0 });
+  });
+
+  test('selects by name alone for a caller who sees no namespaces', async () => {
+    const fleet = await Fleet.make();
+    const ids = await fleet.now();
+    await fleet.report(
+      { name: 'app', namespace: 'hidden-a', synced: ids, wanted: ids },
+      { name: 'broken', namespace: 'hidden-b', state: 'stalled', reason: 'TokenRevoked' },
+    );
+    const env = { KEYFRAME_TOKEN: site.world.viewer.token.reveal() };
+    expect((await fleet.folder.run(wait(1, '--secret-sync', 'app'), { env })).code).toBe(0);
+    for (const flags of [
+      ['--namespace', 'hidden-a'],
+      ['--secret-sync', 'hidden-a/app'],
+      ['--namespace', 'none'],
+    ]) {
+      const refused = await fleet.folder.run(wait(1, ...flags), { env });
+      expect(refused.code).toBe(4);
+      expect(refused.stderr).toContain('you see no namespaces');
+      expect(refused.stderr).not.toContain('hidden');
+    }
+  });
+
+  test.each([
+    [['--revision', '1', '--namespace', 'a'], '--namespace needs --converged'],
+    [['--revision', '1', '--secret-sync', 'a'], '--secret-sync needs --converged'],
+    [['--revision', '1', '--converged', '--secret-sync', 'a/b/c'], '--secret-sync must be name or namespace/name'],
+  ])('refuses %j', async (flags, message) => {
+    const { folder } = await Fleet.make();
+    const { code, stderr } = await folder.run(['wait', ...flags]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
+  });
+
   test('goes on after an outage of the server', async () => {
     const fleet = await Fleet.make();
     const uid = randomUUID();

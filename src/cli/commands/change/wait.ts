@@ -13,6 +13,7 @@ import type { Scope } from '../../settings/scope.ts';
 import { endOnSignals } from '../../terminal/end-on-signals.ts';
 import { noteExempt, untilConverged } from '../consumer/converged-consumers.ts';
 import { whyExempt } from '../consumer/convergence.ts';
+import { type ConsumerSelection, requireSecretSyncNames, selectionOptions } from '../consumer/selection.ts';
 import { secretsPath, shownScope } from '../secret/secrets-api.ts';
 import { followChanges } from './followed-changes.ts';
 import { noteOutage } from './outage-note.ts';
@@ -23,12 +24,13 @@ const defaultMs = 5 * 60_000;
 export const waitCommand = defineCommand({
   summary: 'Wait until an environment has reached a revision',
   description:
-    'Ends with exit code 0 when the environment is at this revision or a later one, and with 9 if that takes longer than --within. It polls nothing: the server reports each change. An id is that of an existing revision, so an unknown id is an error at once. With --converged, it then waits until the Secret of each SecretSync that reads the environment holds this revision or a later one, and until the pods of its workloads (spec.rollout) run with it. It asks the server every few seconds. It names those that are late, and clusters that do not report. It ends with 6 as soon as a SecretSync is stalled for 5 seconds although it has seen the revision, or cannot read. Pinned and suspended SecretSyncs are named and not waited for.',
+    'Ends with exit code 0 when the environment is at this revision or a later one, and with 9 if that takes longer than --within. It polls nothing: the server reports each change. An id is that of an existing revision, so an unknown id is an error at once. With --converged, it then waits until the Secret of each SecretSync that reads the environment holds this revision or a later one, and until the pods of its workloads (spec.rollout) run with it. It asks the server every few seconds. It names those that are late, and clusters that do not report. It ends with 6 as soon as a SecretSync is stalled for 5 seconds although it has seen the revision, or cannot read. Pinned and suspended SecretSyncs are named and not waited for. --cluster, --namespace and --secret-sync limit the wait to some SecretSyncs, so that one of another team cannot end it. What they name and does not read the environment yet is waited for. You see namespaces if you may write to the environment.',
   options: {
     ...scopeOptions,
     revision: requiredText('--revision <revision>', 'The revision to wait for (number or id)'),
     isConverged: flag('--converged', 'Also wait until all SecretSyncs that read the environment have it'),
     cluster: text('--cluster <cluster>', 'With --converged: only the SecretSyncs in this cluster'),
+    ...selectionOptions,
     within: durationOption('--within <duration>', 'Longest wait, such as 90s or 1h (default: 5m)'),
   },
   examples: [
@@ -38,11 +40,15 @@ export const waitCommand = defineCommand({
       note: 'In a pipeline that needs the change of another one',
     },
     { line: 'wait -e production --revision 42 --converged', note: 'Until it runs everywhere' },
+    {
+      line: 'wait -e production --revision 42 --converged --namespace payments',
+      note: 'Until it runs in your namespace, whatever others do',
+    },
   ],
   async run(context, { options }) {
     const scope = context.scope(options);
     const { revision: wanted, within = defaultMs, isConverged, cluster } = options;
-    if (cluster !== undefined && !isConverged) throw usageError('--cluster needs --converged');
+    requireFitting(options);
     endOnSignals();
     const awaited = { scope, wanted, limit: AbortSignal.timeout(within) };
     const current = await inTime(context, awaited, currentRevision);
@@ -52,7 +58,12 @@ export const waitCommand = defineCommand({
     const sentence = `${shownScope(scope)} is at revision ${revision}`;
     if (!isConverged) return await context.printer.done({ value, sentence, name: revisionId });
     const number = await inTime(context, awaited, numberOf);
-    const convergence = await untilConverged(context, { ...awaited, revision: number, cluster });
+    const convergence = await untilConverged(context, {
+      ...awaited,
+      revision: number,
+      cluster,
+      selection: options,
+    });
     noteExempt(context, convergence);
     const consumers = { reached: convergence.reached.length, exempt: convergence.exempt.map(exemptView) };
     const whole = { ...value, consumers } satisfies ReachedRevisionOutput;
@@ -63,6 +74,20 @@ export const waitCommand = defineCommand({
     });
   },
 });
+
+interface SelectionFlags extends ConsumerSelection {
+  readonly isConverged: boolean;
+  readonly cluster: string | undefined;
+}
+
+/** Refuses flags that would have no effect, and names that are none. */
+function requireFitting({ isConverged, cluster, ...selection }: SelectionFlags): void {
+  requireSecretSyncNames(selection);
+  if (isConverged) return;
+  if (cluster !== undefined) throw usageError('--cluster needs --converged');
+  if (selection.namespaces.length > 0) throw usageError('--namespace needs --converged');
+  if (selection.secretSyncs.length > 0) throw usageError('--secret-sync needs --converged');
+}
 
 function reachedText(count: number, revision: number): string {
   if (count === 0) return ', and no SecretSync follows it';

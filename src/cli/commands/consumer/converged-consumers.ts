@@ -8,7 +8,8 @@ import type { Scope } from '../../settings/scope.ts';
 import { noteOutage } from '../change/outage-note.ts';
 import { scopeFlags, shownScope } from '../secret/secrets-api.ts';
 import { allConsumers } from './consumers-api.ts';
-import { type Convergence, convergenceOf, exemptText, missingText, staleClusters } from './convergence.ts';
+import { type Convergence, convergenceOf, exemptText, missingText, placeText, staleClusters } from './convergence.ts';
+import { type ConsumerSelection, selectConsumers } from './selection.ts';
 
 export interface AwaitedRevision {
   readonly scope: Scope;
@@ -16,6 +17,7 @@ export interface AwaitedRevision {
   readonly revision: number;
   /** Only consumers in this cluster. */
   readonly cluster: string | undefined;
+  readonly selection: ConsumerSelection;
   /** The end of the wait. */
   readonly limit: AbortSignal;
 }
@@ -27,6 +29,7 @@ const pollMs = 3000;
 // What was repaired a moment ago may not have been reported yet.
 const stuckMs = 5000;
 const maxNamed = 20;
+const maxNamedInProgress = 3;
 
 /**
  * Waits until all consumers of an environment have a revision. Throws CliError late at the limit, and conflict for a
@@ -40,11 +43,11 @@ export async function untilConverged(context: CommandContext, awaited: AwaitedRe
   let shown: string | undefined;
   for (;;) {
     last = (await reader.read()) ?? last;
-    if (last?.missing.length === 0) return last;
+    if (last?.missing.length === 0 && last.absent.length === 0) return last;
     const now = Date.now();
     if (last !== undefined) {
       checkStuck(awaited, last, { stuckSince, now });
-      const progress = `${countText(last)} have reached revision ${awaited.revision}`;
+      const progress = `${countText(last)} have reached revision ${awaited.revision}; waiting for ${awaitedText(last)}`;
       if (progress !== shown) context.io.note(progress);
       shown = progress;
     }
@@ -68,11 +71,12 @@ class ConsumerReader {
 
   /** Undefined during an outage, and after the limit. Throws ClientError. */
   async read(): Promise<Convergence | undefined> {
-    const { scope, revision, cluster, limit } = this.#awaited;
+    const { scope, revision, cluster, selection, limit } = this.#awaited;
     try {
       const consumers = await allConsumers(this.#context.api(limit), scope, { cluster });
       this.#wasRead = true;
-      return convergenceOf(consumers, revision);
+      const { selected, absent } = selectConsumers(consumers, selection);
+      return convergenceOf(selected, revision, absent);
     } catch (error) {
       if (!(error instanceof ClientError) || !error.isOutage) throw error;
       if (limit.aborted) return undefined;
@@ -85,7 +89,7 @@ class ConsumerReader {
 
 /** Throws CliError conflict if consumers have been stuck for long enough. */
 function checkStuck(
-  { scope, revision }: AwaitedRevision,
+  { scope, revision, selection }: AwaitedRevision,
   { stuck }: Convergence,
   { stuckSince, now }: { readonly stuckSince: Map<string, number>; readonly now: number },
 ): void {
@@ -97,7 +101,22 @@ function checkStuck(
   const what = lasting.length === 1 ? '1 consumer does' : `${lasting.length} consumers do`;
   const message = `${what} not reach revision ${revision} of ${shownScope(scope)} before a person acts`;
   const see = lasting.slice(0, 1).map((consumer) => `See its condition: ${describeCommand(consumer)}`);
-  throw new CliError(exitCodes.conflict, message, { next: [...namedTexts(lasting, scope), ...see] });
+  throw new CliError(exitCodes.conflict, message, {
+    next: [...namedTexts(lasting, scope), ...see, ...selectionHint(selection)],
+  });
+}
+
+/** A SecretSync of other users must not decide about the caller's own. */
+function selectionHint({ namespaces, secretSyncs }: ConsumerSelection): string[] {
+  if (namespaces.length + secretSyncs.length > 0) return [];
+  return ['To wait only for your own: --namespace <namespace>, or --secret-sync <namespace>/<name>'];
+}
+
+/** The first of those that are waited for. */
+function awaitedText({ missing, absent }: Convergence): string {
+  const names = [...missing.map(placeText), ...absent];
+  const rest = names.length - maxNamedInProgress;
+  return `${names.slice(0, maxNamedInProgress).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
 }
 
 function keyOf({ cluster, uid, source }: ConsumerView): string {
@@ -114,7 +133,8 @@ function lateError({ scope, revision }: AwaitedRevision, last: Convergence | und
   if (last === undefined)
     return new CliError(exitCodes.late, 'The consumers could not be read in time', { next: [longer] });
   const message = `${countText(last)} have reached revision ${revision} of ${shownScope(scope)} in time`;
-  const next = [...namedTexts(last.missing, scope), ...staleClusters(last.missing), longer];
+  const absent = last.absent.map((title) => `${title}: does not read the environment, or was not reported yet`);
+  const next = [...namedTexts(last.missing, scope), ...absent, ...staleClusters(last.missing), longer];
   return new CliError(exitCodes.late, `Only ${message}`, { next });
 }
 

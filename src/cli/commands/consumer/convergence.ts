@@ -10,10 +10,16 @@ export interface Convergence {
   readonly stuck: readonly ConsumerView[];
   /** Pinned and suspended ones, which never reach it. */
   readonly exempt: readonly ConsumerView[];
+  /** What users selected and does not read the environment yet, as they read it. */
+  readonly absent: readonly string[];
 }
 
 /** Judges consumers by what was last reported of them. Pure. */
-export function convergenceOf(consumers: readonly ConsumerView[], revision: number): Convergence {
+export function convergenceOf(
+  consumers: readonly ConsumerView[],
+  revision: number,
+  absent: readonly string[] = [],
+): Convergence {
   const exempt = consumers.filter(isExempt);
   const awaited = consumers.filter((consumer) => !isExempt(consumer));
   const missing = awaited.filter((consumer) => !hasReached(consumer, revision));
@@ -22,6 +28,7 @@ export function convergenceOf(consumers: readonly ConsumerView[], revision: numb
     missing,
     stuck: missing.filter((consumer) => isStuck(consumer, revision)),
     exempt,
+    absent,
   };
 }
 
@@ -66,7 +73,8 @@ export function whyExempt({ pinned }: ConsumerView): 'pinned' | 'suspended' {
   return pinned ? 'pinned' : 'suspended';
 }
 
-function placeText(consumer: ConsumerView): string {
+/** Where a consumer is, as users write it. */
+export function placeText(consumer: ConsumerView): string {
   return `SecretSync ${consumerName(consumer)} in cluster ${consumer.cluster}`;
 }
 
