@@ -29,7 +29,7 @@ import { type AuditedCall, auditedFailure, successRecord } from '../audit/audite
 import { checkSlug } from '../kernel/checks.ts';
 import { changeJudgedFirst } from '../kernel/change.ts';
 import type { OrganizationSlugs } from '../kernel/slugs.ts';
-import { refuseForeignCreator } from './foreign-creator.ts';
+import { delegatorRefusal, foreignCreatorId, refuseForeignCreator } from './foreign-creator.ts';
 import { refuseForeignRaise, refuseForeignSignIns } from './foreign-sign-in-refusal.ts';
 import { type Invited, invite } from './invite.ts';
 import { checkUserRef, noSuchUser, noteOfUser, textOfUser } from './user-refs.ts';
@@ -204,6 +204,7 @@ export class Members {
     const reason = memberChangeError({
       byRole,
       isSelf: candidate?.id === caller.principal.id,
+      isDelegator: candidate !== undefined && candidate.id === (await foreignCreatorId(tx, caller.principal)),
       from: candidate?.role ?? null,
       to,
       otherOwners: await countOwners(tx, organizationId, candidate?.id ?? null),
@@ -301,7 +302,9 @@ function hasOwner(organization: string): DomainError {
   );
 }
 
-function refusalOf(reason: MemberChangeError, { action, organization }: ChangeAccess, role: Role): DomainError {
+function refusalOf(reason: MemberChangeError, access: ChangeAccess, role: Role): DomainError {
+  if (reason === 'delegator') return delegatorRefusal(access);
+  const { action, organization } = access;
   const place = `organization ${organization}`;
   const details = {
     not_admin: [

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { DomainError, invalidField } from '../../domain/errors/domain-error.ts';
 import { limits } from '../../domain/limits.ts';
 import type { Action } from '../../domain/policy.ts';
-import { isRaise, roleBindingChangeError } from '../../domain/role-changes.ts';
+import { isRaise, roleBindingChangeError, type RoleBindingChangeError } from '../../domain/role-changes.ts';
 import { holdUsers, type TargetIds } from '../../store/access.ts';
 import type { Database } from '../../store/database.ts';
 import { endInvitationAt } from '../../store/invitations.ts';
@@ -32,6 +32,7 @@ import { changeJudgedFirst } from '../kernel/change.ts';
 import type { Changed } from '../kernel/changed.ts';
 import { checkName, isUuid } from '../kernel/checks.ts';
 import { badCursor, checkLimit, decodeCursor, encodeCursor, type PageRequest } from '../kernel/page.ts';
+import { delegatorRefusal, foreignCreatorId } from './foreign-creator.ts';
 import { refuseForeignRaise } from './foreign-sign-in-refusal.ts';
 import { type Invited, invite } from './invite.ts';
 import { checkUserRef, noSuchUser, noteOfUser, textOfUser } from './user-refs.ts';
@@ -178,9 +179,20 @@ export class RoleBindings {
           const isAbsent = !('group' in ref) && user === undefined;
           const present = isAbsent ? undefined : await findRoleBinding(tx, idsOf(access), subjectOf(ref, user));
           const isSelf = user?.id === callerId;
-          const isOwn = 'group' in ref ? await isInGroup(tx, callerId, ref.group) : isSelf;
+          const isOf = async (id: string): Promise<boolean> =>
+            'group' in ref ? isInGroup(tx, id, ref.group) : user?.id === id;
+          const delegatorId = await foreignCreatorId(tx, access.caller.principal);
+          const isOwn = await isOf(callerId);
+          const isOfDelegator = delegatorId !== null && (await isOf(delegatorId));
           const byAdmin = access.allows(setActionOf(access));
-          const reason = roleBindingChangeError({ byAdmin, isSelf, isOwn, from: present?.role ?? null, to });
+          const reason = roleBindingChangeError({
+            byAdmin,
+            isSelf,
+            isOwn,
+            isOfDelegator,
+            from: present?.role ?? null,
+            to,
+          });
           if (reason !== undefined) throw refusalOf(reason, access);
           return change(tx, { subject: subjectOf(ref, user), user, present });
         },
@@ -265,7 +277,8 @@ export async function checkCount(tx: Transaction, organizationId: string): Promi
   );
 }
 
-function refusalOf(reason: 'not_admin' | 'own_role', access: ChangeAccess): DomainError {
+function refusalOf(reason: RoleBindingChangeError, access: ChangeAccess): DomainError {
+  if (reason === 'delegator') return delegatorRefusal(access);
   const details = {
     not_admin: `${access.action} on ${placeText(access)} is for admins, except for a role of one's own; ask an owner or admin`,
     own_role: `${access.action} cannot give a role to oneself, or to a group that one is in; ask another owner or admin`,

@@ -8,6 +8,7 @@ import { meUserView } from '../../../src/wire/me.ts';
 import type { CreatedInvitationView, CreatedLinkView } from '../../../src/wire/sign-in-links.ts';
 import { expectProblem, type HttpClient } from '../../support/api/http.ts';
 import { signInWith } from '../../support/api/link-browser.ts';
+import { RoleCalls } from '../../support/api/role-calls.ts';
 import { createUser, createWorld, type TestUser, type World } from '../../support/api/services.ts';
 import { TestAuthenticator } from '../../support/passkeys/authenticator.ts';
 import { passkeyOrigin, PasskeySite } from '../../support/passkeys/site.ts';
@@ -171,6 +172,59 @@ describe('a user as whom another user can sign in', () => {
     );
     expect((await set('viewer')).status).toBe(200);
     await expectProblem(set('developer'), 'conflict');
+  });
+});
+
+describe('an admin through a group', () => {
+  test('becomes no lasting member with an account of an address that they invited', async () => {
+    const roles = new RoleCalls(site.first.services, theirs);
+    const taker = await roles.member('organization', 'admin');
+    const { organization, project, environment } = theirs.slugs;
+    const email = `${randomUUID().slice(0, 8)}@puppet.example.test`;
+    const invited = site.first.client(taker.token);
+    const path = `/organizations/${organization}/invitations`;
+    const { link } = await invited.expectStatus<CreatedInvitationView>(201, 'POST', path, { email, role: 'admin' });
+    const session = await signInWith(site.first, link);
+    const { token } = await session.expectStatus<{ token: string }>(201, 'POST', '/personal-tokens', { name: 'x' });
+    const authenticator = new TestAuthenticator(passkeyOrigin);
+    expect((await site.register(session, authenticator)).status).toBe(201);
+    const puppets = [session, site.first.client({ reveal: () => token })];
+    const later = site.sessionOf(await site.signIn(authenticator));
+    const gifts = [
+      [`/members/${organization}/${taker.id}`, 'admin'],
+      [`/members/${organization}/${taker.id}`, 'viewer'],
+      [`/projects/${organization}/${project}/roles/${taker.id}`, 'viewer'],
+      [`/environments/${organization}/${project}/${environment}/roles/${taker.id}`, 'viewer'],
+      [`/projects/${organization}/${project}/roles/group:${taker.group}`, 'viewer'],
+    ] as const;
+    for (const puppet of [...puppets, later]) {
+      for (const [gift, role] of gifts) {
+        const { detail } = await expectProblem(puppet.send('PUT', gift, { role }), 'forbidden');
+        expect(detail).toContain(`goes back to ${taker.email}`);
+      }
+    }
+    // A lower role of the group, another user, and the same gifts of another admin.
+    await session.expectStatus(200, 'PUT', `/organizations/${organization}/roles/group:${taker.group}`, {
+      role: 'viewer',
+    });
+    await session.expectStatus(202, 'PUT', `/members/${organization}/${theirs.stranger.id}`, { role: 'viewer' });
+    for (const [gift, role] of gifts) {
+      const { status } = await site.first.client(theirs.admin.token).send('PUT', gift, { role });
+      expect([gift, [200, 201, 202].includes(status)]).toEqual([gift, true]);
+    }
+  });
+
+  test('gets a role from a user whose first token they created as an instance admin', async () => {
+    const made = await asAdmin.expectStatus<{ token: string }>(
+      201,
+      'POST',
+      `/users/${theirs.owner.id}/personal-tokens`,
+      {
+        name: 'x',
+      },
+    );
+    const owner = site.first.client({ reveal: () => made.token });
+    await owner.expectStatus(202, 'PUT', `/members/${theirs.slugs.organization}/${admin.id}`, { role: 'viewer' });
   });
 });
 

@@ -2,7 +2,10 @@ import { describe, expect, test } from '@jest/globals';
 import { memberChangeError } from '../../../src/domain/role-changes.ts';
 import type { Role } from '../../../src/domain/principal.ts';
 
-/** Who changes whose membership from what to what, with how many other owners, and why not. */
+/**
+ * Who changes whose membership from what to what, with how many other owners, and why not. `maker`: that of the user to whom
+ * the caller's credential goes back.
+ */
 const memberTable = `
   by        whose other-owners from      to        fault
   owner     other 1            none      owner     none
@@ -28,6 +31,14 @@ const memberTable = `
   developer other 1            viewer    none      not_admin
   viewer    self  1            viewer    none      none
   viewer    other 1            none      viewer    not_admin
+  admin     maker 1            none      viewer    delegator
+  admin     maker 1            viewer    admin     delegator
+  admin     maker 1            admin     admin     none
+  admin     maker 1            admin     viewer    none
+  admin     maker 1            admin     none      none
+  owner     maker 1            none      owner     delegator
+  admin     maker 1            none      owner     owner_only
+  viewer    maker 1            viewer    none      not_admin
 `;
 
 const rows = memberTable
@@ -43,6 +54,7 @@ describe('changes of memberships', () => {
     const change = {
       byRole: byRole as Role,
       isSelf: whose === 'self',
+      isDelegator: whose === 'maker',
       from: roleOf(from),
       to: roleOf(to),
       otherOwners: Number(otherOwners),

@@ -4,7 +4,8 @@ import type { Role } from '../../../src/domain/principal.ts';
 
 /**
  * Who changes whose role at a place from what to what, and why not. `other`: a user or a group that has nothing to do
- * with the caller; `group`: a group that the caller is in.
+ * with the caller; `group`: a group that the caller is in; `maker`: the user to whom the caller's credential goes back, or
+ * a group of that user.
  */
 const bindingTable = `
   caller whose from      to        fault
@@ -35,6 +36,11 @@ const bindingTable = `
   other  group viewer    none      not_admin
   other  group admin     viewer    not_admin
   other  group none      viewer    not_admin
+  admin  maker none      viewer    delegator
+  admin  maker viewer    admin     delegator
+  admin  maker admin     viewer    none
+  admin  maker admin     none      none
+  other  maker viewer    none      not_admin
 `;
 
 const rows = bindingTable
@@ -50,7 +56,8 @@ describe('changes of roles by place', () => {
     const change = {
       byAdmin: caller === 'admin',
       isSelf: whose === 'self',
-      isOwn: whose !== 'other',
+      isOwn: whose === 'self' || whose === 'group',
+      isOfDelegator: whose === 'maker',
       from: roleOf(from),
       to: roleOf(to),
     };
