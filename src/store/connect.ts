@@ -3,6 +3,7 @@ import pg from 'pg';
 import { errorFields, type Logger } from '../observability/logger.ts';
 import { type DatabaseAddress, connectionOptions } from './address.ts';
 import { describedError } from './prisma-errors.ts';
+import { setUpSession } from './session.ts';
 import { tlsFault } from './tls-fault.ts';
 
 export interface ConnectOptions extends DatabaseAddress {
@@ -45,6 +46,7 @@ export async function connect(address: DatabaseAddress): Promise<pg.Client> {
   client.on('error', () => {});
   try {
     await client.connect();
+    await setUpSession(client);
     return client;
   } catch (error) {
     await client.end().catch(() => {});

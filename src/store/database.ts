@@ -4,6 +4,7 @@ import pg from 'pg';
 import { type DatabaseAddress, connectionOptions } from './address.ts';
 import { PrismaClient } from './generated/client.ts';
 import { isStalePlan, storeError } from './prisma-errors.ts';
+import { setUpSession } from './session.ts';
 
 /** The open database. Outside src/store only `close` is called; the rest is handed to the store's functions. */
 export interface Database {
@@ -42,8 +43,7 @@ const lockWaitSeconds = 5;
 // to end, also for the checks of foreign keys, and a connection keeps that plan until the table is analyzed: an import
 // of ten thousand keys then takes minutes. Without sequential scans, older releases of PostgreSQL take plans for
 // expensive ones that have none to choose from, and would compile them.
-const sessionSettings = `SET TimeZone = 'UTC';
-  SET enable_seqscan = off;
+const sessionSettings = `SET enable_seqscan = off;
   SET jit = off;
   SET idle_in_transaction_session_timeout = '${idleInTransactionSeconds}s';
   SET lock_timeout = '${lockWaitSeconds}s'`;
@@ -115,7 +115,7 @@ function openPool({ max, silenceMs, pipeline = false, ...address }: PoolOptions)
     connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
-    onConnect: (client: pg.ClientBase): unknown => setUpSession(client, silenceMs),
+    onConnect: (client: pg.ClientBase): unknown => setUpPooled(client, silenceMs),
   });
   // An idle connection that breaks is dropped by the pool; the next use opens another. One in use fails its statements
   // as well: without a listener the event would end the process.
@@ -125,13 +125,9 @@ function openPool({ max, silenceMs, pipeline = false, ...address }: PoolOptions)
   return pool;
 }
 
-/**
- * Settings of the session and no start-up parameters: poolers refuse those they do not know. Prisma's adapter reads
- * and writes times without their zone, which is right in UTC only. The pool waits for the answer, though by its types
- * it takes none.
- */
-async function setUpSession(client: pg.ClientBase, silenceMs: number): Promise<void> {
-  await client.query(sessionSettings);
+/** The pool waits for this, though by its types it does not. */
+async function setUpPooled(client: pg.ClientBase, silenceMs: number): Promise<void> {
+  await setUpSession(client, sessionSettings);
   // A connection that was broken for its silence leaves a backend that works on, and would find no client at its end
   // alone. Not every platform that PostgreSQL runs on can look before; there it is as it was.
   await client.query(`SET client_connection_check_interval = ${silenceMs}`).catch(() => undefined);

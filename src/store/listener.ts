@@ -8,6 +8,7 @@ import { errorFields, type Logger } from '../observability/logger.ts';
 import { type DatabaseAddress, connectionOptions } from './address.ts';
 import { notifyChannel, parseMessage, type StoreMessage } from './notify.ts';
 import { describedError } from './prisma-errors.ts';
+import { setUpSession } from './session.ts';
 
 /**
  * Its address is a direct one: through a pooler in transaction mode nothing would be heard, and `onReady` never called.
@@ -142,6 +143,7 @@ class Session {
     });
     await this.#within(async () => {
       await this.#client.connect();
+      await setUpSession(this.#client);
       await this.#client.query(`LISTEN ${notifyChannel}`);
     });
     await this.prove();
