@@ -13,6 +13,7 @@ import type { Logger } from './observability/logger.ts';
 import type { ChangeFeed } from './services/changes/change-feed.ts';
 import { bootstrapAdmin } from './services/people/bootstrap-admin.ts';
 import { reportStrandedSignIns } from './services/sign-in/stranded-sign-ins.ts';
+import { writeFault } from './store/database.ts';
 import { schemaFault } from './store/migrate.ts';
 
 /** Creates the parts of the server, with src/compose/, and starts them. The tests' own servers use src/compose/ too. */
@@ -82,6 +83,7 @@ async function serve(config: ServerConfig, { services, logger, open }: ServeDeps
   const readiness = new Readiness({
     clock: systemClock,
     checks: [
+      () => writeFault(services.database),
       () => schemaFault(services.database),
       waitForListener(services.feed),
       () => Promise.resolve(controller?.ready()),

@@ -35,9 +35,28 @@ const addressForm =
   'must be a URL such as postgresql://user:password@host:5432/database, with special characters of the password percent-encoded';
 
 export const databaseAddress = z
-  .url({ protocol: /^postgres(?:ql)?$/, error: addressForm })
+  .string()
+  .refine(
+    (text) => !namesSeveralHosts(text),
+    'names several hosts, and Keyframe connects to one: give the address that follows the primary, such as a Service or a proxy',
+  )
+  .pipe(z.url({ protocol: /^postgres(?:ql)?$/, error: addressForm }))
   .refine(isDecodable, addressForm)
+  .refine(
+    (text) => sessionsThatWrite.has(URL.parse(text)?.searchParams.get('target_session_attrs') ?? null),
+    'asks for a server that may take no writes (target_session_attrs), and Keyframe uses only the primary: write read-write, or leave it out',
+  )
   .transform((text) => new Plaintext(text));
+
+// Of target_session_attrs, which the driver ignores. Each connection is checked as read-write says, also for `any`.
+const sessionsThatWrite: ReadonlySet<string | null> = new Set([null, 'any', 'read-write', 'primary']);
+
+/** As libpq allows: with commas between them, in the authority or in the parameter `host`. */
+function namesSeveralHosts(text: string): boolean {
+  const [, authority = '', query = ''] = /^\w+:\/\/([^/?#]*)[^?#]*(?:\?([^#]*))?/.exec(text) ?? [];
+  const hosts = [authority.slice(authority.lastIndexOf('@') + 1), ...new URLSearchParams(query).getAll('host')];
+  return hosts.some((host) => host.includes(','));
+}
 
 /** Whether each part of a URL is valid percent-encoding, which the parser of URLs does not check. */
 function isDecodable(text: string): boolean {

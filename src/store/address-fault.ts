@@ -1,9 +1,12 @@
+import { readOnlyFault, readOnlyState } from './session.ts';
+
 /** By the code of a failed connection: what is wrong with the address itself. */
 const faults: ReadonlyMap<unknown, string> = new Map([
   ['28P01', 'PostgreSQL refuses the password, or does not know the user'],
   ['28000', 'PostgreSQL does not let this user connect from here'],
   ['3D000', 'PostgreSQL does not have this database'],
   ['42501', 'PostgreSQL does not let this user into this database'],
+  [readOnlyState, readOnlyFault],
   ['ENOTFOUND', 'the host name of PostgreSQL does not resolve'],
 ]);
 

@@ -8,7 +8,10 @@ import { tlsFault } from './tls-fault.ts';
 
 export interface ConnectOptions extends DatabaseAddress {
   readonly logger: Logger;
-  /** How long to try again if nothing answers, PostgreSQL is starting, or its certificate has expired; 0 for one try. */
+  /**
+   * How long to try again if nothing answers, PostgreSQL is starting or takes no writes, or its certificate has expired;
+   * 0 for one try.
+   */
   readonly waitMs: number;
 }
 
@@ -56,6 +59,7 @@ export async function connect(address: DatabaseAddress): Promise<pg.Client> {
 
 function mayAnswerLater(error: unknown): boolean {
   const fault = tlsFault(error)?.fault;
+  // A server that takes no writes is no refusal of PostgreSQL's: `setUpSession` throws it.
   // Operators of PostgreSQL renew its certificate, and a clock that has just started is corrected.
   if (fault !== undefined) return fault === 'expired';
   return !(error instanceof pg.DatabaseError) || error.code === cannotConnectNow;

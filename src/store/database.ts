@@ -3,8 +3,9 @@ import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
 import { type DatabaseAddress, connectionOptions } from './address.ts';
 import { PrismaClient } from './generated/client.ts';
-import { isStalePlan, storeError } from './prisma-errors.ts';
-import { setUpSession } from './session.ts';
+import { isStalePlan, sqlState, storeError } from './prisma-errors.ts';
+import { isReadOnly, readOnlyFault, readOnlyState, setUpSession } from './session.ts';
+import { endUselessConnections } from './useless-connections.ts';
 
 /** The open database. Outside src/store only `close` is called; the rest is handed to the store's functions. */
 export interface Database {
@@ -14,6 +15,8 @@ export interface Database {
   readonly pool: pg.Pool;
   /** For transactions; separate connections, so that writers waiting for a lock stop no read. */
   readonly transactionPool: pg.Pool;
+  /** Ends the connections of both pools that are open now: the idle ones at once, the others when they are returned. */
+  renewConnections(): void;
   /** Ends every connection once its statement is done. A second call does nothing more. */
   close(): Promise<void>;
 }
@@ -61,13 +64,14 @@ export function openDatabase({ url, caFile, poolSize = 20, silenceMs = defaultSi
     // What a transaction begins together goes to the server together.
     pipeline: true,
   });
+  const renewConnections = endUselessConnections([pool, transactionPool]);
   const prisma = new PrismaClient({ adapter: new PrismaPg(transactionPool), errorFormat: 'minimal' });
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
     await prisma.$disconnect();
     await Promise.all([pool.end(), transactionPool.end()]);
   };
-  return { prisma, pool, transactionPool, close: () => (closing ??= close()) };
+  return { prisma, pool, transactionPool, renewConnections, close: () => (closing ??= close()) };
 }
 
 /**
@@ -95,6 +99,25 @@ function unlessStale<T>(again: () => Promise<T>): (error: unknown) => Promise<T>
     if (isStalePlan(error)) return await again();
     throw error;
   };
+}
+
+/**
+ * Why nothing can be written, without what to do; undefined if PostgreSQL takes writes. A connection that is to a server
+ * without writes is ended, and so are all others. Throws what pg throws without the database.
+ */
+export async function writeFault(
+  database: Pick<Database, 'pool' | 'transactionPool' | 'renewConnections'>,
+): Promise<string | undefined> {
+  const { pool, transactionPool } = database;
+  // All transactions may be waiting for locks, which says nothing of the server.
+  const isFull = transactionPool.idleCount === 0 && transactionPool.totalCount >= transactionPool.options.max;
+  try {
+    if (!(await isReadOnly(isFull ? pool : transactionPool))) return undefined;
+    database.renewConnections();
+  } catch (error) {
+    if (sqlState(error) !== readOnlyState) throw error;
+  }
+  return readOnlyFault;
 }
 
 interface PoolOptions extends DatabaseAddress {

@@ -1,4 +1,5 @@
 import { DomainError } from '../domain/errors/domain-error.ts';
+import { readOnlyFault, readOnlyState } from './session.ts';
 
 /**
  * What a failure of Prisma or pg means. Both report it in several ways: an SQLSTATE, Prisma's own code, a socket's
@@ -13,8 +14,7 @@ interface Failure {
 }
 
 // Classes: 08 connection, 53 too few resources, 57P0 shut down or starting, 58 system error; 57014 a statement that was
-// cancelled, 25P03 and 25P04 a transaction that was ended for its age; 25006 a standby that has not been promoted;
-// 28 and 3D000 a login or database that is not there (yet).
+// cancelled, 25P03 and 25P04 a transaction that was ended for its age; 25006 a standby that has not been promoted; 28 and 3D000 a login or database that is not there (yet).
 const unavailableState = /^(?:08...|53...|57P0.|57014|58...|25P03|25P04|25006|28...|3D000)$/;
 const unavailableCodes = new Set(
   `P1000 P1001 P1002 P1003 P1008 P1010 P1011 P1017 P2037
@@ -68,11 +68,7 @@ export function storeError(error: unknown): unknown {
     const detail = 'another change of the same environment, or of what it belongs to, takes long; try again';
     return new DomainError('overloaded', detail, { cause: error });
   }
-  if (isUnavailable(failure)) {
-    return new DomainError('store_unavailable', 'the database cannot be reached or did not answer in time; try again', {
-      cause: error,
-    });
-  }
+  if (isUnavailable(failure)) return new DomainError('store_unavailable', whyUnavailable(failure), { cause: error });
   if (has(exhaustedCodes) || failure.messages.includes(exhaustedPool)) {
     return new DomainError(
       'overloaded',
@@ -122,6 +118,11 @@ function isUnavailable({ codes, messages, connecting }: Failure): boolean {
     if (unavailableCodes.has(code) || unavailableState.test(code) || tlsCode.test(code)) return true;
   }
   return messages.some((message) => unavailableMessages.some((text) => message.startsWith(text)));
+}
+
+function whyUnavailable({ codes }: Failure): string {
+  const why = codes.has(readOnlyState) ? readOnlyFault : 'the database cannot be reached or did not answer in time';
+  return `${why}; try again`;
 }
 
 /** What an error, its causes and what it aggregates say. */

@@ -136,7 +136,7 @@ class ClientTransaction implements Transaction {
     this.#state = 'ended';
     try {
       await this.#client.query('ROLLBACK');
-      this.#client.release(isStalePlan(this.#failure?.error));
+      this.#client.release();
     } catch {
       // The state of this connection is unknown.
       this.#client.release(true);

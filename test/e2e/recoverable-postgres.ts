@@ -1,6 +1,5 @@
-import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chownSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { freePort } from '../../tools/free-port.ts';
@@ -10,6 +9,7 @@ import { type PostgresServer, startPostgres } from '../../tools/devcluster/postg
 import { ownIdentity } from '../../tools/process-identity.ts';
 import { createLogger } from '../../src/observability/logger.ts';
 import { migrate } from '../../src/store/migrate.ts';
+import { copyRunning } from '../support/database/base-backup.ts';
 import { waitFor } from '../support/fixtures/wait-for.ts';
 
 interface Given {
@@ -53,21 +53,7 @@ export class RecoverablePostgres {
 
   /** Makes the backup that `recover` goes back to. */
   async backUp(): Promise<void> {
-    const client = new Client({ connectionString: this.url });
-    await client.connect();
-    try {
-      await client.query(`SELECT pg_backup_start('of a test', true)`);
-      execFileSync('cp', ['-a', this.#data, this.#backup]);
-      const { rows } = await client.query<{ labelfile: string }>('SELECT labelfile FROM pg_backup_stop(false)');
-      // What was written while the files were copied is in the log alone.
-      rmSync(join(this.#backup, 'pg_wal'), { recursive: true });
-      execFileSync('cp', ['-a', join(this.#data, 'pg_wal'), this.#backup]);
-      this.#write('backup_label', rows[0]?.labelfile ?? '');
-      this.#write('recovery.signal', '');
-      rmSync(join(this.#backup, 'postmaster.pid'), { force: true });
-    } finally {
-      await client.end();
-    }
+    await copyRunning({ url: this.url, data: this.#data }, this.#backup, 'recovery.signal');
   }
 
   /** Loses all that was written since the backup: stops the server, and starts it on the backup, at the same address. */
@@ -118,14 +104,6 @@ export class RecoverablePostgres {
 
   get #backup(): string {
     return join(this.#folder, 'backup');
-  }
-
-  /** Writes a file of the backup as the server's own. */
-  #write(name: string, text: string): void {
-    const path = join(this.#backup, name);
-    writeFileSync(path, text, { mode: 0o600 });
-    const { account } = this.#given.home;
-    if (account !== undefined) chownSync(path, account.uid, account.gid);
   }
 
   async #stop(): Promise<void> {

@@ -7,6 +7,7 @@ import { UntrustedProxyWatch } from '../../../src/http/admission/untrusted-proxy
 import { systemClock } from '../../../src/lib/clock.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
 import type { Metrics } from '../../../src/observability/metrics.ts';
+import { writeFault } from '../../../src/store/database.ts';
 import { schemaFault } from '../../../src/store/migrate.ts';
 import { type Problem, problem } from '../../../src/wire/problem.ts';
 import { type TestDatabase, createTestDatabase } from '../database/postgres.ts';
@@ -44,7 +45,10 @@ export async function startTestApi(options: AppOptions = {}, below: TestApiServi
     write: (line) => void logs.push(JSON.parse(line) as Record<string, unknown>),
   });
   const metrics = composeMetrics(services);
-  const readiness = new Readiness({ clock: systemClock, checks: [() => schemaFault(services.database)] });
+  const readiness = new Readiness({
+    clock: systemClock,
+    checks: [() => writeFault(services.database), () => schemaFault(services.database)],
+  });
   const untrustedProxies = new UntrustedProxyWatch({ clock: systemClock, logger });
   const edge = { services, logger, metrics, readiness, untrustedProxies };
   const open = new AsyncDisposableStack();

@@ -17,7 +17,7 @@ const rememberedMessages = 100_000;
  * after it, freeze or kill connections and refuse new ones. It offers no TLS.
  */
 export class PostgresProxy {
-  readonly #upstream: URL;
+  #upstream: URL;
   readonly #server: Server;
   readonly #rules = new FaultRules<FrontendMessage, PostgresFault>();
   readonly #holds = new Set<Hold<FrontendMessage>>();
@@ -97,6 +97,11 @@ export class PostgresProxy {
   /** Refuses new connections, like a server that is not running. */
   refuse(): void {
     this.#server.close();
+  }
+
+  /** Leads later connections to the server that another URL names. Open ones stay where they are. */
+  lead(upstreamUrl: string): void {
+    this.#upstream = new URL(upstreamUrl);
   }
 
   /** Takes connections (again). */
