@@ -126,6 +126,11 @@ const scopeNamesStatement: Statement = {
     WHERE t.id = $1`,
 };
 
+const tokensOfResources: Statement = {
+  name: 'service-tokens-of-resources',
+  text: `SELECT id FROM service_token WHERE id = ANY($1::uuid[]) AND created_by_type = 'resource'`,
+};
+
 /** Looks for a project and an environment, or either, among what the organization has and has not deleted. */
 export async function findScopeFacts(
   tx: Transaction,
@@ -302,4 +307,10 @@ export async function listWideWriters(
     organizationId,
     projectId,
   );
+}
+
+/** The ids of those tokens that custom resources created. */
+export async function listTokensOfResources(pool: pg.Pool, ids: readonly string[]): Promise<string[]> {
+  const rows = await queryRows<{ id: string }>(pool, tokensOfResources, [[...ids]]);
+  return rows.map(({ id }) => id);
 }

@@ -3,6 +3,7 @@ import type { Database } from '../../store/database.ts';
 import { listRevisions, type RevisionRecord } from '../../store/revision-log.ts';
 import { findRevision, type RevisionRef } from '../../store/revisions.ts';
 import type { EnvironmentAccess } from '../access/access.ts';
+import { shownActors } from '../access/shown-actors.ts';
 import type { AuditLog } from '../audit/audit-log.ts';
 import { auditedTokenRead } from '../audit/audited.ts';
 import { checkRevision } from '../kernel/checks.ts';
@@ -56,7 +57,7 @@ export class Changes {
       note({ changes: changes.length });
       const last = changes.at(-1);
       return {
-        changes,
+        changes: await shownActors(pool, access, changes),
         nextCursor: hasMore && last !== undefined ? encodeCursor('changes', [String(last.revision)]) : null,
       };
     });

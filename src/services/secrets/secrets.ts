@@ -12,6 +12,7 @@ import {
   type SecretSelection,
 } from '../../store/secret-reads.ts';
 import type { EnvironmentAccess } from '../access/access.ts';
+import { shownActors } from '../access/shown-actors.ts';
 import type { AuditLog } from '../audit/audit-log.ts';
 import { auditedFailure, auditedRead, auditedTokenRead } from '../audit/audited.ts';
 import { checkComment, checkKey, checkUuid, checkVersion } from '../kernel/checks.ts';
@@ -111,7 +112,8 @@ export class Secrets {
       const secrets = stored.secrets.map(({ key, version, updatedAt, updatedBy, updatedByType, updatedByName }) => {
         return { key, version, updatedAt, updatedBy, updatedByType, updatedByName };
       });
-      return { environmentId, revision, revisionId, secrets };
+      const shown = await shownActors(this.#deps.database.pool, access, secrets);
+      return { environmentId, revision, revisionId, secrets: shown };
     });
   }
 
@@ -132,7 +134,8 @@ export class Secrets {
           return { key, version, updatedAt, deletedAt, deletedBy, deletedByType, deletedByName };
         },
       );
-      return { environmentId, revision, revisionId, secrets };
+      const shown = await shownActors(this.#deps.database.pool, access, secrets);
+      return { environmentId, revision, revisionId, secrets: shown };
     });
   }
 

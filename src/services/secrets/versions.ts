@@ -4,6 +4,7 @@ import type { Plaintext } from '../../domain/plaintext.ts';
 import type { Database } from '../../store/database.ts';
 import { findVersion, listVersions, notDestroyed, type VersionRecord } from '../../store/versions.ts';
 import type { EnvironmentAccess } from '../access/access.ts';
+import { shownActors } from '../access/shown-actors.ts';
 import type { AuditLog } from '../audit/audit-log.ts';
 import { auditedFailure, auditedRead } from '../audit/audited.ts';
 import { checkComment, checkKey, checkUuid, checkVersion } from '../kernel/checks.ts';
@@ -81,7 +82,8 @@ export class Versions {
       const versions = limit === null ? found : found.slice(0, limit);
       const last = versions.at(-1);
       const hasMore = last !== undefined && found.length > versions.length;
-      return { versions, nextCursor: hasMore ? encodeCursor('versions', [String(last.version)]) : null };
+      const shown = await shownActors(this.#deps.database.pool, access, versions);
+      return { versions: shown, nextCursor: hasMore ? encodeCursor('versions', [String(last.version)]) : null };
     });
   }
 
@@ -102,7 +104,8 @@ export class Versions {
       if (record.destroyedAt !== null) throw versionsDestroyed([{ key, version }]);
       const opener = await this.#deps.keyring.opener([dataKeyId]);
       const binding = { organizationId, projectId, environmentId, secretId };
-      return { ...record, value: opener.open(binding, { ciphertext, dataKeyId }) };
+      const [shown = record] = await shownActors(this.#deps.database.pool, access, [record]);
+      return { ...shown, value: opener.open(binding, { ciphertext, dataKeyId }) };
     });
   }
 

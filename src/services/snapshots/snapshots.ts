@@ -13,6 +13,7 @@ import {
   type SnapshotRecord,
 } from '../../store/snapshots.ts';
 import type { EnvironmentAccess } from '../access/access.ts';
+import { shownActors } from '../access/shown-actors.ts';
 import type { AuditLog, AuditTarget } from '../audit/audit-log.ts';
 import { auditedFailure, auditedTokenRead, successRecord } from '../audit/audited.ts';
 import { checkDescription, checkName, checkUuid } from '../kernel/checks.ts';
@@ -140,7 +141,8 @@ export class Snapshots {
       note({ snapshots: snapshots.length });
       const last = snapshots.at(-1);
       const hasMore = last !== undefined && found.length > snapshots.length;
-      return { snapshots, nextCursor: hasMore ? encodeTimeCursor('snapshots', last) : null };
+      const shown = await shownActors(this.#deps.database.pool, access, snapshots);
+      return { snapshots: shown, nextCursor: hasMore ? encodeTimeCursor('snapshots', last) : null };
     });
   }
 
@@ -151,7 +153,8 @@ export class Snapshots {
       note({ snapshotId: id });
       const snapshot = await findSnapshot(this.#deps.database.pool, access.environmentId, id);
       if (snapshot === undefined) throw absentSnapshot(id);
-      return snapshot;
+      const [shown = snapshot] = await shownActors(this.#deps.database.pool, access, [snapshot]);
+      return shown;
     });
   }
 
