@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { commandTable } from '../../../src/cli/command-table.ts';
 import type { CliRunner } from '../../support/cli/cli.ts';
@@ -151,6 +153,50 @@ const asks: Readonly<Record<string, () => string[]>> = {
   'env purge': () => ['env', 'purge', ids.buried, ...scope.slice(0, 4)],
 };
 
+const place = (): string => Object.values(world.slugs).join('/');
+const joined = (...slugs: readonly string[]): string => slugs.join('/');
+
+/** What the question of each of them names: above all the place that would change. */
+const named: Readonly<Record<string, () => string[]>> = {
+  set: () => [`Set A, B in ${place()}?`],
+  unset: () => [`Delete A from ${place()}?`],
+  push: () => [`Apply these changes to ${place()}?`],
+  edit: () => [`Apply these changes to ${place()}?`],
+  undo: () => ['Undo revision 2', `in ${place()}?`],
+  destroy: () => ['Destroy version 1 of A', `in ${place()} permanently?`],
+  promote: () => [`Write 2 secrets in ${place()}?`],
+  'snapshot restore': () => [`Restore 2 secrets in ${place()}?`],
+  'snapshot delete': () => ['Delete snapshot', `of ${place()}?`],
+  'snapshot prune': () => ['Delete 1 snapshot', `of ${place()} and keep 1?`],
+  'token rotate-service': () => ['service token', world.slugs.organization],
+  'token revoke-service': () => ['Revoke service token', `of ${world.slugs.organization}?`],
+  'token revoke': () => ['Revoke your personal token "spare"?'],
+  'passkey remove': () => ['Laptop'],
+  'passkey confirm': () => ['Laptop'],
+  'identity remove': () => [ids.identity],
+  'member set': () => [`Make ${ids.email} an owner of ${world.slugs.organization}?`],
+  'member remove': () => [ids.email, world.slugs.organization],
+  'member appoint-owner': () => [`Make ${ids.email} an owner of ${world.slugs.organization}?`],
+  'role set': () => [place()],
+  'role remove': () => [ids.email, place()],
+  'invitation accept': () => ['Accept to be', ids.inviting],
+  'invitation decline': () => ['Decline to be', ids.inviting],
+  'invitation withdraw': () => [world.stranger.email, world.slugs.organization],
+  'user disable': () => [`Disable ${ids.email}?`],
+  'user grant-admin': () => [ids.email],
+  'user revoke-admin': () => [ids.email],
+};
+
+/** Those that ask to type a word: the place, and the word. */
+const typed: Readonly<Record<string, () => readonly [place: string, word: string]>> = {
+  'org delete': () => [world.slugs.organization, world.slugs.organization],
+  'project delete': () => [joined(world.slugs.organization, world.slugs.project), world.slugs.project],
+  'env delete': () => [place(), world.slugs.environment],
+  'org purge': () => [ids.buried, ids.buried],
+  'project purge': () => [joined(world.slugs.organization, ids.buried), ids.buried],
+  'env purge': () => [joined(world.slugs.organization, world.slugs.project, ids.buried), ids.buried],
+};
+
 const commands = commandTable.flatMap(({ entries }) =>
   entries.flatMap((entry) =>
     'commands' in entry ? entry.commands.map(({ name }) => `${entry.name} ${name}`) : [entry.name],
@@ -190,6 +236,53 @@ describe('consent', () => {
       expect(await state()).toEqual(before);
     },
   );
+
+  test('the question of every command that asks is known', () => {
+    expect([...Object.keys(named), ...Object.keys(typed)].sort()).toEqual(Object.keys(asks).sort());
+  });
+
+  test.each(Object.keys(named))('the question of %s names what a no leaves unchanged', async (name) => {
+    const before = await state();
+    writeFileSync(join(cli.folder, 'pushed.env'), 'A=4\nB=4\n');
+    const line = (asks[name]?.() ?? []).map((word) => (word === '-' ? 'pushed.env' : word));
+    // The editor of `edit` changes a value.
+    const { shown, code } = await cli.onTerminal(line, [['[y/N]', 'n\r']], { env: { VISUAL: 'sed -i s/2/4/' } });
+    const question = shown.slice(0, shown.indexOf('[y/N]')).split('\n').at(-1);
+    for (const part of named[name]?.() ?? []) expect(question).toContain(part);
+    // The source of `promote`.
+    expect(question).not.toContain('staging');
+    expect(code).toBe(7);
+    expect(await state()).toEqual(before);
+  });
+
+  const wrongWords: readonly (readonly [string, (word: string) => string])[] = [
+    ['y', () => 'y'],
+    ['yes', () => 'yes'],
+    ['an empty line', () => ''],
+    ['the word in capitals', (word) => word.toUpperCase()],
+    ['the word with a blank within', (word) => `${word.slice(0, 2)} ${word.slice(2)}`],
+    ['the beginning of the word', (word) => word.slice(0, -1)],
+  ];
+
+  test.each(Object.keys(typed).flatMap((name) => wrongWords.map(([title, of]) => [name, title, of] as const)))(
+    '%s is not confirmed by %s',
+    async (name, _title, of) => {
+      const [where, word] = typed[name]?.() ?? ['', ''];
+      const before = await state();
+      const script = [[`Type ${word} to continue:`, `${of(word)}\r`]] as const;
+      const { shown, code } = await cli.onTerminal(asks[name]?.() ?? [], script);
+      expect(shown).toContain(` ${where} with `);
+      expect(shown).toContain('not confirmed; nothing was changed');
+      expect(code).toBe(7);
+      expect(await state()).toEqual(before);
+    },
+  );
+
+  test('the word itself confirms', async () => {
+    const [, word] = typed['env purge']?.() ?? ['', ''];
+    const { code } = await cli.onTerminal(asks['env purge']?.() ?? [], [['to continue:', `${word}\r`]]);
+    expect(code).toBe(0);
+  });
 
   test.each([
     ['one secret', (): string[] => ['set', 'A=9', ...scope]],

@@ -48,6 +48,26 @@ describe('promote', () => {
     expect(await pulled(production)).toBe('ONLY=o\nOTHER=ours\nSAME=s\n');
   });
 
+  test('asks about the destination at a terminal, and not about the source', async () => {
+    const { shown, code } = await cli.onTerminal(['promote', ...between()], [['[y/N]', 'n\r']]);
+    const question = shown.slice(0, shown.indexOf('[y/N]')).split('\n').at(-1);
+    expect(question).toContain(`Write 2 secrets in ${[project[1], project[3], production].join('/')}?`);
+    expect(question).not.toContain(staging);
+    expect(code).toBe(7);
+    expect(await pulled(production)).toBe('ONLY=o\nOTHER=ours\nSAME=s\n');
+  });
+
+  test('with --missing creates a key again that the destination once had', async () => {
+    await cli.output(['set', 'NEW=former', ...project, '-e', production]);
+    await cli.output(['unset', 'NEW', '--yes', ...project, '-e', production]);
+    const missing = ['promote', ...between(), '--missing'];
+    expect((await cli.run([...missing, '--plan'])).stdout).toBe(
+      '  + NEW\n    OTHER: kept, because it has another value (--missing)\n',
+    );
+    await cli.output([...missing, '--yes']);
+    expect(await pulled(production)).toBe('NEW=n\nONLY=o\nOTHER=ours\nSAME=s\n');
+  });
+
   test('goes back to an earlier revision of the environment, as shown', async () => {
     await cli.output(['set', 'OTHER=newer', 'LATER=l', '--yes', ...project, '-e', production]);
     const back = ['promote', '--from', production, '--to', production, ...project, '--revision', '1', '--mirror'];

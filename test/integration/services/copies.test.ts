@@ -79,14 +79,16 @@ describe('a copy', () => {
     expect((await calls.history('NEW'))[0]).toMatchObject({ changeType: 'created' });
   });
 
-  test('of the missing keys keeps other values', async () => {
+  test.each(['never had', 'deleted'])('of the missing keys creates one that the destination %s', async (history) => {
     const { slug } = await filled();
-    expect(await copy(slug, { mode: 'missing' })).toMatchObject({
-      ...nothing,
-      created: ['NEW'],
-      kept: ['OTHER'],
-      unchanged: ['SAME'],
-    });
+    if (history === 'deleted') {
+      await calls.put('NEW', 'former');
+      await calls.remove('NEW');
+    }
+    const expected = { ...nothing, created: ['NEW'], kept: ['OTHER'], unchanged: ['SAME'] };
+    expect(await plan(slug, { mode: 'missing' })).toMatchObject(expected);
+    expect(await copy(slug, { mode: 'missing' })).toMatchObject(expected);
+    expect((await calls.read()).secrets['NEW']).toEqual(['n', history === 'deleted' ? 2 : 1]);
     expect((await calls.read()).secrets['OTHER']).toEqual(['ours', 1]);
   });
 

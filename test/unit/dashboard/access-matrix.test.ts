@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { parse } from 'yaml';
 import { accessMatrix, grantManifest } from '../../../src/dashboard/text/access-matrix.ts';
 import type { FleetConsumerView } from '../../../src/wire/consumers.ts';
 import type { ServiceTokenView } from '../../../src/wire/service-tokens.ts';
@@ -59,7 +60,13 @@ test('a token without a SecretSync has a cell; hidden namespaces, other tokens a
 
 test('the grant names the namespace and the environment, and nothing else', () => {
   const text = grantManifest('shop', { organization: 'acme', project: 'web', environment: 'production' });
-  expect(text).toContain('namespaces: [shop]');
-  expect(text).toContain('environments: [production]');
-  expect(text).not.toContain('*');
+  expect(parse(text)).toEqual({
+    apiVersion: 'keyframe.dev/v1alpha1',
+    kind: 'AccessGrant',
+    metadata: { name: 'shop-web-production' },
+    spec: {
+      namespaces: ['shop'],
+      rules: [{ organization: 'acme', project: 'web', environments: ['production'], kinds: ['SecretSync'] }],
+    },
+  });
 });
