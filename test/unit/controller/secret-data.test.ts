@@ -93,6 +93,25 @@ describe('a plan', () => {
     expect(() => planned({ A: mib, B: 1 })).toThrow(`spec.template.data uses have ${mib + 1} bytes, more than`);
   });
 
+  test('looks at no further source once the names of the keys exceed a Secret', () => {
+    const looked: string[] = [];
+    const large = (name: string): SourcePart => ({
+      source: { name },
+      get secrets() {
+        looked.push(name);
+        return Array.from({ length: 3_000 }, (_, n) => ({ key: `${name}_${n}_`.padEnd(253, 'x'), bytes: 1 }));
+      },
+    });
+    const parts = ['a', 'b', 'c', 'd'].map(large);
+    expect(() => planSecretData(parts)).toThrow(expect.objectContaining({ code: 'target_too_large' }));
+    expect(looked).toEqual(['a', 'b']);
+    // The same names of several sources are those of one.
+    const same = ['a', 'b', 'c', 'd'].map((name) => ({ ...large('a'), source: { name } }));
+    expect(planSecretData(same).chosen).toHaveLength(3_000);
+    const hidden = parts.map((part) => ({ ...part, source: { ...part.source, keys: { hidden: ['*'] } } }));
+    expect(planSecretData(hidden).chosen).toEqual([]);
+  });
+
   test('counts what is composed', () => {
     const template = { data: { TWICE: '$(A)$(A)' } };
     const plan = planSecretData([part('own', { A: 10 })], { type: 'Opaque', template });

@@ -92,7 +92,7 @@ const samples: Samples<typeof messages> = {
     messages.tooLarge(united, 2_000_000, false),
     messages.tooLarge(secretSync({ spec: { template: { data: { URL: 'x' } } } }), 2_000_000, true),
   ],
-  recordTooLong: [messages.recordTooLong(united, 300_000)],
+  recordTooLong: [messages.recordTooLong(united, 300_000, true), messages.recordTooLong(united, 300_000, false)],
   typeUnmet: [messages.typeUnmet(sync, sourceMessages.typeRequires('kubernetes.io/basic-auth', 'the key username'))],
   sourceReplaced: [
     messages.sourceReplaced(sync, [purged], 'keyframe.dev/source'),
@@ -240,6 +240,7 @@ const sourceSamples: Samples<typeof sourceMessages> = {
   templateFieldBinary: [sourceMessages.templateFieldBinary('URL', 'LOGIN', 'password')],
   templateWorkTooLarge: [sourceMessages.templateWorkTooLarge(8_388_608)],
   hiddenTooLarge: [sourceMessages.hiddenTooLarge(1_048_577, 'spec.keys', 1_048_576)],
+  namesTooLarge: [sourceMessages.namesTooLarge(1_048_577, 'spec.sources[].keys', 1_048_576)],
   templateTooLarge: [sourceMessages.templateTooLarge('URL', 1_048_576)],
   templatesTooLarge: [sourceMessages.templatesTooLarge(1_048_576)],
   templateKeyConflict: [sourceMessages.templateKeyConflict('URL', 'spec.keys')],

@@ -79,6 +79,8 @@ describe('the record of the Secret', () => {
     expect(harness.ready()).toMatchObject({ reason: 'TooLarge' });
     expect(harness.ready()?.message).toMatch(/^The annotations of Secret app, .* Kubernetes allows 262144\./);
     expect(harness.target()).toBeUndefined();
+    // The sizes decide, so no value is read for it.
+    expect(harness.services.reads.flatMap(({ keys }) => keys)).toEqual([]);
   });
 });
 

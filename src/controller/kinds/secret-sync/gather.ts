@@ -21,8 +21,9 @@ import {
   planSecretData,
 } from './data/secret-data.ts';
 import type { SourceToken } from './tokens/token-place.ts';
-import { targetRecord } from './target/target-record.ts';
-import { type Facts, type SourceState, type WantedFacts, maxSecretBytes } from './model.ts';
+import { minRecordBytes, targetRecord } from './target/target-record.ts';
+import { recordTooLong } from './messages.ts';
+import { type Facts, type SourceState, type WantedFacts, maxAnnotationBytes, maxSecretBytes } from './model.ts';
 
 export interface GatherDeps extends ObserveDeps, ReadDeps {
   readonly rollouts: Pick<Rollouts, 'abandoned'>;
@@ -150,7 +151,16 @@ async function unite(
 async function planned(sync: SecretSync, { readings, reads, guarded }: Readings): Promise<DataPlan> {
   const { template, target } = sync.spec;
   try {
-    return guarded(() => planSecretData(readings, { template, type: target.type }));
+    return guarded(() => {
+      const plan = planSecretData(readings, { template, type: target.type });
+      // Before any value is read, and without building a record that no Secret can carry.
+      const recordBytes = minRecordBytes(
+        readings.map(({ source }) => source),
+        plan,
+      );
+      if (recordBytes > maxAnnotationBytes) throw recordTooLong(sync, recordBytes, false);
+      return plan;
+    });
   } catch (error) {
     // Records the read of the names in the audit: the condition may name some of them.
     await readChosen(readings, reads, []);

@@ -136,10 +136,10 @@ export function tooLarge(sync: SecretSync, bytes: number, isExact: boolean): Dom
 }
 
 /** The record of the keys' sources is too long, together with all other annotations of the Secret. */
-export function recordTooLong(sync: SecretSync, bytes: number): DomainError {
+export function recordTooLong(sync: SecretSync, bytes: number, isExact: boolean): DomainError {
   return new DomainError(
     'target_too_large',
-    `The annotations of Secret ${targetOf(sync).name}, which record where each key comes from, would have ${bytes} bytes; ` +
+    `The annotations of Secret ${targetOf(sync).name}, which record where each key comes from, would have ${isExact ? '' : 'at least '}${bytes} bytes; ` +
       `Kubernetes allows ${maxAnnotationBytes}. The Secret is unchanged. ` +
       `Exclude keys with ${keysField(sync)}.exclude, or distribute the sources over several SecretSyncs.`,
   );

@@ -335,6 +335,15 @@ export function hiddenTooLarge(bytes: number, keysField: string, maxBytes: numbe
   );
 }
 
+/** The names of the keys alone exceed the size of a Secret. */
+export function namesTooLarge(bytes: number, keysField: string, maxBytes: number): DomainError {
+  return new DomainError(
+    'target_too_large',
+    `The names of the keys have at least ${bytes} bytes, more than the ${maxBytes} bytes that a Secret can hold. ` +
+      `Nothing is written. Exclude keys with ${keysField}.exclude, or distribute the sources over several SecretSyncs.`,
+  );
+}
+
 /** A composed value alone exceeds the size of a Secret. */
 export function templateTooLarge(name: string, maxBytes: number): DomainError {
   return new DomainError(

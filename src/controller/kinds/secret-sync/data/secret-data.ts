@@ -7,7 +7,7 @@ import { type Source, fieldOf, inSource, keysFieldOf } from '../spec/source.ts';
 import { type KeyFacts, type Template, type ValueSize, addSizes, composeValues, composedSize } from './template.ts';
 import { unmetNeed } from './type-needs.ts';
 import { maxSecretBytes } from '../model.ts';
-import { hiddenTooLarge, valueNotBase64 } from '../source-messages.ts';
+import { hiddenTooLarge, namesTooLarge, valueNotBase64 } from '../source-messages.ts';
 import type { Fingerprint } from '../../../frame/fingerprint.ts';
 
 /** Values of environments on their way into a Secret; drop it with the reconcile that read it. */
@@ -68,12 +68,12 @@ export type ChosenValues = ReadonlyMap<string | undefined, ReadonlyMap<string, P
  * target_too_large, and what `composedSize` throws.
  */
 export function planSecretData(parts: readonly SourcePart[], shape: DataShape = { type: 'Opaque' }): DataPlan {
-  const winners = [...new Map(parts.flatMap(choicesOf).map((choice) => [choice.placed.name, choice])).values()];
+  const keysField = keysFieldOf(parts.map(({ source }) => source));
+  const winners = winnersAmong(parts, keysField);
   const written = winners.filter(({ placed }) => !placed.isHidden);
   const hidden = winners.filter(({ placed }) => placed.isHidden);
   const isNeeded = neededBy(shape.template);
   const used = hidden.filter(({ placed }) => isNeeded(placed));
-  const keysField = keysFieldOf(parts.map(({ source }) => source));
   const keyFacts = { keysField, hidden: new Set(hidden.map(({ placed }) => placed.name)) };
   const sizes = new Map([...written, ...used].map((choice) => [choice.placed.name, sizeOf(choice)]));
   const composed = composedSize(shape.template, sizes, maxSecretBytes, keyFacts);
@@ -89,6 +89,25 @@ export function planSecretData(parts: readonly SourcePart[], shape: DataShape = 
     size: written.map(sizeOf).reduce(addSizes, composed),
     valueBytes: bytesOfAll(written) + hiddenBytes,
   };
+}
+
+/**
+ * What provides each name: the last source that has it. Ends with target_too_large as soon as the names alone exceed a Secret,
+ * so that the work is bounded however many sources there are.
+ */
+function winnersAmong(parts: readonly SourcePart[], keysField: string): Choice[] {
+  const winners = new Map<string, Choice>();
+  for (const part of parts) {
+    for (const choice of choicesOf(part)) winners.set(choice.placed.name, choice);
+    const bytes = nameBytes([...winners.values()].map(({ placed }) => placed));
+    if (bytes > maxSecretBytes) throw namesTooLarge(bytes, keysField, maxSecretBytes);
+  }
+  return [...winners.values()];
+}
+
+/** Bytes of the names that the Secret gets. They are ASCII. */
+function nameBytes(keys: readonly ChosenKey[]): number {
+  return keys.reduce((total, { name, isHidden }) => total + (isHidden ? 0 : name.length), 0);
 }
 
 function bytesOfAll(choices: readonly Choice[]): number {

@@ -68,7 +68,7 @@ function expectFits(sync: SecretSync, annotations: Readonly<Record<string, strin
     ([name, text]) => Buffer.byteLength(name) + Buffer.byteLength(text),
   );
   const bytes = sizes.reduce((total, size) => total + size, 0);
-  if (bytes > maxAnnotationBytes) throw recordTooLong(sync, bytes);
+  if (bytes > maxAnnotationBytes) throw recordTooLong(sync, bytes, true);
 }
 
 async function create(deps: ActDeps, { namespace }: NamespacedName, content: SecretContent): Promise<ObjectMeta> {

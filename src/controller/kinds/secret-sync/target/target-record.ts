@@ -28,6 +28,28 @@ export function targetRecord(sources: readonly TargetSource[], { chosen, compose
   };
 }
 
+/** A lower bound of the bytes that `targetRecord` has, without building it. Names are ASCII. */
+export function minRecordBytes(
+  sources: readonly Pick<TargetSource, 'name'>[],
+  { chosen, composed }: TargetKeys,
+): number {
+  const sum = (texts: readonly string[]): number => texts.reduce((total, text) => total + text.length, 0);
+  const ofSources = sources.map(({ name }) => ({
+    name,
+    keys: chosen.filter(({ source }) => source === name).map((key) => key.name),
+  }));
+  const listed = withoutLargest(ofSources.filter(({ name }) => name !== undefined));
+  const renamed = chosen.flatMap(({ key, name }) => (key === name ? [] : [key, name]));
+  return listed.reduce((total, { keys }) => total + sum(keys), 0) + sum(renamed) + sum(composed);
+}
+
+/** The sources whose keys are listed: all but the first of those that have the most. */
+function withoutLargest<T extends { readonly keys: readonly string[] }>(sources: readonly T[]): readonly T[] {
+  const maxCount = Math.max(...sources.map(({ keys }) => keys.length));
+  const unlisted = sources.find(({ keys }) => keys.length === maxCount);
+  return sources.filter((source) => source !== unlisted);
+}
+
 function placesRecord(sources: readonly TargetSource[]): TargetRecord {
   const named = sources.flatMap((source) =>
     source.name === undefined ? [] : [[source.name, placeText(source)] as const],
@@ -44,11 +66,9 @@ function placeText({ path, environmentId, pin }: TargetSource): string {
 function originsRecord(sources: readonly TargetSource[], chosen: TargetKeys['chosen']): TargetRecord {
   const given = sources.flatMap(({ name }) => {
     const keys = chosen.filter(({ source }) => source === name).map((key) => key.name);
-    return name === undefined ? [] : [[name, keys.toSorted()] as const];
+    return name === undefined ? [] : [{ name, keys }];
   });
-  const maxCount = Math.max(...given.map(([, keys]) => keys.length));
-  const unlisted = given.find(([, keys]) => keys.length === maxCount)?.[0];
-  const listed = given.filter(([name]) => name !== unlisted);
+  const listed = withoutLargest(given).map(({ name, keys }) => [name, keys.toSorted()] as const);
   return listed.length === 0 ? {} : { [originsAnnotation]: jsonOf(listed) };
 }
 
