@@ -17,6 +17,8 @@ export interface LiveTokenPage {
   readonly cluster: string;
   /** The uid that the page begins after; null begins with the first. */
   readonly after: string | null;
+  /** If set, only the tokens of these namespaces, however new they are. */
+  readonly namespaces: readonly string[] | null;
   readonly limit: number;
 }
 
@@ -27,14 +29,15 @@ const listStatement: Statement = {
     FROM ${serviceTokenTables}
     JOIN resource_claim r ON r.service_token_id = t.id AND r.operation = 'token' AND r.serial = 1
     WHERE r.cluster = $1 AND ($2::uuid IS NULL OR r.uid > $2) AND r.kind = 'ServiceToken' AND r.namespace IS NOT NULL
-      AND t.created_at < clock_timestamp() - interval '5 minutes' AND ${serviceTokenFault} IS NULL
-    ORDER BY r.uid LIMIT $3`,
+      AND (($3::text[] IS NULL AND t.created_at < clock_timestamp() - interval '5 minutes') OR r.namespace = ANY ($3::text[]))
+      AND ${serviceTokenFault} IS NULL
+    ORDER BY r.uid LIMIT $4`,
 };
 
-/** The tokens of a cluster's ServiceTokens that work and were made more than 5 minutes ago, by the resource's uid. */
+/** The tokens of a cluster's ServiceTokens that work, by the resource's uid; without `namespaces`, those made more than 5 minutes ago. */
 export async function listLiveTokens(
   pool: pg.Pool,
-  { cluster, after, limit }: LiveTokenPage,
+  { cluster, after, namespaces, limit }: LiveTokenPage,
 ): Promise<readonly LiveToken[]> {
-  return queryRows<LiveToken>(pool, listStatement, [cluster, after, limit]);
+  return queryRows<LiveToken>(pool, listStatement, [cluster, after, namespaces, limit]);
 }

@@ -234,14 +234,16 @@ export class ResourceTokens {
 
   /**
    * The tokens of a cluster's ServiceTokens that work now, but for those made in the last 5 minutes by the database's
-   * clock. Without secrets; for the controller's sweep, which looks for those whose ServiceToken or grant is gone.
+   * clock; or all those of some namespaces, however new. Without secrets; for the controller's sweep, which looks for those
+   * whose ServiceToken or grant is gone.
    */
-  async *live(cluster: string): AsyncGenerator<LiveToken> {
+  async *live(cluster: string, namespaces: readonly string[] | null = null): AsyncGenerator<LiveToken> {
     let after: string | null = null;
     for (;;) {
       const page: readonly LiveToken[] = await listLiveTokens(this.#deps.database.pool, {
         cluster,
         after,
+        namespaces,
         limit: liveTokensPageSize,
       });
       yield* page;

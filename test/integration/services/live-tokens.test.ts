@@ -21,9 +21,9 @@ async function tokenOfAge(minutes: number): Promise<TokenResource> {
   return own;
 }
 
-async function live(cluster = 'test'): Promise<LiveToken[]> {
+async function live(cluster = 'test', namespaces?: readonly string[]): Promise<LiveToken[]> {
   const tokens: LiveToken[] = [];
-  for await (const token of services.resourceTokens.live(cluster)) tokens.push(token);
+  for await (const token of services.resourceTokens.live(cluster, namespaces)) tokens.push(token);
   return tokens.filter(({ organization }) => organization === world.slugs.organization);
 }
 
@@ -36,6 +36,15 @@ test('live tokens are listed with their resource, place and permission, and only
     { uid: uidOf(old), name: 'ServiceToken team-a/ci', namespace: 'team-a', permission: 'read', ...world.slugs },
   ]);
   expect(await live('another')).toEqual([]);
+});
+
+test('all live tokens of some namespaces are listed, however new they are', async () => {
+  const made = [await tokenOfAge(6), await tokenOfAge(0)];
+  const uids = async (namespaces: readonly string[]): Promise<string[]> =>
+    (await live('test', namespaces)).map(({ uid }) => uid);
+  expect(await uids(['team-b', 'team-a'])).toEqual(made.map(uidOf).toSorted());
+  expect(await uids(['team-b'])).toEqual([]);
+  expect(await uids([])).toEqual([]);
 });
 
 test('what opens nothing is not among them', async () => {

@@ -59,7 +59,7 @@ export class FakeTokens {
       mayMint: (caller: ResourceCaller, asked: AskedPlace) => this.#place(caller, asked),
     };
     const tokens = {
-      live: () => this.#live(),
+      live: (_: string, namespaces?: readonly string[] | null) => this.#live(namespaces ?? undefined),
       unusedMs: () => Promise.resolve(this.unusedMs()),
       find: this.#stepped('finding a token', (owner: OwnAccess) => shown(this.#heldBy(owner))),
       serialOf: this.#stepped('finding a serial', (owner: OwnAccess, value: Plaintext) => {
@@ -113,9 +113,12 @@ export class FakeTokens {
     this.#report(token);
   }
 
-  #live(): LiveToken[] {
+  #live(namespaces: readonly string[] | undefined): LiveToken[] {
     return [...this.#tokens.values()]
-      .filter(({ live: { uid }, mintedAt }) => this.worksFor(uid) === true && this.clock() - mintedAt > youthMs)
+      .filter(({ live: { uid, namespace }, mintedAt }) => {
+        const isLooked = namespaces?.includes(namespace) ?? this.clock() - mintedAt > youthMs;
+        return isLooked && this.worksFor(uid) === true;
+      })
       .map(({ live, permission }) => ({ ...live, permission }));
   }
 

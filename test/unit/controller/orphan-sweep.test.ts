@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { orphanSuspended } from '../../../src/controller/kinds/service-token/messages.ts';
 import { settled } from './fake-clock.ts';
 import { TokenHarness, serviceTokensPath } from './token-harness.ts';
 
@@ -71,4 +72,31 @@ test.each([
   expect(harness.serviceTokens.worksFor(uid)).toBe(true);
   await harness.clock.advance(6 * minuteMs);
   expect(harness.serviceTokens.worksFor(uid)).toBe(false);
+});
+
+describe('a new token that no reconcile handles', () => {
+  beforeEach(async () => {
+    await harness.clock.advance(minuteMs);
+    await removeAtOnce([]);
+  });
+
+  test('is suspended as soon as its grant is withdrawn', async () => {
+    expect(harness.serviceTokens.worksFor(uid)).toBe(true);
+    harness.withdraw();
+    await settled();
+    expect(harness.serviceTokens.find(uid)).toMatchObject({ suspendedAt: expect.any(Date) });
+    expect(harness.logs.map(({ msg }) => msg)).toContain(orphanSuspended);
+  });
+
+  test('is suspended as soon as its grant covers another environment only', async () => {
+    harness.grant(['ServiceToken'], ['other']);
+    await settled();
+    expect(harness.serviceTokens.worksFor(uid)).toBe(false);
+  });
+
+  test('works while a grant covers it, however the grants change', async () => {
+    harness.grant(['ServiceToken'], ['prod', 'other']);
+    await settled();
+    expect(harness.serviceTokens.worksFor(uid)).toBe(true);
+  });
 });

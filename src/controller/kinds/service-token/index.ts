@@ -23,8 +23,9 @@ import { specVersionOf, statusVersionOf } from './versions.ts';
 import { TokenSecrets } from './write.ts';
 import { tokenLabel } from '../../annotations.ts';
 
-// The one key of the queue that sweeps.
+// The keys of the queue that sweeps: everything, and the tokens of namespaces whose grants have changed.
 const sweepKey = 'sweep';
+const grantsKey = 'grants';
 // A sweep ignores tokens that are less than five minutes old by the database's clock.
 const youthMs = 330_000;
 
@@ -73,6 +74,8 @@ class ServiceTokenKind implements ManagedKind, ServiceTokens {
   readonly #ended = new Set<string>();
   /** The uids of abandoned ServiceTokens that have caused a sweep. */
   readonly #abandoned = new Set<string>();
+  /** The namespaces whose grants have changed since the last sweep that judged them. */
+  readonly #changedGrants = new Set<string>();
   /** When the next planned sweep is due; in the past if none is planned. */
   #sweepAgainAt = 0;
 
@@ -114,6 +117,10 @@ class ServiceTokenKind implements ManagedKind, ServiceTokens {
       [secretWatch, ...deps.grants.watches],
     );
     this.#sweeps = this.#createSweeps(deps);
+    deps.grants.onChange((namespaces) => {
+      for (const namespace of namespaces) this.#changedGrants.add(namespace);
+      this.#sweeps.add(grantsKey);
+    });
   }
 
   find(key: string): ServiceToken | undefined {
@@ -218,12 +225,26 @@ class ServiceTokenKind implements ManagedKind, ServiceTokens {
       metrics,
       logger,
     });
-    const process = async (): Promise<Next> => {
+    const process = async (key: string): Promise<Next> => {
+      if (key === grantsKey) return await this.#judgeGrants(sweep);
       await sweep.run();
       const delayMs = this.#sweepAgainAt - clock.now();
       return delayMs > 0 ? { kind: 'after', delayMs } : { kind: 'done' };
     };
     return new WorkQueue({ clock, logger, workers: 1, process });
+  }
+
+  /** Judges the tokens of the namespaces whose grants have changed. If it fails, the retry judges them. */
+  async #judgeGrants(sweep: OrphanSweep): Promise<Next> {
+    const namespaces = [...this.#changedGrants];
+    this.#changedGrants.clear();
+    try {
+      await sweep.judgeGrants(namespaces);
+    } catch (error) {
+      for (const namespace of namespaces) this.#changedGrants.add(namespace);
+      throw error;
+    }
+    return { kind: 'done' };
   }
 
   // The condition reports the same.

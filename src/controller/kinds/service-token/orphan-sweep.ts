@@ -59,24 +59,37 @@ export class OrphanSweep {
     if (!(await this.#deps.hasName())) return;
     const requestId = randomUUID();
     const unlisted = new Map<string, number>();
-    for (const [namespace, tokens] of await this.#unattended()) {
+    for (const [namespace, tokens] of await this.#unattended(null)) {
       const present = await this.#presentIn(namespace);
       if (present === undefined) unlisted.set(namespace, tokens.length);
-      for (const token of tokens) {
-        const cause = this.#causeOf(token, present);
-        if (cause !== undefined) await this.#suspend(token, cause, requestId);
-      }
+      for (const token of tokens) await this.#judge(token, present, requestId);
     }
     this.#report(unlisted);
   }
 
-  /** The live tokens of this cluster that no reconcile handles, by namespace. */
-  async #unattended(): Promise<Map<string, LiveToken[]>> {
+  /**
+   * Judges the tokens of these namespaces by their grants alone, however new they are: a grant that is missing ends each of
+   * them, whether its ServiceToken exists or not. Throws as `run` does.
+   */
+  async judgeGrants(namespaces: readonly string[]): Promise<void> {
+    if (!(await this.#deps.hasName())) return;
+    const requestId = randomUUID();
+    const unattended = await this.#unattended(namespaces);
+    for (const token of [...unattended.values()].flat()) await this.#judge(token, undefined, requestId);
+  }
+
+  async #judge(token: LiveToken, present: ReadonlySet<string> | undefined, requestId: string): Promise<void> {
+    const cause = this.#causeOf(token, present);
+    if (cause !== undefined) await this.#suspend(token, cause, requestId);
+  }
+
+  /** The live tokens of this cluster that no reconcile handles, by namespace; see `ResourceTokens.live`. */
+  async #unattended(namespaces: readonly string[] | null): Promise<Map<string, LiveToken[]>> {
     const { services, cluster, knownUids } = this.#deps;
     const known = new Set(knownUids());
     for (const uid of known) this.#suspended.delete(uid);
     const byNamespace = new Map<string, LiveToken[]>();
-    for await (const token of services.resourceTokens.live(cluster())) {
+    for await (const token of services.resourceTokens.live(cluster(), namespaces)) {
       if (known.has(token.uid)) continue;
       const others = byNamespace.get(token.namespace) ?? [];
       byNamespace.set(token.namespace, [...others, token]);
