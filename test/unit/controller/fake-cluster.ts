@@ -94,13 +94,13 @@ export class FakeCluster implements Pick<KubeClient, 'request' | 'watch'> {
     return [...this.#watches].map(({ call }) => nameOf(call));
   }
 
-  /** Writes as someone else: makes the object or changes it. */
-  put(collection: string, name: string, change: (object: AnyObject) => void): AnyObject {
+  /** Writes as someone else: makes the object or changes it. `version` sets its version, as a restored etcd can. */
+  put(collection: string, name: string, change: (object: AnyObject) => void, version?: string): AnyObject {
     const path = `${collection}/${name}`;
     const before = this.#objects.get(path);
     const object = copied(before ?? this.#blank(collection, name));
     change(object);
-    return this.#store(path, object, before);
+    return this.#store(path, object, before, version);
   }
 
   remove(path: string): void {
@@ -288,12 +288,12 @@ export class FakeCluster implements Pick<KubeClient, 'request' | 'watch'> {
     };
   }
 
-  #store(path: string, object: AnyObject, before: AnyObject | undefined): AnyObject {
+  #store(path: string, object: AnyObject, before: AnyObject | undefined, version?: string): AnyObject {
     const unversioned = (value: AnyObject): string =>
       JSON.stringify({ ...value, metadata: { ...value.metadata, resourceVersion: '' } });
     // As the real one: a write that changes nothing makes no version.
     if (before !== undefined && unversioned(before) === unversioned(object)) return before;
-    const stored = { ...object, metadata: { ...object.metadata, resourceVersion: this.#next() } };
+    const stored = { ...object, metadata: { ...object.metadata, resourceVersion: version ?? this.#next() } };
     this.#objects.set(path, stored);
     this.#report(before, stored, path, false);
     return stored;

@@ -1,4 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
+import { SecretClaims } from '../../../src/controller/kinds/secret-claims/claims.ts';
+import { SyncMemories } from '../../../src/controller/kinds/secret-sync/memory.ts';
+import { observeSharedTarget } from '../../../src/controller/kinds/secret-sync/target/observe-shared.ts';
 import { contentObstacle, metadataObstacle } from '../../../src/controller/kinds/secret-sync/target/merge-consent.ts';
 import {
   encodedRecord,
@@ -11,7 +14,7 @@ import { mergeConflict, mergeForbidden } from '../../../src/controller/kinds/sec
 import { targetError } from '../../../src/controller/kinds/secret-sync/target/target-error.ts';
 import { ApiError, type ErrorCause } from '../../../src/kube/client/api-error.ts';
 import type { ObjectMeta } from '../../../src/kube/client/objects.ts';
-import { secretSync, targetMeta } from './builders.ts';
+import { fingerprint, secretSync, targetMeta } from './builders.ts';
 import type { MergeObstacle } from '../../../src/controller/kinds/secret-sync/model.ts';
 
 const sync = secretSync({ target: { name: 'shared', creationPolicy: 'Merge' } });
@@ -49,6 +52,19 @@ const obstacles: readonly [sentence: string, secret: ObjectMeta, obstacle: Merge
 
 describe('a Secret that', () => {
   test.each(obstacles)('%s', (_, secret, obstacle) => expect(metadataObstacle(secret, sync)).toEqual(obstacle));
+
+  test.each(['app2', 'app-x', 'app.x', 'ap', 'a', 'pp', 'my-app', 'app-app'])(
+    'names a SecretSync gives no consent to %s, whose name is similar',
+    (name) => {
+      const other = secretSync({ name, target: { name: 'shared', creationPolicy: 'Merge' } });
+      expect(metadataObstacle(shared({}), other)).toEqual({ kind: 'no-consent', allowed: ['app'] });
+    },
+  );
+
+  test('names a SecretSync in capitals gives no consent', () => {
+    const annotations = { 'keyframe.dev/allow-merge': 'APP,App' };
+    expect(metadataObstacle(shared({ annotations }), sync)).toEqual({ kind: 'no-consent', allowed: [] });
+  });
 
   test('is immutable or of a ServiceAccount is not merged into, one of another type is', () => {
     expect(contentObstacle({ immutable: true })).toEqual({ kind: 'immutable' });
@@ -182,4 +198,28 @@ describe('the refusal', () => {
     expect(targetError(invalid, secretSync())?.code).toBe('target_refused');
     expect(targetError(new ApiError('PATCH', 422, 'Invalid'), sync)?.detail).toContain("the Secret's type");
   });
+});
+
+test('no value that kubectl applied stays in memory after a Secret was read', async () => {
+  const canary = Buffer.from('canary').toString('base64');
+  const metadata = shared({
+    annotations: { ...consenting, 'kubectl.kubernetes.io/last-applied-configuration': `{"data":{"A":"${canary}"}}` },
+    managedFields: [{ manager: 'keyframe-merge-app', operation: 'Apply', fieldsV1: { 'f:data': { 'f:A': {} } } }],
+  });
+  const memory = new SyncMemories().ensure('ns/app');
+  const observed = await observeSharedTarget(
+    {
+      secretsClient: { find: () => Promise.resolve({ metadata, type: 'Opaque', data: { A: canary } }) },
+      fingerprint,
+      watchedTarget: () => undefined,
+      claims: new SecretClaims({ publish: () => {} }),
+    },
+    { resource: sync, memory },
+    false,
+  );
+  expect(observed.target).toMatchObject({ state: 'shared', keys: ['A'] });
+  const kept = JSON.stringify([observed, memory.target.current(undefined), memory.verified]);
+  expect(kept).toContain('last-applied-configuration');
+  expect(kept).not.toContain(canary);
+  expect(kept).not.toContain('managedFields');
 });

@@ -108,7 +108,7 @@ describe('a plan', () => {
     // The same names of several sources are those of one.
     const same = ['a', 'b', 'c', 'd'].map((name) => ({ ...large('a'), source: { name } }));
     expect(planSecretData(same).chosen).toHaveLength(3_000);
-    const hidden = parts.map((part) => ({ ...part, source: { ...part.source, keys: { hidden: ['*'] } } }));
+    const hidden = parts.map((one) => ({ ...one, source: { ...one.source, keys: { hidden: ['*'] } } }));
     expect(planSecretData(hidden).chosen).toEqual([]);
   });
 

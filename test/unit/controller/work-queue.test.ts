@@ -79,6 +79,16 @@ describe('a key', () => {
   });
 });
 
+test('a key that is added again while it is worked on keeps the higher priority', async () => {
+  const queue = openQueue({ workers: 1 });
+  queue.add('first');
+  queue.add('waiting', 'low');
+  queue.add('first', 'high');
+  queue.add('first', 'low');
+  await end('first');
+  expect(began).toEqual(['first', 'first']);
+});
+
 test('the end of the work is reported in the moment in which the key ceases to be active, and may add it again', async () => {
   const reported: [key: string, isActive: boolean][] = [];
   const queue = new WorkQueue({

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { Harness, prod } from '../controller-harness.ts';
+import { Harness, prod, secrets } from '../controller-harness.ts';
+import type { AnyObject } from '../fake-cluster.ts';
 import { rest } from './interleaving.ts';
 
 /** More events during one reconcile than the event log keeps: a reconcile must be repeated if the log has dropped events. */
@@ -64,4 +65,20 @@ describe.each(orders)('of 100 000 events the one that matters is not lost if it 
     expect(harness.services.comparisons).toBe(1);
     await harness.controller.stop();
   });
+});
+
+test('an edit is seen whose event was dropped, even if it has a version that an own write replaced', async () => {
+  const harness = await synced();
+  const replaced = harness.target()?.metadata.resourceVersion;
+  harness.cluster.beforeAnswer(/^PUT/, () => {
+    const edit = (secret: AnyObject): void => {
+      secret['data'] = { A: 'eA==' };
+    };
+    harness.cluster.put(secrets, 'app', edit, replaced);
+    commitToOthers(harness);
+  });
+  harness.services.change(prod, { A: 'second' });
+  await rest(harness);
+  expect(harness.values()).toEqual({ A: 'second' });
+  await harness.controller.stop();
 });
