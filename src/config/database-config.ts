@@ -20,6 +20,8 @@ export interface MigrateConfig extends DatabaseConfig {
   readonly databaseWaitMs: number;
   /** As which the servers connect; undefined if as the role that migrates. */
   readonly databaseRunUrl: Plaintext | undefined;
+  /** Whether `init` generated that address. */
+  readonly databaseRunGenerated: boolean;
 }
 
 /** @throws ConfigError with every fault. */
@@ -32,6 +34,7 @@ export function loadMigrateConfig(source: ConfigSource = processSource()): Migra
     ...databaseConfig(values),
     databaseWaitMs: values.DATABASE_WAIT,
     databaseRunUrl: values.DATABASE_RUN_URL,
+    databaseRunGenerated: values.DATABASE_RUN_GENERATED,
   };
 }
 

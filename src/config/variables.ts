@@ -44,6 +44,15 @@ export const variables = {
       'Address as which the servers connect; `migrate` gives this role the rights of a server, and creates it if it is missing.',
     details: '[Another role for the servers](#another-role-for-the-servers)',
   },
+  DATABASE_RUN_GENERATED: {
+    schema: schemas.trueOrFalse,
+    roles: ['migrate'],
+    default: 'false',
+    format: '`true` or `false`',
+    description:
+      'Whether `init` generated that address; `migrate` then sets its password for the role that it created, if PostgreSQL refuses it.',
+    details: '[Another role for the servers](#another-role-for-the-servers)',
+  },
   DATABASE_CA_FILE: {
     schema: schemas.anyText,
     roles: databaseRoles,

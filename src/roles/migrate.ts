@@ -24,10 +24,17 @@ export const migrate: Role<MigrateRoleConfig> = {
     const finishUpgrade = readFinishUpgrade(args);
     return { ...loadMigrateConfig(source), finishUpgrade };
   },
-  async run({ databaseDirectUrl, databaseCaFile, databaseWaitMs, databaseRunUrl, finishUpgrade }, logger) {
-    const address = { url: databaseDirectUrl.reveal(), caFile: databaseCaFile };
-    const runUrl = databaseRunUrl?.reveal();
-    const applied = await migrateDatabase({ ...address, logger, waitMs: databaseWaitMs, runUrl, finishUpgrade });
+  async run(config, logger) {
+    const { databaseDirectUrl, databaseCaFile, databaseWaitMs, databaseRunUrl, finishUpgrade } = config;
+    const applied = await migrateDatabase({
+      url: databaseDirectUrl.reveal(),
+      caFile: databaseCaFile,
+      logger,
+      waitMs: databaseWaitMs,
+      runUrl: databaseRunUrl?.reveal(),
+      isRunUrlGenerated: config.databaseRunGenerated,
+      finishUpgrade,
+    });
     logger.info({ applied: applied.length }, 'the database has the schema of this release');
   },
 };

@@ -26,6 +26,8 @@ export interface MigrateOptions extends DatabaseAddress {
   readonly waitMs?: number;
   /** As which the servers connect: its role gets the rights of a server, and is created if it is missing. It must be able to connect. */
   readonly runUrl?: string | undefined;
+  /** Whether `init` generated `runUrl`; default false. */
+  readonly isRunUrlGenerated?: boolean;
   /** Also applies what servers of the previous release cannot work with: none of them will run again. Default false. */
   readonly finishUpgrade?: boolean;
 }
@@ -80,7 +82,15 @@ const selectHistory =
  * internal naming the migration that failed, of which nothing is left.
  */
 export async function migrate(options: MigrateOptions): Promise<string[]> {
-  const { url, caFile, logger, directory = ownDirectory, waitMs = 0, runUrl } = options;
+  const {
+    url,
+    caFile,
+    logger,
+    directory = ownDirectory,
+    waitMs = 0,
+    runUrl,
+    isRunUrlGenerated: isGenerated = false,
+  } = options;
   const migrations = await readMigrations(directory);
   let client: pg.Client | undefined;
   try {
@@ -90,7 +100,7 @@ export async function migrate(options: MigrateOptions): Promise<string[]> {
     await client.query('RESET lock_timeout');
     const applied = await applyLacking(client, migrations, options);
     // After the migrations, which may bring tables.
-    if (runUrl !== undefined) await prepareRunRole(client, { runUrl, caFile, logger, waitMs });
+    if (runUrl !== undefined) await prepareRunRole(client, { runUrl, caFile, isGenerated, logger, waitMs });
     return applied;
   } catch (error) {
     throw storeError(error);

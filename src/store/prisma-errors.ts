@@ -14,7 +14,8 @@ interface Failure {
 }
 
 // Classes: 08 connection, 53 too few resources, 57P0 shut down or starting, 58 system error; 57014 a statement that was
-// cancelled, 25P03 and 25P04 a transaction that was ended for its age; 25006 a standby that has not been promoted; 28 and 3D000 a login or database that is not there (yet).
+// cancelled, 25P03 and 25P04 a transaction that was ended for its age; 25006 a standby that has not been promoted;
+// 28 and 3D000 a login or database that is not there (yet).
 const unavailableState = /^(?:08...|53...|57P0.|57014|58...|25P03|25P04|25006|28...|3D000)$/;
 const unavailableCodes = new Set(
   `P1000 P1001 P1002 P1003 P1008 P1010 P1011 P1017 P2037

@@ -15,6 +15,8 @@ export interface RunRoleOptions {
   readonly runUrl: string;
   /** As of DatabaseAddress, for that address too. */
   readonly caFile: string | undefined;
+  /** Whether `init` generated that address: its password may then be given to a role that was created here. */
+  readonly isGenerated: boolean;
   readonly logger: Logger;
   /** How long to wait for a role that another system creates, or gives its password; 0 for not at all. */
   readonly waitMs: number;
@@ -28,6 +30,7 @@ interface TableRights {
 }
 
 const insufficientPrivilege = '42501';
+const invalidPassword = '28P01';
 const pauseMs = 500;
 const verifierIterations = 4_096;
 // What RFC 4013 leaves as it is.
@@ -35,7 +38,8 @@ const printableAscii = /^[\x20-\x7e]+$/;
 
 /**
  * Gives the role the rights of a server on the tables of the client's schema, creates it if it is missing, and connects
- * as it. A role that exists keeps its password. The client is the owner of the tables and holds the lock of migrations.
+ * as it. A role that exists keeps its password, unless it was created here, PostgreSQL refuses the password of the address,
+ * and `init` generated the address: the Secret with the former password was lost then. The client is the owner of the tables and holds the lock of migrations.
  * Throws DomainError conflict if the owner may not create the role, with the statement for a role that may, and if
  * PostgreSQL refuses the role's address: after waiting for `waitMs`. An address that cannot be reached from here is only
  * logged, because the servers may reach it through a proxy that runs beside them.
@@ -47,7 +51,8 @@ export async function prepareRunRole(client: pg.Client, options: RunRoleOptions)
   for (;;) {
     try {
       await grantRunRole(client, options);
-      return await signIn(options);
+      await signIn(client, options);
+      return;
     } catch (error) {
       const failure = storeError(error);
       const mayEnd = failure instanceof DomainError && failure.code === 'conflict';
@@ -63,11 +68,13 @@ function roleOf(runUrl: string): string {
   return decodeURIComponent(new URL(runUrl).username);
 }
 
-async function signIn({ runUrl, caFile, logger }: RunRoleOptions): Promise<void> {
+async function signIn(client: pg.Client, options: RunRoleOptions): Promise<void> {
+  const { runUrl, caFile, isGenerated, logger } = options;
   const role = roleOf(runUrl);
   try {
-    const client = await connect({ url: runUrl, caFile });
-    await client.end();
+    await tryAddress({ runUrl, caFile });
+    // A role of an earlier release has no mark. Only its own password opens a generated address.
+    if (isGenerated) await mark(client, role);
   } catch (error) {
     if (tlsFault(error) !== undefined) throw error;
     const fault = addressFault(error);
@@ -75,9 +82,18 @@ async function signIn({ runUrl, caFile, logger }: RunRoleOptions): Promise<void>
       logger.warn({ ...errorFields(describedError(error)), role }, 'the address of the servers could not be tried');
       return;
     }
+    if (isGenerated && sqlState(error) === invalidPassword && (await replacePassword(client, runUrl))) {
+      logger.warn({ role }, 'the role of the servers got the password of its new Secret: restart the servers');
+      return tryAddress({ runUrl, caFile });
+    }
     const detail = `the role ${role} of the servers cannot connect. ${fault}: correct KEYFRAME_DATABASE_RUN_URL (in the chart, the Secret of database.existingSecret or postgres.runSecret), or the role in PostgreSQL`;
     throw new DomainError('conflict', detail, { cause: error });
   }
+}
+
+async function tryAddress({ runUrl, caFile }: Pick<RunRoleOptions, 'runUrl' | 'caFile'>): Promise<void> {
+  const client = await connect({ url: runUrl, caFile });
+  await client.end();
 }
 
 async function grantRunRole(client: pg.Client, { runUrl, logger }: RunRoleOptions): Promise<void> {
@@ -100,6 +116,52 @@ async function grantRunRole(client: pg.Client, { runUrl, logger }: RunRoleOption
     logger.warn({ role }, 'the role of the servers owns the tables or is a superuser, so it can change the audit');
 }
 
+// It names the database, because roles belong to the whole server and another installation may have one of this name.
+// Only a role that may change the password of a role may comment on it.
+const markStatement = `SELECT 'Role of the servers, created by keyframe-server migrate for the database '
+  || current_database() AS mark`;
+
+async function ownMark(client: pg.Client): Promise<string> {
+  const { rows } = await client.query<{ mark: string }>(markStatement);
+  return rows[0]?.mark ?? '';
+}
+
+/** Marks a role as created here, if its owner may: without the mark, its password is never replaced. */
+async function mark(client: pg.Client, role: string): Promise<void> {
+  if (await isCreatedHere(client, role)) return;
+  const text = pg.escapeLiteral(await ownMark(client));
+  try {
+    await client.query(`COMMENT ON ROLE ${pg.escapeIdentifier(role)} IS ${text}`);
+  } catch (error) {
+    if (sqlState(error) !== insufficientPrivilege) throw error;
+  }
+}
+
+/** Whether a role has the mark and no more power than it was created with. */
+async function isCreatedHere(client: pg.Client, role: string): Promise<boolean> {
+  const { rows } = await client.query(
+    `SELECT FROM pg_roles WHERE rolname = $1 AND shobj_description(oid, 'pg_authid') = $2
+       AND NOT (rolsuper OR rolcreaterole OR rolcreatedb OR rolreplication OR rolbypassrls)`,
+    [role, await ownMark(client)],
+  );
+  return rows.length > 0;
+}
+
+/** False if the role was not created here, or its owner may no longer change it. */
+async function replacePassword(client: pg.Client, runUrl: string): Promise<boolean> {
+  const role = roleOf(runUrl);
+  const password = decodeURIComponent(new URL(runUrl).password);
+  if (!printableAscii.test(password) || !(await isCreatedHere(client, role))) return false;
+  try {
+    const verifier = pg.escapeLiteral(passwordVerifier(password));
+    await client.query(`ALTER ROLE ${pg.escapeIdentifier(role)} PASSWORD ${verifier}`);
+    return true;
+  } catch (error) {
+    if (sqlState(error) !== insufficientPrivilege) throw error;
+    return false;
+  }
+}
+
 async function exists(client: pg.Client, role: string): Promise<boolean> {
   const { rows } = await client.query('SELECT FROM pg_roles WHERE rolname = $1', [role]);
   return rows.length > 0;
@@ -115,6 +177,7 @@ async function create(client: pg.Client, role: string, password: string): Promis
     // Not the password itself: PostgreSQL may log statements.
     const verifier = pg.escapeLiteral(passwordVerifier(password));
     await client.query(`CREATE ROLE ${pg.escapeIdentifier(role)} LOGIN PASSWORD ${verifier}`);
+    await mark(client, role);
   } catch (error) {
     if (sqlState(error) !== insufficientPrivilege) throw error;
     const detail = `the role ${role} does not exist, and the role that migrates may not create it: ${advice}`;

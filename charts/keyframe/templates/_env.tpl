@@ -5,6 +5,9 @@
 {{- if include "keyframe.migratesAsOwner" . }}
 - { name: KEYFRAME_DATABASE_URL_FILE, value: /etc/keyframe/database-owner/{{ include "keyframe.ownerKey" .root }} }
 - { name: KEYFRAME_DATABASE_RUN_URL_FILE, value: {{ $address }} }
+{{- if and .root.Values.init.enabled (include "keyframe.initsPostgresRun" .root) }}
+- { name: KEYFRAME_DATABASE_RUN_GENERATED, value: 'true' }
+{{- end }}
 {{- else }}
 - { name: KEYFRAME_DATABASE_URL_FILE, value: {{ $address }} }
 {{- end }}

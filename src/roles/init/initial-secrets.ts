@@ -35,7 +35,7 @@ export function postgresSecret({ secret, host }: { readonly secret: string; read
     component: 'postgres',
     keys: ['password', 'url'],
     advice:
-      'Put the password that PostgreSQL was first started with there, and the address postgresql://keyframe:password@host:5432/keyframe. Only if PostgreSQL has no volume, delete the Secret, and a new password is created',
+      'Put the password that PostgreSQL was first started with there, and the address postgresql://keyframe:password@host:5432/keyframe. Only if PostgreSQL has no volume, delete the Secret, and a new password is created. If the password is lost, see "Rotate the database passwords" in docs/backup-and-recovery.md',
     generate: () => {
       const password = newPassword();
       return { password: new Plaintext(password), url: addressOf('keyframe', password, host) };
@@ -50,7 +50,7 @@ export function postgresRunSecret({ secret, host }: { readonly secret: string; r
     component: 'postgres',
     keys: ['url'],
     advice:
-      'Put the address postgresql://keyframe_app:password@host:5432/keyframe there. Only if PostgreSQL has no role keyframe_app, delete the Secret, and a new password is created',
+      'Put the address postgresql://keyframe_app:password@host:5432/keyframe there, or delete the Secret: a new password is created, and the next migration sets it',
     generate: () => ({ url: addressOf('keyframe_app', newPassword(), host) }),
   };
 }

@@ -328,6 +328,7 @@ const databaseSettings: readonly Setting[] = [
     shows: {
       [`${postgres}.volumes[password].secret.secretName`]: 'pg',
       'servers volumes[database-owner].secret.secretName': 'pg',
+      'servers initContainers[migrate].env[KEYFRAME_DATABASE_RUN_GENERATED].value': 'true',
       [`${init}.env[KEYFRAME_INIT_POSTGRES_SECRET]`]: undefined,
       [`${init}.env[KEYFRAME_INIT_POSTGRES_RUN_SECRET].value`]: 'keyframe-postgres-run',
     },
@@ -339,6 +340,8 @@ const databaseSettings: readonly Setting[] = [
       'servers volumes[database].secret.secretName': 'run',
       'servers initContainers[migrate].env[KEYFRAME_DATABASE_URL_FILE].value': '/etc/keyframe/database-owner/url',
       'servers initContainers[migrate].env[KEYFRAME_DATABASE_RUN_URL_FILE].value': '/etc/keyframe/database/url',
+      // Its password is the operator's.
+      'servers initContainers[migrate].env[KEYFRAME_DATABASE_RUN_GENERATED]': undefined,
       // Only migrations know the owner's address.
       'servers containers[keyframe].volumeMounts[database-owner]': undefined,
       [`${init}.env[KEYFRAME_INIT_POSTGRES_RUN_SECRET]`]: undefined,
