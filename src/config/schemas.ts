@@ -114,7 +114,10 @@ export const resyncInterval = parsed(
   'must be a duration from 1s to 24h, such as 10m or 1h30m',
 );
 
-export const emailAddress = matching(/^[^\s@]{1,64}@[^\s@]{1,189}$/, 'must be an e-mail address');
+export const emailAddress = matching(
+  /^(?!group:)[^\s@]{1,64}@[^\s@]{1,189}$/i,
+  'must be an e-mail address, and not begin with group:',
+);
 
 export const namespaceName = z.string().refine(isNamespaceName, 'must be the name of a namespace');
 

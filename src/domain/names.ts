@@ -7,8 +7,11 @@ import { limits } from './limits.ts';
 
 /** Slugs of organizations, projects and environments. */
 export const slugPattern = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
-/** E-mail addresses of users: printable ASCII only, so that two addresses that look equal are equal. */
-export const emailPattern = /^[!-?A-~]{1,64}@[!-?A-~]{1,189}$/;
+/**
+ * E-mail addresses of users: printable ASCII only, so that two addresses that look equal are equal. None begins with what
+ * names a group (`group:platform`).
+ */
+export const emailPattern = /^(?![Gg][Rr][Oo][Uu][Pp]:)[!-?A-~]{1,64}@[!-?A-~]{1,189}$/;
 const secretKeyPattern = /^[A-Za-z0-9._-]{1,253}$/;
 const secretKeyCharacters = `1 to ${limits.secretKeyLength} letters, digits, dots, underscores and hyphens`;
 // A name or comment is one line without control characters: PostgreSQL cannot store NUL, and the others can hide text.
@@ -55,13 +58,13 @@ export function validateName(text: string): string | undefined {
 }
 
 /**
- * Checks the e-mail address of a user: printable ASCII without spaces, with one @ that has text on both sides. The server
- * sends no mail, so the address only has to be a unique name.
+ * Checks the e-mail address of a user: printable ASCII without spaces, with one @ that has text on both sides, that is not
+ * read as a group. The server sends no mail, so the address only has to be a unique name.
  */
 export function validateEmail(text: string): string | undefined {
   return emailPattern.test(text)
     ? undefined
-    : 'must be an e-mail address of at most 254 printable ASCII characters, such as ada@example.com';
+    : 'must be an e-mail address of at most 254 printable ASCII characters, such as ada@example.com, and not begin with group:';
 }
 
 /** Checks a comment or description. */

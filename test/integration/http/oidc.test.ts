@@ -165,6 +165,12 @@ describe('an unknown account', () => {
     },
   );
 
+  test('with an address that is read as a group makes no user', async () => {
+    const account = newAccount({ email: 'Group:platform@example.test' });
+    await site.expectRefused((await site.signIn(account)).page, 'address_unverified');
+    expect(await site.sql('SELECT FROM app_user WHERE email = $1', 'group:platform@example.test')).toEqual([]);
+  });
+
   test('makes one user if it signs in twice at once', async () => {
     site.issuer.account = newAccount();
     const browsers = [new OidcBrowser(), new OidcBrowser(), new OidcBrowser()];

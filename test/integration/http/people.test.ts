@@ -99,6 +99,24 @@ describe('users', () => {
   });
 });
 
+describe('an address that is read as a group', () => {
+  test.each(['group:platform@example.test', 'Group:ops@example.test'])('is refused everywhere: %s', async (email) => {
+    const { organization } = world.slugs;
+    const user = await createUser(api.services);
+    await root.expectStatus(200, 'PATCH', `/users/${user.id}`, { disabled: true });
+    const attempts = [
+      root.send('POST', '/users', { email }),
+      root.send('PATCH', `/users/${user.id}`, { email }),
+      owner.send('POST', `/organizations/${organization}/invitations`, { email, role: 'viewer' }),
+      owner.send('PUT', `/members/${organization}/${encodeURIComponent(email)}`, { role: 'viewer' }),
+      root.send('PUT', `/organizations/${organization}/owner`, { user: email }),
+    ];
+    for (const attempt of attempts) {
+      expect(JSON.stringify((await expectProblem(attempt, 'invalid_input')).errors)).toMatch(/e-mail address/);
+    }
+  });
+});
+
 describe('members', () => {
   test('are set by e-mail address or UUID, listed and removed', async () => {
     const { organization } = world.slugs;

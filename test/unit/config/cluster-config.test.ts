@@ -62,6 +62,10 @@ test.each([
   [{ INIT_ROOT_KEY_SECRET: 'a/b', INIT_POSTGRES_HOST: 'a' }, 'KEYFRAME_INIT_POSTGRES_SECRET: needs'],
   [{ INIT_POSTGRES_SECRET: 'a', INIT_POSTGRES_HOST: 'canary:5432' }, 'KEYFRAME_INIT_POSTGRES_HOST: must be a name'],
   [{ INIT_ADMIN_SECRET: 'a' }, 'KEYFRAME_INIT_ADMIN_SECRET: needs KEYFRAME_BOOTSTRAP_ADMIN_EMAIL'],
+  [
+    { INIT_ADMIN_SECRET: 'a', BOOTSTRAP_ADMIN_EMAIL: 'Group:a@b' },
+    'KEYFRAME_BOOTSTRAP_ADMIN_EMAIL: must be an e-mail address, and not begin with group:',
+  ],
   [{ INIT_ROOT_KEY_SECRET: 'a/b', INIT_ROOTKEY_SECRET: 'a' }, 'KEYFRAME_INIT_ROOTKEY_SECRET: is not a variable'],
 ])('init refuses %j', (variables, fault) => {
   const faults = faultsOf(() => loadInitConfig(source(variables)));
