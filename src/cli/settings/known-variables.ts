@@ -2,6 +2,7 @@ import { OwnMap } from './own-map.ts';
 
 // As many as an environment can have at once, and as many again that it had before.
 const maxNames = 20_000;
+const maxEnvironments = 500;
 
 /** An environment of a server. */
 export interface KnownPlace {
@@ -21,7 +22,7 @@ export class KnownVariables {
     this.#names = new OwnMap({
       path,
       isValue: isNames,
-      maxEntries: 500,
+      maxEntries: maxEnvironments,
       name: 'a list of known variables',
       repair: 'Remove it. The next run then remembers the names again',
     });
@@ -33,9 +34,22 @@ export class KnownVariables {
     return names === undefined ? undefined : new Set(names);
   }
 
-  /** Remembers these names besides those of before. Throws CliError usage if that cannot be stored. */
-  add(of: KnownPlace, names: Iterable<string>): void {
-    this.#names.set(keyOf(of), (former = []) => [...new Set([...former, ...names])].slice(-maxNames));
+  /**
+   * Remembers these names besides those of before, and that the environment was used. Throws CliError usage if that cannot be
+   * stored.
+   */
+  add(of: KnownPlace, names: readonly string[]): void {
+    const key = keyOf(of);
+    if (this.#isStored(key, names)) return;
+    this.#names.set(key, (former = []) => [...new Set([...former, ...names])].slice(-maxNames));
+  }
+
+  /** Whether the file has the names, and drops many other environments before this one. Then it need not be written. */
+  #isStored(key: string, names: readonly string[]): boolean {
+    const entries = this.#names.read();
+    const known = new Set(entries.get(key));
+    const newest = [...entries.keys()].slice(-maxEnvironments / 2);
+    return newest.includes(key) && names.every((name) => known.has(name));
   }
 }
 

@@ -1,4 +1,4 @@
-import { readFileSync, renameSync, statSync } from 'node:fs';
+import { readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { type CliFolder, type CliSite, withCliSite } from '../../support/cli/cli-site.ts';
@@ -64,6 +64,18 @@ describe('without a list', () => {
     const agreed = await folder.onTerminal(['run', ...echo], [['Hand it on? [y/N]', 'y\r']]);
     expect(agreed.shown).toContain('NEW=hunter4');
     expect(await folder.output(['run', ...echo])).toBe(withNew);
+  });
+
+  test('an environment that is used stays known, also without new names', async () => {
+    await folder.output(['run', ...echo]);
+    const [own = ''] = Object.keys(JSON.parse(readFileSync(memoryFile(), 'utf8')) as object);
+    const others = Array.from(
+      { length: 499 },
+      (_, index) => [`https://keyframe.example a/b/env-${index}`, []] as const,
+    );
+    writeFileSync(memoryFile(), JSON.stringify({ [own]: ['A', 'B'], ...Object.fromEntries(others) }));
+    await folder.output(['run', ...echo]);
+    expect(Object.keys(JSON.parse(readFileSync(memoryFile(), 'utf8')) as object).at(-1)).toBe(own);
   });
 
   test('names that the user sets or pushes are known', async () => {

@@ -56,6 +56,19 @@ test('the environments that were used last stay, of more than 500', () => {
   expect(known.namesOf(at('acme/shop/env-2'))).toEqual(new Set(['A']));
 });
 
+test('a use without new names keeps an environment that others would soon displace', () => {
+  const keys = (): string[] => Object.keys(JSON.parse(readFileSync(path, 'utf8')) as object);
+  mkdirSync(dirname(path));
+  const all = Array.from({ length: 500 }, (_, index) => [`u env-${index}`, ['A']]);
+  writeFileSync(path, JSON.stringify(Object.fromEntries(all)));
+  known.add({ url: 'u', place: 'env-249' }, ['A']);
+  expect(keys().indexOf('u env-249')).toBe(499);
+  const { ino } = statSync(path);
+  known.add({ url: 'u', place: 'env-251' }, ['A']);
+  // Others displace it much later, so the file is not written.
+  expect([keys().indexOf('u env-251'), statSync(path).ino]).toEqual([250, ino]);
+});
+
 test('the file has a bounded size', () => {
   const names = (letter: string): string[] =>
     Array.from({ length: 20_000 }, (_, index) => `${letter.repeat(245)}${index}`);

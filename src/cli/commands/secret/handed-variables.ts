@@ -126,11 +126,10 @@ export class HandedVariables {
   }
 
   #remember(secrets: SecretTable): void {
-    const isNew = [...secrets.keys()].some((key) => !this.#known.has(key));
-    if (!isNew) return;
-    this.#known = new Set([...this.#known, ...secrets.keys()]);
+    const names = [...secrets.keys()];
+    this.#known = new Set([...this.#known, ...names]);
     try {
-      this.#memory.add(this.#place, secrets.keys());
+      this.#memory.add(this.#place, names);
     } catch (error) {
       if (!(error instanceof CliError)) throw error;
       // A pod often has no folder that can be written. There each run is a first run, as docs/cli-files.md says.
@@ -161,8 +160,7 @@ export function rememberWritten(context: CommandContext, scope: Scope, names: re
   const memory = new KnownVariables(context.environment.variablesFile);
   const place = placeOf(context, scope);
   try {
-    const known = memory.namesOf(place);
-    if (known !== undefined && names.some((name) => !known.has(name))) memory.add(place, names);
+    if (memory.namesOf(place) !== undefined) memory.add(place, names);
   } catch (error) {
     // The change is made. The next run asks about these names, or reports the fault.
     if (!(error instanceof CliError)) throw error;
