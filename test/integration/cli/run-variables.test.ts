@@ -78,6 +78,22 @@ describe('without a list', () => {
     expect(Object.keys(JSON.parse(readFileSync(memoryFile(), 'utf8')) as object).at(-1)).toBe(own);
   });
 
+  test('each new name is shown before the question and in the refusal, however many there are', async () => {
+    await folder.output(['run', ...echo]);
+    const names = Array.from({ length: 60 }, (_, index) => `HARMLESS_${index}`);
+    await folder.patch({ set: Object.fromEntries([...names, 'ZZ_APP'].map((name) => [name, 'x'])) });
+    const refused = await folder.run(['run', ...echo]);
+    expect(refused.code).toBe(7);
+    const asked = await folder.onTerminal(['run', ...echo], [['Hand them on? [y/N]', '\r']]);
+    for (const name of [...names, 'ZZ_APP']) {
+      expect([name, refused.stderr.includes(name), asked.shown.replace(/\s/g, '').includes(name)]).toEqual([
+        name,
+        true,
+        true,
+      ]);
+    }
+  });
+
   test('names that the user sets or pushes are known', async () => {
     await folder.output(['run', ...echo]);
     await folder.output(['set', 'NEW=hunter4']);

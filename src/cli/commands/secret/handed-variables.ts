@@ -108,9 +108,11 @@ export class HandedVariables {
   async #requireYes(fresh: readonly string[]): Promise<void> {
     const { io } = this.#context;
     const place = shownScope(this.#scope);
+    // All of them: users cannot agree to a name that they do not see.
+    const names = fresh.join(', ');
     const what = fresh.length === 1 ? 'is a new variable' : 'are new variables';
     if (!io.canAsk) {
-      const message = `${shownNames(fresh)} ${what} of ${place} since the last run on this machine; nothing was done`;
+      const message = `${names} ${what} of ${place} since the last run on this machine; nothing was done`;
       throw new CliError(exitCodes.refused, message, {
         next: [
           'If you expect that, run the command once with --allow-new',
@@ -118,9 +120,7 @@ export class HandedVariables {
         ],
       });
     }
-    io.note(
-      `${shownNames(fresh)} ${what} of ${place} since the last run. A name can decide what a program does with its value.`,
-    );
+    io.note(`${names} ${what} of ${place} since the last run. A name can decide what a program does with its value.`);
     const isAgreed = await io.askYes(fresh.length === 1 ? 'Hand it on?' : 'Hand them on?');
     if (!isAgreed) throw new CliError(exitCodes.refused, 'not confirmed; nothing was done');
   }
