@@ -94,3 +94,18 @@ test('the browser refuses what the policy refuses: text as HTML, inline scripts 
   await waitFor('the complaints', () => complaints.length > 2);
   await context.close();
 });
+
+// The limits that docs/security-model.md names. If a browser gets a directive for them, this fails or the policy can have it.
+test.each([
+  ['a new window', (url: string) => `void window.open('${url}')`],
+  ['a navigation', (url: string) => `location.href = '${url}'`],
+])('the policy does not stop a script in the page from leaving by %s', async (_, script) => {
+  const context = await browser.newContext();
+  const { page } = await watchedPage(context);
+  await page.goto(`http://localhost:${api.port}`);
+  await page.getByRole('heading', { name: 'Sign in to Keyframe' }).waitFor();
+  const left = context.waitForEvent('request', (request) => request.url().includes('canary'));
+  await page.evaluate(script(`http://127.0.0.1:${api.port}/healthz?canary`));
+  expect((await left).isNavigationRequest()).toBe(true);
+  await context.close();
+});
