@@ -1,9 +1,12 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { Request } from 'playwright-core';
 import { enrol } from '../support/api/services.ts';
 import { type DashboardSite, createVisitor, startDashboardSite } from '../support/browser/dashboard-site.ts';
 import { createEditScene, deleteKey, review, setKey } from '../support/browser/edit-scene.ts';
 import { lookAt } from '../support/browser/looks.ts';
+import { planLooks } from '../support/browser/plan-looks.ts';
 import { reloadAsks } from '../support/browser/reload-asks.ts';
+import { waitFor } from '../support/fixtures/wait-for.ts';
 
 const resources = new AsyncDisposableStack();
 let site: DashboardSite;
@@ -36,6 +39,11 @@ test('a draft becomes a plan, and the plan one revision with a comment', async (
     expect.stringMatching(/Changed:\s+A\s+v1 gets a new value/),
     expect.stringMatching(/Deleted:\s+B\s+v1 is deleted/),
     expect.stringMatching(/New:\s+D\s+a new key/),
+  ]);
+  expect(await planLooks(review(page))).toEqual([
+    'plan-row plan-set ~ Changed: A',
+    'plan-row plan-delete − Deleted: B',
+    'plan-row plan-add + New: D',
   ]);
   expect(await lookAt(page, 'review')).toEqual([]);
   expect(await values()).toEqual({ A: 'a1', B: 'b1', C: 'c1' });
@@ -176,7 +184,38 @@ test('changes of other users appear by themselves', async () => {
   await client.expectStatus(204, 'DELETE', '/secrets/live/shop/production/A');
   await page.getByRole('link', { name: 'A', exact: true }).waitFor({ state: 'detached' });
   await page.getByText('Revision 3').waitFor();
-  expect(await page.getByText('Revision 3').count()).toBe(1);
+});
+
+test('a stream that ends is opened again, and has what changed while it was away', async () => {
+  const { owner, client, path, secrets } = await scene('away');
+  const { page, requests } = await site.visitAs(owner, '/sessions');
+  const isStream = (request: Request): boolean =>
+    request.url().endsWith('/changes/away/shop/production') && request.headers()['accept'] === 'text/event-stream';
+  // The first response is complete at once, with one event: a server that restarts, or a proxy that cuts.
+  let opened = 0;
+  const mayOpen = Promise.withResolvers<undefined>();
+  const { revisionId } = await client.expectStatus<{ revisionId: string }>(200, 'GET', `${secrets}?values=false`);
+  await page.route('**/api/v1/changes/away/shop/production', async (route) => {
+    if (!isStream(route.request())) return route.fallback();
+    opened += 1;
+    if (opened > 1) {
+      await mayOpen.promise;
+      return route.continue();
+    }
+    const event = `id: ${revisionId}\nevent: revision\ndata: ${JSON.stringify({ revisionId })}\n\n`;
+    return route.fulfill({ status: 200, contentType: 'text/event-stream', body: event });
+  });
+  await page.goto(site.origin + path);
+  await page.getByText('Revision 1').waitFor();
+  await waitFor('the page to open the stream again', () => opened > 1, { timeoutMs: 15_000 });
+  // Only the stream reports it: the window has the focus all the time.
+  await client.expectStatus(201, 'PUT', `${secrets}/MISSED`, { value: 'x' });
+  mayOpen.resolve(undefined);
+  await page.getByRole('link', { name: 'MISSED' }).waitFor();
+  const sent = requests.filter(isStream).map((request) => request.headers()['last-event-id']);
+  expect(sent).toEqual([undefined, revisionId]);
+  await client.expectStatus(201, 'PUT', `${secrets}/LATER`, { value: 'x' });
+  await page.getByRole('link', { name: 'LATER' }).waitFor();
 });
 
 test('two browsers edit at the same time: the later one sees base, theirs and its own, and loses nothing', async () => {

@@ -6,6 +6,7 @@ import { type DashboardSite, createVisitor, startDashboardSite } from '../suppor
 import { layoutShift } from '../support/browser/layout-shift.ts';
 import { lookAt } from '../support/browser/looks.ts';
 import { createOrganization, valuesAt } from '../support/browser/organization.ts';
+import { planLooks } from '../support/browser/plan-looks.ts';
 
 const resources = new AsyncDisposableStack();
 let site: DashboardSite;
@@ -95,6 +96,11 @@ test('who changed a value yesterday is found by its key, and that change alone i
     expect.stringMatching(/Changed:\s+DATABASE_URL/),
     expect.stringMatching(/Deleted:\s+NEW/),
     expect.stringMatching(/New:\s+OLD/),
+  ]);
+  expect(await planLooks(drawer(page))).toEqual([
+    'plan-row plan-set ~ Changed: DATABASE_URL',
+    'plan-row plan-delete − Deleted: NEW',
+    'plan-row plan-add + New: OLD',
   ]);
   await drawer(page).getByLabel('Comment').fill('the new cluster is not ready');
   expect(await lookAt(page, 'revert')).toEqual([]);

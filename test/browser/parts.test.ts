@@ -7,6 +7,7 @@ import type { Browser } from 'playwright-core';
 import { checkoutDirectory } from '../../tools/checkout.ts';
 import { startBrowser } from '../support/browser/browser.ts';
 import { lookAt } from '../support/browser/looks.ts';
+import { planLooks } from '../support/browser/plan-looks.ts';
 import { watchedPage } from '../support/browser/watched-page.ts';
 
 const followParent = pathToFileURL(join(checkoutDirectory, 'tools', 'follow-parent.mjs')).href;
@@ -51,6 +52,22 @@ test('one page shows every part, and axe finds no fault in it', async () => {
     'Drawer',
     'Table',
   ]);
+  expect(await planLooks(page.getByRole('list', { name: 'Changes' }))).toEqual([
+    'plan-row plan-add + New: NEW',
+    'plan-row plan-set ~ Changed: CHANGED',
+    'plan-row plan-delete − Deleted: DELETED',
+  ]);
+  // In this order, the colors of what is good, a warning and dangerous.
+  const colors = await page.evaluate<[string[], string[]]>(`(() => {
+    const probe = document.body.appendChild(document.createElement('i'));
+    const token = (name) => ((probe.style.color = 'var(--' + name + ')'), getComputedStyle(probe).color);
+    const signs = [...document.querySelectorAll('.plan-sign')].map((sign) => getComputedStyle(sign).color);
+    const tokens = ['good', 'warn', 'danger'].map(token);
+    probe.remove();
+    return [signs, tokens];
+  })()`);
+  expect(colors[0]).toEqual(colors[1]);
+  expect(new Set(colors[0]).size).toBe(3);
   expect(await lookAt(page, 'parts')).toEqual([]);
   await page.getByRole('button', { name: 'Open' }).click();
   await page.getByRole('dialog', { name: 'Drawer' }).waitFor();
