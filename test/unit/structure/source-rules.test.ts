@@ -1,5 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
-import { nonceFaults, randomnessFaults, readSources, secretSourcePaths, tokenHashFaults } from './source-rules.ts';
+import {
+  byteComparisonFaults,
+  nonceFaults,
+  randomnessFaults,
+  readSources,
+  secretSourcePaths,
+  tokenHashFaults,
+} from './source-rules.ts';
 
 const sources = readSources();
 const sourceOf = (path: string): string => sources.find((each) => each.path === path)?.source ?? '';
@@ -82,6 +89,30 @@ describe('randomness', () => {
       expect(randomnessFaults(path, other)).not.toEqual([]);
     },
   );
+});
+
+describe('bytes that a caller may present', () => {
+  // Two lines of one file of the operator's.
+  const allowed = [
+    "if ([...keys.values()].some((other) => other.equals(key))) return 'has the key of an earlier line';",
+  ];
+
+  test('are compared in constant time everywhere', () => {
+    expect(sources.flatMap(({ path, source }) => byteComparisonFaults(path, source, allowed))).toEqual([]);
+  });
+
+  test('are compared otherwise only where the list says so', () => {
+    expect(sources.flatMap(({ path, source }) => byteComparisonFaults(path, source))).toHaveLength(allowed.length);
+  });
+
+  test.each([
+    ['src/services/sign-in/a.ts', '!Buffer.from(login.codeChallenge).equals(sha256(verifier))'],
+    ['src/services/access/a.ts', 'Buffer.compare(one, other) !== 0'],
+    ['src/services/access/a.ts', 'one.compare(other) !== 0'],
+    ['src/crypto/a.ts', 'isDeepStrictEqual(one, other)'],
+  ])('must not be compared otherwise in %s: %s', (path, line) => {
+    expect(byteComparisonFaults(path, `  if (${line}) return;`)).not.toEqual([]);
+  });
 });
 
 describe('the hash of a token', () => {

@@ -114,6 +114,21 @@ export function tokenHashFaults(path: string, source: string, sqlLookUps: readon
   return /\btimingSafeEqual\b/.test(code) ? [...faults, `${path} uses timingSafeEqual instead of hashesEqual`] : faults;
 }
 
+const byteComparison = /\.equals\(|\.compare\(|\bisDeepStrictEqual\(/;
+
+/**
+ * Where callers present secrets, bytes are compared by `hashesEqual` alone: every other comparison ends at the first
+ * difference. `allowed` are lines whose bytes no caller presents.
+ */
+export function byteComparisonFaults(path: string, source: string, allowed: readonly string[] = []): string[] {
+  if (!/^src\/(?:crypto|services\/(?:access|sign-in))\//.test(path)) return [];
+  return withoutComments(source)
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => byteComparison.test(line) && !allowed.includes(line))
+    .map((line) => `${path} compares bytes other than by hashesEqual: ${line}`);
+}
+
 function isStatedLookUp(path: string, line: string, sqlLookUps: readonly string[]): boolean {
   return sqlLookUps.includes(path) && /\btoken_hash = \$|\bwhere = \{.*\btokenHash:/.test(line);
 }
