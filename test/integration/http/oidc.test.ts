@@ -63,6 +63,8 @@ describe('a sign-in', () => {
       expect(value).toMatch(/^[\w-]{43}$/);
       expect(value).not.toBe(secret);
     }
+    // One value for two purposes would let what one of them reveals serve the other.
+    expect(new Set([sent['state'], sent['nonce'], sent['code_challenge'], secret]).size).toBe(4);
     const [flow] = await site.sql('SELECT * FROM sign_in_flow ORDER BY expires_at DESC LIMIT 1');
     expect(JSON.stringify([flow, site.first.logs])).not.toContain(secret);
   });
