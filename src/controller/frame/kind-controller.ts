@@ -51,6 +51,8 @@ const repairDelayMs = 1000;
 const statusDrainMs = 2000;
 // The minimum interval between reconciles of a resource whose events are throttled.
 const throttleMs = 1000;
+// The same for a resource whose work is large and fruitless.
+const fruitlessMs = 10_000;
 
 /**
  * The controller of one kind: the watch, the queue, suspension, `keyframe.dev/reconcile-at`, the finalizer, the status, and
@@ -67,6 +69,7 @@ export class KindController<T extends Resource, O extends ReportedOutcome = Outc
   readonly #checks: EventChecks;
   readonly #edits: Throttle;
   readonly #throttle: Throttle;
+  readonly #fruitless: Throttle;
   readonly #group: ReflectorGroup<T>;
   readonly #reconciliations: Reconciliations<T, O>;
   readonly #states = new Map<string, ResourceState<T>>();
@@ -108,7 +111,9 @@ export class KindController<T extends Resource, O extends ReportedOutcome = Outc
       deferredOf: (key) => this.#states.get(key)?.deferred,
     });
     this.#edits = editThrottle(clock, (key) => this.#checks.notice(key, () => this.#isEdited(key)));
-    this.#throttle = new Throttle({ clock, intervalMs: throttleMs, enqueue: (key) => this.enqueue(key) });
+    const enqueue = (key: string): void => this.enqueue(key);
+    this.#throttle = new Throttle({ clock, intervalMs: throttleMs, enqueue });
+    this.#fruitless = new Throttle({ clock, intervalMs: fruitlessMs, enqueue });
     this.#group = new ReflectorGroup<T>({
       client: kube,
       clock,
@@ -210,8 +215,9 @@ export class KindController<T extends Resource, O extends ReportedOutcome = Outc
   }
 
   #becameStale(key: string, events: readonly ControllerEvent[]): void {
-    const { isThrottled } = this.#rules;
-    if (events.every((event) => isThrottled?.(key, event) === true)) this.#throttle.enqueue(key);
+    const { isThrottled, isFruitless } = this.#rules;
+    if (events.every(({ kind }) => kind === 'environment') && isFruitless?.(key) === true) this.#fruitless.enqueue(key);
+    else if (events.every((event) => isThrottled?.(key, event) === true)) this.#throttle.enqueue(key);
     else this.enqueue(key);
   }
 
@@ -287,6 +293,7 @@ export class KindController<T extends Resource, O extends ReportedOutcome = Outc
     this.#statuses.forget(key);
     this.#edits.forget(key);
     this.#throttle.forget(key);
+    this.#fruitless.forget(key);
     this.#states.delete(key);
     this.#keys.delete(key);
     this.#dependencies.delete(key);

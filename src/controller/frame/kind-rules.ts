@@ -57,6 +57,8 @@ export interface KindRules<T extends Resource, O extends ReportedOutcome = Outco
   readonly endsWithNamespace?: boolean;
   /** Whether this event may cause at most one reconcile of the resource a second. */
   readonly isThrottled?: (key: string, event: ControllerEvent) => boolean;
+  /** Whether work for a new state of an environment is large and probably fruitless. It is done at most once in 10 seconds. */
+  readonly isFruitless?: (key: string) => boolean;
   /** Called with every version of a resource, before it is reconciled. */
   readonly onSeen?: (resource: T) => void;
   /** Called with each outcome, and again whenever the status reports it again. It must not wait. */

@@ -82,6 +82,33 @@ describe('the record of the Secret', () => {
     // The sizes decide, so no value is read for it.
     expect(harness.services.reads.flatMap(({ keys }) => keys)).toEqual([]);
   });
+
+  test('that would be too long is judged again by each change of the spec, and once in 10 seconds by changes of a source', async () => {
+    const many = (prefix: string, last = ''): Record<string, string> =>
+      Object.fromEntries(Array.from({ length: 1200 }, (_, n) => [`${prefix}${n}`.padEnd(250, 'x'), last]));
+    harness.makeEnvironment('shared', many('s'));
+    harness.makeEnvironment('own', many('o'));
+    await harness.syncedWith();
+    harness.reconciled.splice(0);
+    for (let count = 0; count < 50; count += 1) {
+      harness.change('own', many('o', `${count}`));
+      await harness.calls();
+      await harness.clock.advance(100);
+    }
+    expect(harness.reconciled).toEqual(['TooLarge']);
+    harness.put([shared, own], { maxDeletedKeys: 3 });
+    await harness.calls();
+    expect(harness.reconciled).toEqual(['TooLarge', 'TooLarge']);
+    harness.change('own', ownValues);
+    await harness.clock.advance(10_000);
+    expect(harness.reconciled).toEqual(['TooLarge', 'TooLarge', 'Synced']);
+    // As soon as the Secret is written, each change counts at once.
+    for (const D of ['own d2', 'own d3']) {
+      harness.change('own', { ...ownValues, D });
+      await harness.calls();
+      expect(harness.values()).toMatchObject({ D });
+    }
+  });
 });
 
 describe('a source', () => {

@@ -180,6 +180,7 @@ class SecretSyncController implements ManagedKind {
       sideClaim: (sync) => convergedClaim(rollouts.outcome(sync).claim),
       // An owner that removes the merged keys from its Secret, or writes it all the time, must not keep the controller busy.
       isThrottled: (key, { kind }) => kind === 'target' && this.#isMerge(key),
+      isFruitless: (key) => this.#memories.ensure(key).isTooLarge,
       onSettled: (key, dependencies) => this.#secrets.follow(key, dependencies),
       onReport: (sync, report) =>
         this.#reporter.report(reportsOf({ ...report, sync, rollout: rollouts.outcome(sync) })),

@@ -200,6 +200,8 @@ export interface Allowance {
 export interface SyncMemory extends TargetMemory {
   /** How much memory the last reconcile used. */
   needed: Allowance | undefined;
+  /** Whether the sources had more than a Secret can hold. Most changes of them will not help. */
+  isTooLarge: boolean;
   /** The rollback that is in effect instead of what the spec asks for. */
   rolledBack: RolledBack | undefined;
   /** Since when the error with a token is about to end or to be explained; milliseconds since the epoch. */

@@ -1,3 +1,4 @@
+import { errorCatalogue } from '../../../domain/errors/catalogue.ts';
 import { DomainError } from '../../../domain/errors/domain-error.ts';
 import type { KubeClient } from '../../../kube/client/client.ts';
 import type { ObjectMeta } from '../../../kube/client/objects.ts';
@@ -80,7 +81,9 @@ export class SecretSyncReconciler {
     const { resource, memory, seen } = context;
     seen.expect('target', targetKeyOf(resource), memory.target);
     memory.isTargetFollowed = isMerge(resource);
+    memory.isTooLarge = false;
     const result = await this.#observeBounded(context);
+    memory.isTooLarge = 'claim' in result && result.claim.reason === errorCatalogue.target_too_large.reason;
     return 'isDeferred' in result ? result : this.#learnt(resource, result);
   }
 
