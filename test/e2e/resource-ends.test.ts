@@ -41,10 +41,10 @@ describe('two ServiceTokens for one Secret', () => {
       const reasons = [await site.condition('Ready', 'one'), await site.condition('Ready', 'other')].map(
         (ready) => ready?.reason,
       );
-      expect(new Set(reasons)).toEqual(new Set(['Issued', 'TargetNotOwned']));
+      expect(new Set(reasons)).toEqual(new Set(['Issued', 'TargetClaimed']));
       return reasons[0] === 'Issued' ? (['one', 'other'] as const) : (['other', 'one'] as const);
     });
-    expect((await site.condition('Ready', loser))?.message).toContain(`it belongs to ServiceToken ${winner}`);
+    expect((await site.condition('Ready', loser))?.message).toContain(`belongs to the ServiceToken ${winner}:`);
     const value = await site.value('shared');
     expect(await site.answer(value)).toBe(200);
     // Nothing of the one without a Secret could work.

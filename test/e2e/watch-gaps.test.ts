@@ -111,6 +111,6 @@ describe('names that mean something to JavaScript, or nothing at all', () => {
     await site.createForeignSecret({ FOREIGN: 'x' });
     await site.patchSecret({ metadata: { annotations: { 'keyframe.dev/owned-by': 'x'.repeat(40_000) } } });
     await site.createSync();
-    expect((await site.waitForReason('TargetNotOwned')).message).toContain('was not created by this SecretSync');
+    expect((await site.waitForReason('TargetNotOwned')).message).toContain('belongs to a SecretSync, which');
   });
 });
