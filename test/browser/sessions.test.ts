@@ -68,7 +68,7 @@ test('signing out ends the session, and leaves nothing behind', async () => {
   expect(await page.locator('body').innerText()).not.toContain('di@example.com');
 });
 
-test('a page that is left open notices the end of its session, and does not keep it alive', async () => {
+test('a page that is left open notices the end of its session, by requests that are marked as no use of it', async () => {
   const user = await newUser('ed');
   const { page } = await site.visitAs(user, '/');
   await page.clock.install();
