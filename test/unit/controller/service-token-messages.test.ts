@@ -5,6 +5,7 @@ import { claim } from './claims.ts';
 import { type Samples, expectGolden } from './golden-messages.ts';
 
 const secret = 'web-token';
+const named = { namespace: 'ns', name: secret };
 
 const samples: Samples<typeof messages> = {
   suspended: [messages.suspended],
@@ -19,9 +20,10 @@ const samples: Samples<typeof messages> = {
     messages.unmanagedSecret(secret, { kind: 'SecretSync', name: 'web' }),
   ],
   claimedSecret: [
-    messages.claimedSecret(secret, claim()),
-    messages.claimedSecret(secret, claim({ kind: 'ServiceToken', name: 'ci' })),
-    messages.claimedSecret(secret, claim({ isMerge: true })),
+    messages.claimedSecret(named, { holder: claim(), isPresent: true }),
+    messages.claimedSecret(named, { holder: claim({ kind: 'ServiceToken', name: 'ci' }), isPresent: true }),
+    messages.claimedSecret(named, { holder: claim(), isPresent: false }),
+    messages.claimedSecret(named, { holder: claim({ isMerge: true }), isPresent: false }),
   ],
   secretRefused: [messages.secretRefused(secret, new ApiError('POST', 403, 'Forbidden'))],
   secretUnstable: [messages.secretUnstable()],

@@ -133,10 +133,13 @@ const child = secretSync({ metadata: { labels: { 'keyframe.dev/cluster-sync': 'a
 
 const ownershipSamples: Samples<typeof ownershipMessages> = {
   targetClaimed: [
-    ownershipMessages.targetClaimed(sync, claim()),
-    ownershipMessages.targetClaimed(sync, claim({ kind: 'ServiceToken', name: 'ci' })),
-    ownershipMessages.targetClaimed(sync, claim({ isMerge: true })),
-    ownershipMessages.targetClaimed(child, claim()),
+    ownershipMessages.targetClaimed(sync, { holder: claim(), isPresent: true }),
+    ownershipMessages.targetClaimed(sync, { holder: claim({ kind: 'ServiceToken', name: 'ci' }), isPresent: true }),
+    ownershipMessages.targetClaimed(child, { holder: claim(), isPresent: true }),
+    ownershipMessages.targetClaimed(sync, { holder: claim(), isPresent: false }),
+    ownershipMessages.targetClaimed(sync, { holder: claim({ kind: 'ServiceToken', name: 'ci' }), isPresent: false }),
+    ownershipMessages.targetClaimed(sync, { holder: claim({ isMerge: true }), isPresent: false }),
+    ownershipMessages.targetClaimed(child, { holder: claim(), isPresent: false }),
   ],
   notOwned: [
     ownershipMessages.notOwned(sync, undefined),

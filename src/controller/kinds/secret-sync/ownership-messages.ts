@@ -9,6 +9,7 @@ import {
 import type { SecretSync } from '../../generated/secret-sync.ts';
 import { isDnsName, shortList } from '../../names.ts';
 import { type SecretClaim, type SecretOwner, ownerText } from '../secret-claims/claim.ts';
+import { claimedText, waitingHolder } from '../secret-claims/messages.ts';
 import { type MergeObstacle, mergeManagerPrefix } from './model.ts';
 import { targetOf } from './spec/resource.ts';
 import { keysFieldOf, sourcesOf } from './spec/source.ts';
@@ -19,13 +20,18 @@ import { keysFieldOf, sourcesOf } from './spec/source.ts';
  */
 
 /** Another resource writes the Secret, or creates it again if it is missing. */
-export function targetClaimed(sync: SecretSync, holder: SecretClaim): DomainError {
-  const { name } = targetOf(sync);
-  const text = holder.isMerge
-    ? `The ${holder.kind} ${holder.name} merges keys into Secret ${name}, so only what created the Secret before may create it again.`
-    : `Secret ${name} belongs to the ${holder.kind} ${holder.name}: nothing else creates or writes it.`;
-  const handover = holder.kind === 'SecretSync' && !holder.isMerge ? ` ${takeover(sync)}` : '';
-  return new DomainError('target_claimed', `${text} Nothing is written. ${anotherTarget(sync)}${handover}`);
+export function targetClaimed(
+  sync: SecretSync,
+  { holder, isPresent }: { readonly holder: SecretClaim; readonly isPresent: boolean },
+): DomainError {
+  const { name, namespace } = targetOf(sync);
+  const mayBeHandedOver = holder.kind === 'SecretSync' && !holder.isMerge;
+  const handover = mayBeHandedOver ? ` ${takeover(sync)}` : '';
+  const wayOut = isPresent ? handover : ` ${waitingHolder(namespace, holder)}`;
+  return new DomainError(
+    'target_claimed',
+    `${claimedText(name, holder)} Nothing is written. ${anotherTarget(sync)}${wayOut}`,
+  );
 }
 
 /** The Secret exists and belongs to something else that does not write it now; `owner` is what its annotation names. */

@@ -1,6 +1,8 @@
 import { DomainError } from '../../../domain/errors/domain-error.ts';
 import type { ApiError } from '../../../kube/client/api-error.ts';
+import type { NamespacedName } from '../../../kube/client/objects.ts';
 import { type SecretClaim, type SecretOwner, ownerText } from '../secret-claims/claim.ts';
+import { claimedText, waitingHolder } from '../secret-claims/messages.ts';
 
 /** Every sentence that conditions, Events and log lines about ServiceTokens contain. */
 
@@ -53,11 +55,12 @@ export function unmanagedSecret(secret: string, owner: SecretOwner | undefined):
 }
 
 /** Another resource writes the Secret, or creates it again if it is missing. */
-export function claimedSecret(secret: string, { kind, name, isMerge }: SecretClaim): DomainError {
-  const text = isMerge
-    ? `The ${kind} ${name} merges keys into Secret ${secret}, so only what created the Secret before may create it again.`
-    : `Secret ${secret} belongs to the ${kind} ${name}: nothing else creates or writes it.`;
-  return new DomainError('target_claimed', `${text} Nothing was created. ${anotherName}`);
+export function claimedSecret(
+  { namespace, name }: NamespacedName,
+  { holder, isPresent }: { readonly holder: SecretClaim; readonly isPresent: boolean },
+): DomainError {
+  const wayOut = isPresent ? '' : ` ${waitingHolder(namespace, holder)}`;
+  return new DomainError('target_claimed', `${claimedText(name, holder)} Nothing was created. ${anotherName}${wayOut}`);
 }
 
 const anotherName = 'Create a ServiceToken with another spec.secretName instead of this one.';

@@ -22,7 +22,7 @@ export function restOutcome(
     case 'claimed':
       // A Secret that belongs to another resource is no longer that of this one.
       return failureOutcome(
-        messages.claimedSecret(secretOf(resource).name, rest.holder),
+        messages.claimedSecret(secretOf(resource), rest),
         rest.isPresent ? { secretName: undefined } : {},
       );
     case 'revoked': {

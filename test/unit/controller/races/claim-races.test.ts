@@ -141,6 +141,9 @@ describe('the owner of a Secret', () => {
       reason: 'TargetClaimed',
       message: expect.stringContaining('belongs to the SecretSync older:'),
     });
+    // No command that needs the Secret, which is missing.
+    expect(harness.ready('younger')?.message).not.toContain('kubectl annotate');
+    expect(harness.ready('younger')?.message).toContain('kubectl describe secretsyncs.keyframe.dev -n ns older');
     harness.cluster.remove(`${syncs}/older`);
     await harness.rest();
     expect(harness.from).toBe('staging');

@@ -40,7 +40,7 @@ function isForeign(target: TargetFacts): target is ForeignTarget {
 
 function foreignError(sync: SecretSync, target: ForeignTarget): DomainError {
   if (target.state === 'unmanaged') return notOwned(sync, target.owner);
-  return target.state === 'claimed' ? targetClaimed(sync, target.holder) : mergeForbidden(sync, target.obstacle);
+  return target.state === 'claimed' ? targetClaimed(sync, target) : mergeForbidden(sync, target.obstacle);
 }
 
 function holdsOurData(target: TargetFacts): target is OwnedTargetFacts {
