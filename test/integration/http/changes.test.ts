@@ -216,8 +216,7 @@ describe('a stream ends', () => {
         const handle = await world.onOrganization(access.caller, 'service_token.rotate');
         await api.services.serviceTokens.rotate(handle, access.id);
       }
-      // The reader waits 10 s: less than the 15 s after which an idle stream looks by itself.
-      expect(await reader.next()).toBeUndefined();
+      expect(await reader.nextAtOnce()).toBeUndefined();
     }
   });
 
@@ -228,7 +227,7 @@ describe('a stream ends', () => {
     await api
       .client(world.owner.token)
       .expectStatus(204, 'DELETE', `/environments/${organization}/${project}/${environment}`);
-    expect(await reader.next()).toBeUndefined();
+    expect(await reader.nextAtOnce()).toBeUndefined();
   });
 
   test('before the next change when the role was taken away', async () => {
@@ -236,7 +235,7 @@ describe('a stream ends', () => {
     await reader.take(1);
     await api.services.database.prisma.membership.deleteMany({ where: { userId: world.viewer.id } });
     await calls.put('A', '1');
-    expect(await reader.next()).toBeUndefined();
+    expect(await reader.nextAtOnce()).toBeUndefined();
     await expect(follow()).rejects.toThrow('404');
   });
 
@@ -250,7 +249,7 @@ describe('a stream ends', () => {
     await reader.take(1);
     const closed = other.close();
     // A stream that is cut when the server's patience ends is no end: the reader throws.
-    expect(await reader.next()).toBeUndefined();
+    expect(await reader.nextAtOnce()).toBeUndefined();
     await closed;
   });
 });

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { SignedInBrowser } from '../../support/api/browser-session.ts';
 import { createUser, createWorld } from '../../support/api/services.ts';
+import { LockSession } from '../../support/database/locks.ts';
 import { OidcBrowser } from '../../support/oidc/browser.ts';
 import { newAccount, OidcSite } from '../../support/oidc/site.ts';
 
@@ -109,6 +110,25 @@ describe('linking', () => {
     );
     await site.expectRefused(other.browser.finish(site.second, later), 'session_ended', denied);
     expect(await site.sql('SELECT FROM identity WHERE subject = $1', site.issuer.account.sub)).toEqual([]);
+  });
+
+  test('is looked up again under the lock of the user, so that an unlinked account signs in no more', async () => {
+    const { browser, session, id } = await withToken();
+    const account = newAccount({ email_verified: false });
+    site.issuer.account = account;
+    expect((await browser.finish(site.second, await startLink(browser))).status).toBe(200);
+    const [linked] = await site.sql<{ id: string }>('SELECT id FROM identity WHERE subject = $1', account.sub);
+    const signIn = new OidcBrowser();
+    const path = await signIn.start(site.first);
+    const lock = await LockSession.begin(site.first.database.url);
+    await lock.run('SELECT FROM app_user WHERE id = $1 FOR UPDATE', [id]);
+    const unlinked = session.send('DELETE', `/identities/${linked?.id}`);
+    await lock.waitForBlocked(1);
+    const page = signIn.finish(site.second, path);
+    await lock.waitForBlocked(2);
+    await lock.commit();
+    expect((await unlinked).status).toBe(204);
+    await site.expectRefused(page, 'address_unverified');
   });
 
   test("cannot be finished in another browser, nor with another flow's response", async () => {

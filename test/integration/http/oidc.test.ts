@@ -127,6 +127,17 @@ describe('a sign-in', () => {
     expect(Math.round((Date.parse(expiresAt) - Date.now()) / 86_400_000)).toBe(90);
   });
 
+  test('is recent for no longer if the clock of the issuer is ahead', async () => {
+    site.issuer.alter = (claims) => ({ ...claims, auth_time: Math.floor(Date.now() / 1000) + 3_600 });
+    const { session } = await site.me(await site.signIn(newAccount()));
+    expect(session).toMatchObject({ recentSignIn: true });
+    const [row] = await site.sql<{ isPast: boolean }>(
+      `SELECT verified_at <= clock_timestamp() AS "isPast" FROM session WHERE id = $1`,
+      session?.id,
+    );
+    expect(row).toEqual({ isPast: true });
+  });
+
   test('that the issuer does not ask again for is refused if that was needed', async () => {
     const without = ({ auth_time: _time, ...claims }: Readonly<Record<string, unknown>>) => claims;
     const early = (claims: Readonly<Record<string, unknown>>) => ({ ...claims, auth_time: Date.now() / 1000 - 301 });

@@ -8,7 +8,6 @@ import { SignedInBrowser } from '../../support/api/browser-session.ts';
 import { type HttpAnswer, type TestApi, expectProblem, startTestApi } from '../../support/api/http.ts';
 import { waitFor } from '../../support/fixtures/wait-for.ts';
 import { EventReader } from '../../support/api/event-reader.ts';
-import { RoleCalls } from '../../support/api/role-calls.ts';
 import { type TestUser, type World, createUser, createWorld } from '../../support/api/services.ts';
 
 let api: TestApi;
@@ -269,39 +268,6 @@ describe('the end of a session', () => {
     await used.expectStatus(200, 'GET', '/me');
     await sql('UPDATE session SET expires_at = clock_timestamp() WHERE id = $1', await used.id());
     await expectEnded(used);
-  });
-
-  test('ends its streams at once', async () => {
-    const browser = await signIn(world.viewer);
-    const reader = await EventReader.open(streamUrl(), undefined, { ...browser.headers, cookie: browser.cookie });
-    try {
-      await reader.take(1);
-      await api.client(world.viewer.token).expectStatus(204, 'DELETE', `/sessions/${await browser.id()}`);
-      // The reader waits 10 s, and the stream looks by itself after 60 s.
-      expect(await reader.next()).toBeUndefined();
-    } finally {
-      reader.close();
-    }
-  });
-
-  test('leaves it without a role that is withdrawn: its stream ends at once, and so does the access of the token', async () => {
-    const { organization, project, environment } = world.slugs;
-    const place = `${organization}/${project}/${environment}`;
-    const user = await new RoleCalls(api.services, world).user('environment', 'viewer');
-    const browser = await signIn(user);
-    await browser.expectStatus(200, 'GET', `/secrets/${place}`);
-    const reader = await EventReader.open(streamUrl(), undefined, { ...browser.headers, cookie: browser.cookie });
-    try {
-      await reader.take(1);
-      const role = `/environments/${place}/roles/${user.id}`;
-      await api.client(world.owner.token).expectStatus(204, 'DELETE', role);
-      // The reader waits 10 s, and the stream looks by itself after 60 s.
-      expect(await reader.next()).toBeUndefined();
-    } finally {
-      reader.close();
-    }
-    await browser.expectStatus(404, 'GET', `/secrets/${place}`);
-    await api.client(user.token).expectStatus(404, 'GET', `/secrets/${place}`);
   });
 
   test('comes for the least recently used one if a user has too many', async () => {

@@ -260,6 +260,17 @@ describe('withdrawing a role by place', () => {
     expect(await written).toBe('forbidden');
   });
 
+  test('that comes from a group counts until its time is over, also for a write under way', async () => {
+    const user = await roles.member('environment', 'developer');
+    const session = await LockSession.begin(database.url);
+    await session.run('SELECT FROM environment WHERE id = $1 FOR UPDATE', [world.environment.id]);
+    const written = outcomeOf(write(user.caller));
+    await session.waitForBlocked(1);
+    await session.run('UPDATE group_member SET expires_at = clock_timestamp() WHERE group_name = $1', [user.group]);
+    await session.commit();
+    expect(await written).toBe('not_found');
+  });
+
   test('and writes of the same users at once never deadlock', async () => {
     const before = await deadlocksOf(services.database);
     const [inProject, inEnvironment] = [await roles.user('project', 'admin'), await roles.user('environment', 'admin')];

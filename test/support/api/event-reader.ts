@@ -8,6 +8,8 @@ export interface ReadEvent {
 }
 
 const limitMs = 90_000;
+// Less than the time after which a stream of these tests looks by itself whether it may go on.
+const atOnceMs = 10_000;
 
 /** Reads a stream of server-sent events over HTTP; what is not asked for stays unread. */
 export class EventReader {
@@ -46,8 +48,17 @@ export class EventReader {
 
   /** The next event, comments passed over; undefined at the end of the stream. Throws after 90 s. */
   async next(): Promise<ReadEvent | undefined> {
+    return this.#next(limitMs);
+  }
+
+  /** Like `next`, for an event or an end that must not come from a fallback: throws after 10 s. */
+  async nextAtOnce(): Promise<ReadEvent | undefined> {
+    return this.#next(atOnceMs);
+  }
+
+  async #next(withinMs: number): Promise<ReadEvent | undefined> {
     for (;;) {
-      const block = await this.#block();
+      const block = await this.#block(withinMs);
       if (block === undefined) return undefined;
       if (block.startsWith(':')) this.comments += 1;
       const fields = new Map(block.split('\n').map((line) => [line.split(': ', 1)[0], line.replace(/^[^:]*: ?/, '')]));
@@ -74,7 +85,7 @@ export class EventReader {
     this.#abort.abort();
   }
 
-  async #block(): Promise<string | undefined> {
+  async #block(withinMs: number): Promise<string | undefined> {
     for (;;) {
       const end = this.#text.indexOf('\n\n');
       if (end !== -1) {
@@ -82,15 +93,15 @@ export class EventReader {
         this.#text = this.#text.slice(end + 2);
         return block;
       }
-      const { done, value } = await this.#chunk();
+      const { done, value } = await this.#chunk(withinMs);
       if (done === true) return undefined;
       this.#text += this.#decoder.decode(value, { stream: true });
     }
   }
 
-  async #chunk(): Promise<IteratorResult<Uint8Array>> {
+  async #chunk(withinMs: number): Promise<IteratorResult<Uint8Array>> {
     const late = Promise.withResolvers<never>();
-    const timer = setTimeout(() => late.reject(new Error('no event came in time')), limitMs);
+    const timer = setTimeout(() => late.reject(new Error('no event came in time')), withinMs);
     try {
       return await Promise.race([this.#chunks.next(), late.promise]);
     } finally {
