@@ -5,6 +5,7 @@ import { type Address, type Edge, composeMetrics, openApi, openMetrics } from '.
 import { type Services, openServices } from './compose/services.ts';
 import type { ServerConfig } from './config/server-config.ts';
 import type { Controller } from './controller/index.ts';
+import { requestMemory } from './http/admission/memory.ts';
 import { UntrustedProxyWatch } from './http/admission/untrusted-proxy.ts';
 import { Readiness } from './http/health/readiness.ts';
 import type { HttpServer } from './http/server.ts';
@@ -36,6 +37,8 @@ const commandFile = fileURLToPath(new URL('../keyframe.cjs', import.meta.url));
 const dashboardFolder = fileURLToPath(new URL('../dashboard', import.meta.url));
 
 const listenerTimeoutMs = 5_000;
+// The reads of SecretSyncs, and what it watches.
+const controllerBytes = 160 * 1024 * 1024;
 
 /**
  * Starts everything that the role needs; if something fails, what was opened is closed again. Throws ExitError and
@@ -96,7 +99,8 @@ async function serve(config: ServerConfig, { services, logger, open }: ServeDeps
   const metricsServer = await openMetrics(edge, { address: addressOf(config, config.metricsPort), warnings }, open);
   // Before the controller: the API serves however long the cluster takes.
   const { trustedProxies, rateLimits, tls } = config;
-  const options = { trustedProxies, rateLimits, commandFile, dashboardFolder };
+  const workLimits = requestMemory(controller === undefined ? 0 : controllerBytes);
+  const options = { trustedProxies, rateLimits, workLimits, commandFile, dashboardFolder };
   const apiOptions = { address: addressOf(config, config.port), options, tls };
   const api = config.role === 'controller' ? undefined : await openApi(edge, apiOptions, open);
   controller?.start();

@@ -34,6 +34,7 @@ const statusExitCodes: Readonly<Record<number, ExitCode>> = {
   401: exitCodes.unauthenticated,
   403: exitCodes.forbidden,
   404: exitCodes.notFound,
+  408: exitCodes.failure,
   409: exitCodes.conflict,
   410: exitCodes.notFound,
   412: exitCodes.conflict,

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { type Request, type Response, Router } from 'express';
 import { DomainError } from '../domain/errors/domain-error.ts';
 import { entityTag, isKnownTag } from './response/entity-tag.ts';
+import type { SendPublic } from './response/public-content.ts';
 import { serveGet } from './router.ts';
 
 interface Download {
@@ -18,7 +19,7 @@ interface Download {
  *
  * @param file the built command; if it is undefined or does not exist, both paths return 404
  */
-export function commandRouter(file: string | undefined): Router {
+export function commandRouter(file: string | undefined, sendPublic: SendPublic): Router {
   const router = Router({ caseSensitive: true, strict: true });
   let download: Promise<Download> | undefined;
   const current = (): Promise<Download> => {
@@ -34,27 +35,27 @@ export function commandRouter(file: string | undefined): Router {
     response.setHeader('Content-Type', 'application/octet-stream');
     // Browsers must download it and not show it.
     response.setHeader('Content-Disposition', 'attachment; filename="keyframe"');
-    send(request, response, { body: program, digest });
+    await send(request, response, { body: program, digest, sendPublic });
   });
   serveGet(router, '/cli.sha256', async (request, response) => {
     const { digest } = await current();
     response.setHeader('Content-Type', 'text/plain; charset=utf-8');
-    send(request, response, { body: Buffer.from(`${digest}  keyframe\n`), digest });
+    await send(request, response, { body: Buffer.from(`${digest}  keyframe\n`), digest, sendPublic });
   });
   return router;
 }
 
-function send(
+async function send(
   request: Request,
   response: Response,
-  { body, digest }: { readonly body: Buffer; readonly digest: string },
-): void {
+  { body, digest, sendPublic }: { readonly body: Buffer; readonly digest: string; readonly sendPublic: SendPublic },
+): Promise<void> {
   const tag = entityTag(digest);
   response.setHeader('Cache-Control', 'no-cache');
   response.setHeader('ETag', tag);
   response.statusCode = isKnownTag(request.get('If-None-Match'), tag) ? 304 : 200;
   if (response.statusCode === 304) response.end();
-  else response.setHeader('Content-Length', body.length).end(body);
+  else await sendPublic(request, response, body);
 }
 
 async function readDownload(file: string | undefined): Promise<Download> {

@@ -2,6 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { type Request, type RequestHandler, type Response, Router } from 'express';
 import { dashboardPaths } from '../wire/dashboard-paths.ts';
+import type { SendPublic } from './response/public-content.ts';
 import { serveGet } from './router.ts';
 
 /** The dashboard: one page for all its paths, and the files in /assets that the page loads. All are public, as the sources are. */
@@ -41,6 +42,11 @@ type BuiltFile = ReadonlyMap<(typeof encodings)[number][0] | 'identity', Buffer>
 /** The built files by their paths, such as `index.html` and `assets/index-BrdqayUt.js`. */
 type BuiltFiles = ReadonlyMap<string, BuiltFile>;
 
+interface PlacedFile {
+  readonly path: string;
+  readonly file: BuiltFile;
+}
+
 export interface Dashboard {
   /** Serves the pages and their files. If the dashboard is not built, it serves nothing. */
   readonly router: Router;
@@ -49,12 +55,20 @@ export interface Dashboard {
 }
 
 /** @param folder the built dashboard. If it is undefined or does not exist, both handlers leave each request to the next one. */
-export function createDashboard(folder: string | undefined): Dashboard {
+export function createDashboard(folder: string | undefined, sendPublic: SendPublic): Dashboard {
   const files = loaderOf(folder);
+  const send = (request: Request, response: Response, placed: PlacedFile): Promise<void> =>
+    sendPublic(request, response, contentOf(request, response, placed));
+  const sendPage = (request: Request, response: Response, page: PlacedFile): Promise<void> => {
+    response.setHeader('Content-Security-Policy', pagePolicy);
+    return send(request, response, page);
+  };
   const router = Router({ caseSensitive: true, strict: true });
   for (const path of Object.values(dashboardPaths)) {
     serveGet(router, path, async (request, response, next) => {
-      if (!sendPage(request, response, await files())) next('router');
+      const page = pageOf(await files());
+      if (page === undefined) next('router');
+      else await sendPage(request, response, page);
     });
   }
   serveGet(router, '/assets/:name', async (request, response, next) => {
@@ -63,12 +77,14 @@ export function createDashboard(folder: string | undefined): Dashboard {
     if (file === undefined) return next('router');
     // Its name has a hash of its content.
     response.setHeader('Cache-Control', 'public, max-age=31536000, immutable');
-    send(request, response, { path, file });
+    await send(request, response, { path, file });
   });
   const unknownPage: RequestHandler = async (request, response, next) => {
     if (!opensPage(request)) return next();
+    const page = pageOf(await files());
+    if (page === undefined) return next();
     response.statusCode = 404;
-    if (!sendPage(request, response, await files())) next();
+    await sendPage(request, response, page);
   };
   return { router, unknownPage };
 }
@@ -78,27 +94,19 @@ function opensPage({ method, path, headers }: Request): boolean {
   return method === 'GET' && !path.startsWith('/api/') && headers.accept?.includes('text/html') === true;
 }
 
-function sendPage(request: Request, response: Response, files: BuiltFiles): boolean {
+function pageOf(files: BuiltFiles): PlacedFile | undefined {
   const file = files.get('index.html');
-  if (file === undefined) return false;
-  response.setHeader('Content-Security-Policy', pagePolicy);
-  send(request, response, { path: 'index.html', file });
-  return true;
+  return file === undefined ? undefined : { path: 'index.html', file };
 }
 
-/** Sends the whole content at once: the limit for slow readers applies to complete responses only. */
-function send(
-  request: Request,
-  response: Response,
-  { path, file }: { readonly path: string; readonly file: BuiltFile },
-) {
+/** Chooses the content that the browser takes, and sets its headers. */
+function contentOf(request: Request, response: Response, { path, file }: PlacedFile): Buffer {
   const encoding = encodings.map(([name]) => name).find((name) => file.has(name) && request.acceptsEncodings(name));
   const content = file.get(encoding ?? 'identity') ?? Buffer.alloc(0);
   response.setHeader('Content-Type', mediaTypes[extname(path)] ?? 'application/octet-stream');
   response.setHeader('Vary', 'Accept-Encoding');
   if (encoding !== undefined) response.setHeader('Content-Encoding', encoding);
-  response.setHeader('Content-Length', content.length);
-  response.end(content);
+  return content;
 }
 
 /** Reads the files once. A failure is not cached: the fault may pass, or the dashboard may be built later. */

@@ -15,6 +15,7 @@ import { type ConnectionLimits, Connections } from './admission/connections.ts';
 import { Transports } from './admission/transports.ts';
 import { DomainError } from '../domain/errors/domain-error.ts';
 import type { CertificatePair } from '../lib/certificate.ts';
+import { BodyInbox } from './request/body-inbox.ts';
 import { problemOf, rawProblem } from './response/problem.ts';
 
 /** Limits of connections (docs/interface.md section 8). */
@@ -90,9 +91,13 @@ export class HttpServer {
         ? createServer(settings, handler)
         : createTlsServer({ ...settings, ...options.tls, handshakeTimeout: limits.headersTimeoutMs }, handler);
     const places = new Connections(limits);
+    // `readJson` invites the body, after the caller was let in. Node closes the connection of a request that it did not invite.
+    this.#server.on('checkContinue', (request, response) => this.#server.emit('request', request, response));
     // Expectations other than 100-continue may be ignored (RFC 9110 section 10.1.1).
     this.#server.on('checkExpectation', (request, response) => this.#server.emit('request', request, response));
-    this.#server.prependListener('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
+    this.#server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
+      BodyInbox.open(request);
+      const { socket } = request;
       const transport = this.#transports.of(socket);
       // A client that pipelines may still have to read the response before.
       if (this.#connections.get(socket) === undefined) places.mark(transport, 'serving');
@@ -101,6 +106,7 @@ export class HttpServer {
       cutWhenStalled(socket, response, stallTimeoutMs);
       response.once('prefinish', () => places.mark(transport, 'sending'));
       response.once('finish', () => places.mark(transport, 'serving'));
+      response.once('finish', () => BodyInbox.release(request));
       response.once('close', () => {
         // A pipelined request may have replaced it.
         if (this.#connections.get(socket) !== response) return;

@@ -3,6 +3,8 @@ export interface ByteBudgetOptions {
   readonly maxBytes: number;
   /** Maximum for one owner; half of `maxBytes` by default. */
   readonly maxBytesOfOwner?: number;
+  /** How long a reservation may wait, and the error after that; without it, for as long as it takes. */
+  readonly wait?: { readonly waitMs: number; readonly makeError: () => Error };
 }
 
 interface Reservation {
@@ -27,14 +29,16 @@ const maxOvertaken = 32;
 export class ByteBudget {
   readonly #maxBytes: number;
   readonly #maxBytesOfOwner: number;
+  readonly #wait: ByteBudgetOptions['wait'];
   #held = 0;
   readonly #heldByOwner = new Map<string, number>();
   /** In the order of arrival. */
   readonly #waiting = new Set<Waiting>();
 
-  constructor({ maxBytes, maxBytesOfOwner = maxBytes / 2 }: ByteBudgetOptions) {
+  constructor({ maxBytes, maxBytesOfOwner = maxBytes / 2, wait }: ByteBudgetOptions) {
     this.#maxBytes = maxBytes;
     this.#maxBytesOfOwner = maxBytesOfOwner;
+    this.#wait = wait;
   }
 
   /** Reserved bytes. */
@@ -47,7 +51,10 @@ export class ByteBudget {
     return this.#waiting.size;
   }
 
-  /** Runs `work` once the bytes are free, and releases them when it ends. Returns or throws what `work` does. */
+  /**
+   * Runs `work` once the bytes are free, and releases them when it ends. Returns or throws what `work` does. Throws the error
+   * of `wait` if that takes too long.
+   */
   async run<T>(owner: string, bytes: number, work: () => Promise<T>): Promise<T> {
     const reservation = { owner, bytes };
     // A reservation that fits starts at once, unless others wait.
@@ -63,10 +70,23 @@ export class ByteBudget {
 
   /** Waits until the bytes of this reservation are counted. */
   async #turn({ owner, bytes }: Reservation): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#waiting.add({ owner, bytes, start: resolve, overtaken: 0 });
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const waiting = { owner, bytes, start: resolve, overtaken: 0 };
+    this.#waiting.add(waiting);
     this.#admit();
-    await promise;
+    const { waitMs = 0, makeError } = this.#wait ?? {};
+    const giveUp = (error: Error): void => {
+      if (!this.#waiting.delete(waiting)) return;
+      reject(error);
+      // Others may have waited only behind this one.
+      this.#admit();
+    };
+    const timer = makeError === undefined ? undefined : setTimeout(() => giveUp(makeError()), waitMs);
+    try {
+      await promise;
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   /** Starts the reservations that fit, in the order of arrival. */

@@ -99,6 +99,19 @@ export async function listSecrets(
   return readList(pool, environmentId, { selection, values: 'sealed' });
 }
 
+const presentBytes: Statement = {
+  name: 'secrets-bytes',
+  text: `SELECT coalesce(sum(v.value_bytes), 0)::float8 AS bytes
+    FROM secret s JOIN secret_version v ON v.id = s.current_version_id
+    WHERE s.environment_id = $1 AND s.deleted_at IS NULL AND starts_with(s.key, $2)`,
+};
+
+/** How many bytes the present values of an environment have whose keys begin with the prefix; 0 if it is gone. */
+export async function measureSecrets(pool: pg.Pool, environmentId: string, prefix = ''): Promise<number> {
+  const [size] = await queryRows<{ readonly bytes: number }>(pool, presentBytes, [environmentId, prefix]);
+  return size?.bytes ?? 0;
+}
+
 /** Like `listSecrets`, of all keys, in a transaction. */
 export async function readSecrets(
   tx: Transaction,

@@ -33,6 +33,7 @@ export const httpErrors = {
   version_destroyed: { status: 410, title: 'Version was destroyed', reason: 'VersionDestroyed', effect: 'block' },
   quota_exceeded: { status: 409, title: 'Quota exceeded', reason: 'QuotaExceeded', effect: 'block' },
   version_mismatch: { status: 412, title: 'Version mismatch', reason: 'Conflict', effect: 'retry' },
+  request_timeout: { status: 408, title: 'Request arrived too slowly', reason: 'StoreUnavailable', effect: 'retry' },
   payload_too_large: { status: 413, title: 'Request body too large', reason: 'InvalidSpec', effect: 'stall' },
   unsupported_media_type: { status: 415, title: 'Unsupported media type', reason: 'InvalidSpec', effect: 'stall' },
   idempotency_key_reused: {

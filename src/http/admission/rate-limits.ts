@@ -90,6 +90,15 @@ export class RateLimits {
    */
   async admitPublic(address: string): Promise<void> {
     await this.admit(address, undefined);
+    await this.countPublic(address);
+  }
+
+  /**
+   * Counts a request that needs no token and cannot guess one.
+   *
+   * @throws LimitExceeded if the address has sent too many requests without a token.
+   */
+  async countPublic(address: string): Promise<void> {
     const state = await this.#public?.count(sourceNetwork(address));
     if (state !== undefined && state.used > state.limit) throw new LimitExceeded('address', details.public, state);
   }

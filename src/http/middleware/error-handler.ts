@@ -1,5 +1,6 @@
 import type { ErrorRequestHandler } from 'express';
 import { DomainError } from '../../domain/errors/domain-error.ts';
+import { BodyInbox } from '../request/body-inbox.ts';
 import { problemOf, sendProblem } from '../response/problem.ts';
 import { contextOf } from '../request-context.ts';
 
@@ -18,6 +19,9 @@ export const errorHandler: ErrorRequestHandler = (error: unknown, request, respo
     const presented = request.headers.authorization !== undefined;
     response.setHeader('WWW-Authenticate', `Bearer realm="keyframe"${presented ? ', error="invalid_token"' : ''}`);
   }
+  BodyInbox.abandon(request, response);
+  // The client may still send the rest, a byte at a time.
+  if (problem.code === 'request_timeout') response.setHeader('Connection', 'close');
   if (error instanceof DomainError && error.retryAfterSeconds !== undefined) {
     response.setHeader('Retry-After', String(error.retryAfterSeconds));
   }

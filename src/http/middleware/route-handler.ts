@@ -1,4 +1,4 @@
-import type { Request, RequestHandler } from 'express';
+import type { Request, RequestHandler, Response } from 'express';
 import { DomainError } from '../../domain/errors/domain-error.ts';
 import { validateSecretKey, validateSlug } from '../../domain/names.ts';
 import type { AuditLog } from '../../services/audit/audit-log.ts';
@@ -10,7 +10,7 @@ import { contextOf } from '../request-context.ts';
 import { refuseCrossSite } from '../admission/session-cookie.ts';
 import { sourceAddress } from '../admission/source-address.ts';
 import type { Call, PublicCall, PublicRoute, Route } from '../route.ts';
-import { sendResponse } from '../response/send-response.ts';
+import { prepareResponse, sendResponse } from '../response/send-response.ts';
 import type { Work, WorkLimit } from '../admission/work-limit.ts';
 
 export interface RouteHandlerDeps extends IdentifyDeps {
@@ -22,8 +22,7 @@ export interface RouteHandlerDeps extends IdentifyDeps {
 /** Serves one route: identifies the caller, runs the route and sends its response. Errors go to `errorHandler`. */
 export function routeHandler(route: Route, deps: RouteHandlerDeps): RequestHandler {
   const { auditLog, services, workLimit, rateLimits } = deps;
-  return async (request, response) => {
-    const work = workLimit.enter(response);
+  const serve = async (request: Request, response: Response, work: Work): Promise<void> => {
     const caller = await identify(request, response, deps);
     const { principal } = caller;
     work.isOf(principal.id, (bytes) => void rateLimits.countTraffic(principal, bytes));
@@ -31,18 +30,24 @@ export function routeHandler(route: Route, deps: RouteHandlerDeps): RequestHandl
     const call = callOf(request, {
       caller,
       work,
-      enterLarge: async () => {
-        await work.enterLarge();
-        // Other requests of the caller were served while this one waited.
-        await rateLimits.admitTraffic(principal);
+      enter: async (bytes) => {
+        if (bytes > smallReadBytes) {
+          await work.enterLarge();
+          // Other requests of the caller were served while this one waited.
+          await rateLimits.admitTraffic(principal);
+        }
+        await work.reserve(bytes);
+        if (bytes > smallReadBytes) await work.compute('read', bytes * copiesOfRead);
       },
       entered: (organizationId) => void (target['organizationId'] = organizationId),
     });
     try {
-      const result = await route.run(call, services);
+      // Not a variable, which would keep the values for as long as a slow reader takes.
+      const prepared = await prepareResponse(await route.run(call, services), work);
+      work.computed();
       // A stream may stay open for hours, and streams have their own limit.
-      if ('stream' in result) work.leave();
-      await sendResponse(response, result, { hold: (bytes) => work.hold(bytes) });
+      if (typeof prepared.content === 'function') work.leave();
+      await sendResponse(response, prepared, { work });
     } catch (error) {
       // If the audit entry cannot be written, the caller gets that error instead.
       if (caller.principal.type === 'service_token' || isAlwaysAudited(route.action)) {
@@ -51,6 +56,7 @@ export function routeHandler(route: Route, deps: RouteHandlerDeps): RequestHandl
       throw error;
     }
   };
+  return (request, response) => workLimit.during(response, (work) => serve(request, response, work));
 }
 
 /**
@@ -62,15 +68,15 @@ export function publicRouteHandler(
   route: PublicRoute,
   { services, workLimit, rateLimits }: Pick<RouteHandlerDeps, 'services' | 'workLimit' | 'rateLimits'>,
 ): RequestHandler {
-  return async (request, response) => {
-    const work = workLimit.enter(response);
+  const serve = async (request: Request, response: Response, work: Work): Promise<void> => {
     const address = sourceAddress(request) ?? '';
+    work.isFrom(address);
     await rateLimits.admitPublic(address);
     // Not a guess: the browser of a user sent it.
     if (route.ownPagesOnly === true) refuseCrossSite(request);
-    const hold = (bytes: number): void => work.hold(bytes);
     try {
-      await sendResponse(response, await route.run(publicCallOf(request, hold), services), { hold });
+      const prepared = await prepareResponse(await route.run(publicCallOf(request, work), services), work);
+      await sendResponse(response, prepared, { work });
     } catch (error) {
       if (error instanceof DomainError && guesses.has(error.description.status)) {
         await rateLimits.refused(address, undefined, { hasEnded: false });
@@ -78,6 +84,7 @@ export function publicRouteHandler(
       throw error;
     }
   };
+  return (request, response) => workLimit.during(response, (work) => serve(request, response, work));
 }
 
 /** The statuses with which a public route refuses what a client presents, and not the form of the request. */
@@ -88,21 +95,21 @@ function isAlwaysAudited(action: Route['action']): boolean {
   return action.startsWith('version.') || action === 'secret.list' || action === 'secret.read';
 }
 
+// A response of this size takes a few milliseconds, like one without values.
+const smallReadBytes = 256 * 1024;
+// Ciphertexts as PostgreSQL sends them and decoded, values as text, and their JSON.
+const copiesOfRead = 3;
+
 interface Served extends Pick<Call, 'caller' | 'entered'> {
   readonly work: Work;
-  readonly enterLarge: () => Promise<void>;
+  readonly enter: (bytes: number) => Promise<void>;
 }
 
-function callOf(request: Request, { caller, work, enterLarge, entered }: Served): Call {
-  return {
-    ...publicCallOf(request, (bytes) => work.hold(bytes)),
-    caller,
-    entered,
-    room: { enter: enterLarge, reserve: (bytes) => work.reserve(bytes) },
-  };
+function callOf(request: Request, { caller, work, enter, entered }: Served): Call {
+  return { ...publicCallOf(request, work), caller, entered, room: { enter } };
 }
 
-function publicCallOf(request: Request, hold: (bytes: number) => void): PublicCall {
+function publicCallOf(request: Request, work: Work): PublicCall {
   return {
     requestId: contextOf(request).id,
     sourceAddress: sourceAddress(request),
@@ -110,10 +117,16 @@ function publicCallOf(request: Request, hold: (bytes: number) => void): PublicCa
     params: pathParams(request),
     header: (name) => headerOf(request, name),
     query: () => readQuery(request.originalUrl),
-    body: ({ isOptional, limits }) =>
-      isOptional ? readOptionalJson(request, { hold, limits }) : readJson(request, { hold, limits }),
+    body: ({ isOptional, limits }) => {
+      const source = { request, limits, work, invite: () => inviteBody(request) };
+      return isOptional ? readOptionalJson(source) : readJson(source);
+    },
     refuseBody: () => refuseBody(request),
   };
+}
+
+function inviteBody({ headers, res }: Request): void {
+  if (/^100-continue$/i.test(headers.expect ?? '')) res?.writeContinue();
 }
 
 function headerOf(request: Request, name: string): string | undefined {

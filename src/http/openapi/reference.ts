@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type RequestHandler, type Response, Router } from 'express';
 import { openApiDocument } from './document.ts';
+import type { SendPublic } from '../response/public-content.ts';
 import { serveGet } from '../router.ts';
 
 /**
@@ -81,8 +82,10 @@ const assets: Readonly<Record<string, string>> = {
 const assetFolder = dirname(fileURLToPath(import.meta.resolve('swagger-ui-dist/package.json')));
 
 /** GET /openapi.json, /docs and what the page at /docs loads. */
-export function referenceRouter(): Router {
+export function referenceRouter(sendPublic: SendPublic): Router {
   const router = Router({ caseSensitive: true, strict: true });
+  const text = (mediaType: string, content: () => string): RequestHandler =>
+    textHandler(mediaType, content, sendPublic);
   serveGet(
     router,
     '/openapi.json',
@@ -99,38 +102,36 @@ export function referenceRouter(): Router {
     '/docs/reference.css',
     text('text/css; charset=utf-8', () => styles),
   );
-  for (const [name, mediaType] of Object.entries(assets)) serveGet(router, `/docs/${name}`, file(name, mediaType));
+  for (const [name, mediaType] of Object.entries(assets))
+    serveGet(router, `/docs/${name}`, fileHandler(name, mediaType, sendPublic));
   return router;
 }
 
-// Each content is one buffer, which all responses share: readers without a token cost no memory, however slow they are.
-
-function text(mediaType: string, content: () => string): RequestHandler {
+function textHandler(mediaType: string, content: () => string, sendPublic: SendPublic): RequestHandler {
   let bytes: Buffer | undefined;
-  return (_request, response) => {
+  return async (request, response) => {
     bytes ??= Buffer.from(content());
     response.setHeader('Content-Security-Policy', contentSecurityPolicy);
-    send(response, mediaType, bytes);
+    setHeaders(response, mediaType);
+    await sendPublic(request, response, bytes);
   };
 }
 
-function file(name: string, mediaType: string): RequestHandler {
+function fileHandler(name: string, mediaType: string, sendPublic: SendPublic): RequestHandler {
   let reading: Promise<Buffer> | undefined;
-  return async (_request, response) => {
+  return async (request, response) => {
     reading ??= readFile(join(assetFolder, name)).catch((error: unknown) => {
       // The next request reads again: the fault may pass, such as too many open files.
       reading = undefined;
       throw error;
     });
-    send(response, mediaType, await reading);
+    setHeaders(response, mediaType);
+    await sendPublic(request, response, await reading);
   };
 }
 
-/** Sends the whole content at once: the limit for slow readers applies to complete responses only. */
-function send(response: Response, mediaType: string, content: Buffer): void {
+function setHeaders(response: Response, mediaType: string): void {
   // The page in the sandbox is another origin. All of this is public.
   response.setHeader('Cross-Origin-Resource-Policy', 'cross-origin');
   response.setHeader('Content-Type', mediaType);
-  response.setHeader('Content-Length', content.length);
-  response.end(content);
 }

@@ -1,16 +1,23 @@
 import type { IncomingMessage } from 'node:http';
 import { DomainError, invalidField } from '../../domain/errors/domain-error.ts';
 import { TimeSlice } from '../../lib/time-slice.ts';
-import { type BodyLimits, sizeText } from './body-limits.ts';
+import { type Work, slowTransfer } from '../admission/work-limit.ts';
+import { BodyInbox, hasBody } from './body-inbox.ts';
+import { type BodyLimits, bodyLimits, sizeText } from './body-limits.ts';
 import { maxDepth, scanJson } from './json-scan.ts';
 
-/** Reads request bodies, after the caller was authorized, and never more than the limit. */
+/**
+ * Reads request bodies, after the caller was authorized, and never more than the limit. Of a body, two copies exist at once
+ * at most: the next one is made when the memory for it is free, and then the former one is dropped.
+ */
 
-/** Limits for reading a body. */
-export interface BodyBounds {
-  /** Gets the number of bytes that wait in memory. Throws if they are too many. */
-  readonly hold: (bytes: number) => void;
+/** The request, its limits, and its resources. */
+export interface BodySource {
+  readonly request: IncomingMessage;
   readonly limits: BodyLimits;
+  /** Asks the client for the body, if it waits for that (Expect: 100-continue). */
+  readonly invite: () => void;
+  readonly work: Pick<Work, 'hold' | 'release' | 'compute' | 'awaitClient' | 'continue'>;
 }
 
 // Larger bodies need more than a millisecond to decode or parse.
@@ -18,26 +25,30 @@ const largeBytes = 256 * 1024;
 
 const jsonMediaType = /^application\/json[ \t]*(?:;[ \t]*charset[ \t]*=[ \t]*"?utf-8"?[ \t]*)?;?[ \t]*$/i;
 
+// The text, which may have two bytes for each of the body, the parsed copy, ciphertexts, and what PostgreSQL gets.
+const copiesOfBody = 8;
+
 /**
  * Reads and parses a JSON body. Errors never quote the body. A large body is parsed in time slices.
  *
- * @throws DomainError unsupported_media_type, payload_too_large, malformed_request;
- *   invalid_input if an object repeats a name; what `hold` throws.
+ * @throws DomainError unsupported_media_type, payload_too_large, malformed_request, request_timeout, overloaded;
+ *   invalid_input if an object repeats a name.
  */
-export async function readJson(request: IncomingMessage, bounds: BodyBounds): Promise<unknown> {
-  const text = await readText(request, bounds);
+export async function readJson(source: BodySource): Promise<unknown> {
+  const text = await readText(source);
   if (text === undefined) throw new DomainError('malformed_request', 'this request requires a body: a JSON object');
-  return parseJson(text, bounds);
+  return parseJson(text, source.limits);
 }
 
 /** Like `readJson`, but returns undefined if the body is absent or empty. */
-export async function readOptionalJson(request: IncomingMessage, bounds: BodyBounds): Promise<unknown> {
-  const text = await readText(request, bounds);
-  return text === undefined || text === '' ? undefined : parseJson(text, bounds);
+export async function readOptionalJson(source: BodySource): Promise<unknown> {
+  const text = await readText(source);
+  return text === undefined || text === '' ? undefined : parseJson(text, source.limits);
 }
 
 /** The text of a body; undefined if the request has none. */
-async function readText(request: IncomingMessage, { hold, limits }: BodyBounds): Promise<string | undefined> {
+async function readText(source: BodySource): Promise<string | undefined> {
+  const { request, work } = source;
   if (!hasBody(request)) return undefined;
   const { 'content-type': mediaType = '', 'content-encoding': encoding = 'identity' } = request.headers;
   if (!jsonMediaType.test(mediaType)) {
@@ -49,9 +60,11 @@ async function readText(request: IncomingMessage, { hold, limits }: BodyBounds):
   if (encoding.toLowerCase() !== 'identity') {
     throw new DomainError('unsupported_media_type', 'send the body without Content-Encoding');
   }
-  const bytes = await readBytes(request, limits, hold);
+  const bytes = await readBytes(source);
+  if (bytes.length > bodyLimits.usual.maxBytes) await work.compute('write', bytes.length * copiesOfBody);
   // Many bodies may end in one turn of the event loop.
   if (bytes.length > largeBytes) await new TimeSlice().next();
+  work.release(bytes.length);
   return decodeUtf8(bytes);
 }
 
@@ -60,44 +73,45 @@ export function refuseBody(request: IncomingMessage): void {
   if (hasBody(request)) throw new DomainError('malformed_request', 'this request must not have a body');
 }
 
-// RFC 9112 section 6.3: a request has a body exactly when one of these headers says so.
-function hasBody({ headers }: IncomingMessage): boolean {
-  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
-}
-
-async function readBytes(request: IncomingMessage, limits: BodyLimits, hold: BodyBounds['hold']): Promise<Buffer> {
-  if (Number(request.headers['content-length'] ?? 0) > limits.maxBytes) throw tooLarge(limits);
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  await new Promise<void>((resolve, reject) => {
-    const settle = (act: () => void): void => {
-      request.off('data', onData).off('end', onEnd).off('close', onClose);
-      act();
-    };
-    const onData = (chunk: Buffer): void => {
-      bytes += chunk.length;
-      const error = bytes > limits.maxBytes ? tooLarge(limits) : errorOf(hold, chunk.length);
-      if (error !== undefined) settle(() => reject(error));
-      else chunks.push(chunk);
-    };
-    const onEnd = (): void => settle(resolve);
-    const onClose = (): void =>
-      settle(() => reject(new DomainError('malformed_request', 'the body is incomplete: the connection closed early')));
-    // `close` follows each error of the connection.
-    request.on('error', () => {});
-    request.on('data', onData).on('end', onEnd).on('close', onClose);
-    if (request.destroyed) onClose();
-  });
-  return Buffer.concat(chunks, bytes);
-}
-
-function errorOf(hold: BodyBounds['hold'], bytes: number): Error | undefined {
+async function readBytes({ request, limits, work, invite }: BodySource): Promise<Buffer> {
+  const declared = Number(request.headers['content-length'] ?? 0);
+  if (declared > limits.maxBytes) throw tooLarge(limits);
+  // Before anything is read, so that a client learns early that it has to wait.
+  work.hold(declared);
+  const inbox = BodyInbox.of(request);
+  const pace = watchPace(inbox);
   try {
-    hold(bytes);
-    return undefined;
-  } catch (error) {
-    return error as Error;
+    invite();
+    let received = 0;
+    return await inbox.read(declared, (bytes) => {
+      received += bytes;
+      if (received > limits.maxBytes) throw tooLarge(limits);
+      if (declared === 0) work.hold(bytes);
+      work.awaitClient(bytes);
+    });
+  } finally {
+    clearTimeout(pace.timer);
+    work.continue();
   }
+}
+
+/** Ends a body that arrives too slowly. */
+function watchPace(inbox: BodyInbox): { timer: NodeJS.Timeout | undefined } {
+  const { graceMs, bytesPerSecond } = slowTransfer;
+  const startedMs = performance.now();
+  const pace: { timer: NodeJS.Timeout | undefined } = { timer: undefined };
+  const check = (): void => {
+    const leftMs = startedMs + graceMs + (inbox.length / bytesPerSecond) * 1000 - performance.now();
+    if (leftMs > 0) pace.timer = setTimeout(check, leftMs);
+    else inbox.fail(tooSlow());
+  };
+  check();
+  return pace;
+}
+
+function tooSlow(): DomainError {
+  const rate = sizeText(slowTransfer.bytesPerSecond);
+  return new DomainError('request_timeout', `the body arrived more slowly than ${rate} a second; try again`);
 }
 
 function tooLarge({ maxBytes, advice }: BodyLimits): DomainError {
@@ -112,7 +126,7 @@ function decodeUtf8(bytes: Buffer): string {
   }
 }
 
-async function parseJson(text: string, { limits: { maxEntries, advice } }: BodyBounds): Promise<unknown> {
+async function parseJson(text: string, { maxEntries, advice }: BodyLimits): Promise<unknown> {
   const slice = new TimeSlice();
   if (text.length > largeBytes) await slice.next();
   const { excess, repeated } = await scanJson(text, maxEntries, slice);

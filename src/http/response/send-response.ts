@@ -1,64 +1,110 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import { jsonChunks } from './json-chunks.ts';
+import type { Work } from '../admission/work-limit.ts';
 import type { EventStream, RouteResponse } from '../route.ts';
+import { jsonChunks } from './json-chunks.ts';
+
+/** The resources of a request, as far as its response needs them. */
+export type ResponseWork = Pick<Work, 'hold' | 'release' | 'awaitClient' | 'continue'>;
 
 export interface SendOptions {
-  /** How long the reader of an event may read nothing; 30 s by default, as for a whole response. */
+  /** How long the reader may read nothing. */
   readonly stallTimeoutMs?: number;
-  /** Gets the number of bytes of a body that wait for the reader. Throws if they are too many. */
-  readonly hold?: (bytes: number) => void;
+  readonly work: ResponseWork;
 }
 
+/** A response of which nothing has been sent. */
+export type PreparedResponse = Pick<RouteResponse, 'status' | 'headers'> & {
+  readonly location?: string;
+  readonly content: Buffer[] | EventStream | undefined;
+};
+
+const defaultStallTimeoutMs = 30_000;
+// Over TLS, each written piece is encrypted at once, and the copy stays until it is sent.
+const pieceBytes = 64 * 1024;
+
 /**
- * Writes the response of a route. Resolves when Node has it; for a stream of events, when the stream has ended. Throws
- * what `hold` throws, before anything is written.
+ * Makes the text of a response. Throws what `hold` throws. Only a body of a route that is in the result refers to it
+ * afterwards, so that its values are freed when they have become text.
  */
+export async function prepareResponse(result: RouteResponse, { hold }: Pick<Work, 'hold'>): Promise<PreparedResponse> {
+  const { status, headers = {} } = result;
+  const location = result.status === 201 && result.location !== undefined ? { location: result.location } : {};
+  const content =
+    'stream' in result ? result.stream : 'body' in result ? await serialize(result.body, hold) : undefined;
+  return { status, headers, ...location, content };
+}
+
+/** Writes a response. Resolves when Node has it; for a stream of events, when the stream has ended. */
 export async function sendResponse(
   response: ServerResponse,
-  result: RouteResponse,
-  { stallTimeoutMs = 30_000, hold }: SendOptions = {},
+  { content, ...head }: PreparedResponse,
+  { stallTimeoutMs = defaultStallTimeoutMs, work }: SendOptions,
 ): Promise<void> {
-  // First, because an error response would inherit the status and headers set below.
-  const chunks = 'body' in result ? await serialize(result.body, hold) : undefined;
-  setHead(response, result);
-  if ('stream' in result) {
-    await sendEvents(response, result.stream, stallTimeoutMs);
-  } else if (chunks === undefined) {
+  setHead(response, head);
+  if (content === undefined) {
     response.end();
+  } else if (typeof content === 'function') {
+    await sendEvents(response, content, { stallTimeoutMs, work });
   } else {
     response.setHeader('Content-Type', 'application/json; charset=utf-8');
-    response.setHeader(
-      'Content-Length',
-      chunks.reduce((sum, { length }) => sum + length, 0),
-    );
-    // One write for the headers and all chunks.
-    response.cork();
-    for (const chunk of chunks.slice(0, -1)) response.write(chunk);
-    response.end(chunks.at(-1));
-    response.uncork();
+    await sendContent(response, content, { stallTimeoutMs, work });
   }
 }
 
+/**
+ * Writes content that is complete, and removes each part from the list when it is written. Large content is written in
+ * pieces, each after the reader has read the former one.
+ */
+export async function sendContent(
+  response: ServerResponse,
+  parts: Buffer[],
+  { stallTimeoutMs = defaultStallTimeoutMs, work }: SendOptions,
+): Promise<void> {
+  const length = parts.reduce((sum, part) => sum + part.length, 0);
+  response.setHeader('Content-Length', length);
+  // One write for the headers and all parts.
+  if (response.req.method === 'HEAD' || length <= pieceBytes) {
+    response.cork();
+    for (const part of parts.splice(0)) response.write(part);
+    response.end();
+    response.uncork();
+    return;
+  }
+  for (let part = parts.shift(); part !== undefined; part = parts.shift()) {
+    for (let at = 0; at < part.length; at += pieceBytes) {
+      const piece = part.subarray(at, at + pieceBytes);
+      if (!response.write(piece)) await drained(response, { stallTimeoutMs, work, bytes: piece.length });
+      if (response.destroyed) return;
+    }
+    work.release(part.length);
+  }
+  response.end();
+}
+
 /** A body as JSON. Each chunk is counted by `hold` before the next one is made. */
-async function serialize(body: object, hold: SendOptions['hold']): Promise<Buffer[]> {
+async function serialize(body: object, hold: Work['hold']): Promise<Buffer[]> {
   const chunks: Buffer[] = [];
   for await (const text of jsonChunks(body)) {
     const chunk = Buffer.from(text);
-    hold?.(chunk.length);
+    hold(chunk.length);
     chunks.push(chunk);
   }
   return chunks;
 }
 
-function setHead(response: ServerResponse, result: RouteResponse): void {
-  response.statusCode = result.status;
-  for (const [name, value] of Object.entries(result.headers ?? {})) response.setHeader(name, value);
-  if (result.status === 201 && result.location !== undefined) response.setHeader('Location', result.location);
+function setHead(response: ServerResponse, { status, headers, location }: Omit<PreparedResponse, 'content'>): void {
+  response.statusCode = status;
+  for (const [name, value] of Object.entries(headers ?? {})) response.setHeader(name, value);
+  if (location !== undefined) response.setHeader('Location', location);
 }
 
 /** Fetches the next event only after the reader has read the last one. */
-async function sendEvents(response: ServerResponse, stream: EventStream, stallTimeoutMs: number): Promise<void> {
+async function sendEvents(
+  response: ServerResponse,
+  stream: EventStream,
+  { stallTimeoutMs, work }: Required<SendOptions>,
+): Promise<void> {
   const gone = new AbortController();
   response.once('close', () => gone.abort());
   // The stream starts even if the reader is gone or wants headers only: only a started stream releases its slot.
@@ -69,7 +115,11 @@ async function sendEvents(response: ServerResponse, stream: EventStream, stallTi
   response.flushHeaders();
   for await (const text of stream(gone.signal)) {
     if (response.destroyed) return;
-    if (!response.write(text)) await drained(response, { gone: gone.signal, stallTimeoutMs });
+    const bytes = Buffer.byteLength(text);
+    // An event can name ten thousand keys. If there is no memory for it, the reader reconnects and continues there.
+    work.hold(bytes);
+    if (!response.write(text)) await drained(response, { stallTimeoutMs, work, bytes });
+    work.release(bytes);
   }
   response.end();
 }
@@ -77,9 +127,16 @@ async function sendEvents(response: ServerResponse, stream: EventStream, stallTi
 /** Waits until the reader has read what was written. Node destroys the connection if it reads nothing for too long. */
 async function drained(
   response: ServerResponse,
-  { gone, stallTimeoutMs }: { readonly gone: AbortSignal; readonly stallTimeoutMs: number },
+  { stallTimeoutMs, work, bytes }: Required<SendOptions> & { readonly bytes: number },
 ): Promise<void> {
+  if (response.destroyed) return;
+  const gone = new AbortController();
+  const abort = (): void => gone.abort();
+  response.once('close', abort);
   response.socket?.setTimeout(stallTimeoutMs);
-  await once(response, 'drain', { signal: gone }).catch(() => {});
+  work.awaitClient(bytes);
+  await once(response, 'drain', { signal: gone.signal }).catch(() => {});
+  work.continue();
+  response.off('close', abort);
   response.socket?.setTimeout(0);
 }

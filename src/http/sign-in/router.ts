@@ -9,6 +9,7 @@ import { oidcStartQuery } from '../../wire/sign-in.ts';
 import { endedFlowCookie, flowCookie, flowSecretOf } from '../admission/flow-cookie.ts';
 import { identify } from '../admission/identify.ts';
 import { sessionCookie, sessionTokenOf } from '../admission/session-cookie.ts';
+import type { Work } from '../admission/work-limit.ts';
 import { sourceAddress } from '../admission/source-address.ts';
 import type { RouteHandlerDeps } from '../middleware/route-handler.ts';
 import { readQuery } from '../request/query.ts';
@@ -82,9 +83,9 @@ async function finish(request: Request, response: Response, oidc: OidcSignIn): P
 
 /** Serves a request within the limits of public routes, and shows a refused sign-in as a page. */
 function servedAsPage(handler: Served, { rateLimits, workLimit }: RouteHandlerDeps): RequestHandler {
-  return async (request, response) => {
-    workLimit.enter(response);
+  const serve = async (request: Request, response: Response, work: Work): Promise<void> => {
     const address = sourceAddress(request) ?? '';
+    work.isFrom(address);
     await rateLimits.admitPublic(address);
     try {
       await handler(request, response);
@@ -99,6 +100,7 @@ function servedAsPage(handler: Served, { rateLimits, workLimit }: RouteHandlerDe
       sendPage(response, httpErrors[code].status, refusalPage(error));
     }
   };
+  return (request, response) => workLimit.during(response, (work) => serve(request, response, work));
 }
 
 /** What users cannot help. */

@@ -1,4 +1,5 @@
 import type { Keyring } from '../../crypto/keyring.ts';
+import { limits } from '../../domain/limits.ts';
 import type { Plaintext } from '../../domain/plaintext.ts';
 import { mapInSlices } from '../../lib/time-slice.ts';
 import type { Database } from '../../store/database.ts';
@@ -9,6 +10,7 @@ import {
   listDeletedKeys,
   listSecretKeys,
   listSecrets,
+  measureSecrets,
   type SecretSelection,
 } from '../../store/secret-reads.ts';
 import type { EnvironmentAccess } from '../access/access.ts';
@@ -89,7 +91,7 @@ export class Secrets {
   async list(access: EnvironmentAccess<'secret.list'>, selection: ListSelection = {}): Promise<SecretList> {
     return auditedRead(this.#deps.audit, access, async (note) => {
       noteSelection(note, selection);
-      if (!this.#sizes.isSmall(access, selection)) await selection.room?.enter();
+      await selection.room?.enter(await this.#expectedBytes(access, selection));
       const list = (await this.#keptList(access, selection)) ?? (await this.#readList(access, selection));
       const { revision, revisionId, secrets } = list;
       note({ revision, revisionId, secrets: secrets.length });
@@ -271,15 +273,28 @@ export class Secrets {
     });
   }
 
+  /** How many bytes of values a list may have, before it is read. */
+  async #expectedBytes(access: EnvironmentAccess<'secret.list'>, selection: ListSelection): Promise<number> {
+    const { environmentId, revisionId } = access;
+    const { prefix, revision } = selection;
+    const isNewest = prefix === undefined && revision === undefined;
+    const known = isNewest ? this.#kept.bytesOf(environmentId, revisionId) : undefined;
+    return (
+      known ??
+      this.#sizes.find(access, selection) ??
+      // An earlier revision may have had more than the present one.
+      (revision === undefined
+        ? await measureSecrets(this.#deps.database.pool, environmentId, prefix)
+        : limits.environmentBytes)
+    );
+  }
+
   /** The newest state as the authorisation saw it, if it was read before. */
   async #keptList(
     { environmentId, revisionId }: EnvironmentAccess<'secret.list'>,
-    { prefix, revision, room }: ListSelection,
+    { prefix, revision }: ListSelection,
   ): Promise<SecretList | undefined> {
     if (prefix !== undefined || revision !== undefined) return undefined;
-    const bytes = this.#kept.bytesOf(environmentId, revisionId);
-    if (bytes === undefined) return undefined;
-    room?.reserve(bytes);
     return this.#kept.find(environmentId, revisionId);
   }
 
@@ -293,7 +308,6 @@ export class Secrets {
     const readable = sealed.secrets.filter(({ isDestroyed }) => isDestroyed !== true);
     const bytes = readable.reduce((sum, { ciphertext }) => sum + ciphertext.length, 0);
     this.#sizes.note(access, selection, bytes);
-    selection.room?.reserve(bytes);
     const opener = await this.#deps.keyring.opener(readable.map(({ dataKeyId }) => dataKeyId));
     const secrets = await mapInSlices(readable, ({ secretId, key, version, updatedAt, ciphertext, dataKeyId }) => {
       const value = opener.open({ organizationId, projectId, environmentId, secretId }, { ciphertext, dataKeyId });

@@ -243,7 +243,7 @@ test('more requests at once than the server takes are answered 503 with Retry-Af
 });
 
 test('one caller takes no more than their part of the requests under way, and leaves the rest to others', async () => {
-  const small = await startAnother({ workLimits: { requests: 10, requestsPerCaller: 1 } });
+  const small = await startAnother({ workLimits: { requests: 10, requestsPerParty: 1 } });
   const [one, other] = [await createUser(small.services), await createUser(small.services)];
   const waiting = request({ port: small.port, method: 'POST', path: '/api/v1/personal-tokens', host: '127.0.0.1' });
   waiting.setHeader('authorization', `Bearer ${one.token.reveal()}`).setHeader('content-type', 'application/json');

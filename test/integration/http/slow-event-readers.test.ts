@@ -6,6 +6,7 @@ import { HttpServer } from '../../../src/http/server.ts';
 const kibibyte = 1024;
 const stallTimeoutMs = 400;
 const local = { host: '127.0.0.1', port: 0, portVariable: 'KEYFRAME_PORT', hostVariable: 'KEYFRAME_HOST' };
+const unlimited = { hold: () => {}, release: () => {}, awaitClient: () => {}, continue: () => {} };
 let server: HttpServer;
 
 afterEach(() => server.close(0));
@@ -25,7 +26,8 @@ async function serveEvents(patienceMs = stallTimeoutMs): Promise<{ fetched: numb
     }
   };
   server = await HttpServer.listen(
-    (_request, response) => void sendResponse(response, { status: 200, stream }, { stallTimeoutMs: patienceMs }),
+    (_request, response) =>
+      void sendResponse(response, { status: 200, content: stream }, { stallTimeoutMs: patienceMs, work: unlimited }),
     local,
   );
   return seen;

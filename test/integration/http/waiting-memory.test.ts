@@ -24,7 +24,7 @@ time.sleep(60)
 `;
 
 beforeAll(async () => {
-  api = await startTestApi({ workLimits: { bytes: 15 * mebibyte } });
+  api = await startTestApi({ workLimits: { transferBytes: 15 * mebibyte, patienceMs: 600_000, waitMs: 200 } });
   world = await createWorld(api.services);
   path = `/secrets/${world.slugs.organization}/web/prod`;
   const value = 'x'.repeat(256 * 1024);
@@ -55,7 +55,7 @@ async function readSlowly(token: {
 function sendSlowly(token: { reveal(): string }, part: string): Socket {
   const socket = connect(api.port, '127.0.0.1').pause();
   sockets.push(socket.on('error', () => {}));
-  socket.write(`PUT /api/v1${path}/A0 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token.reveal()}\r\n`);
+  socket.write(`PATCH /api/v1${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token.reveal()}\r\n`);
   socket.write(`Content-Type: application/json\r\nContent-Length: 8000000\r\n\r\n${part}`);
   return socket;
 }
@@ -72,7 +72,7 @@ test('answers that wait for slow readers take so much memory and no more', async
 
 test('so do bodies that arrive slowly', async () => {
   const [developer, admin] = [api.client(world.developer.token), api.client(world.admin.token)];
-  const part = `{"value":"${'x'.repeat(7 * mebibyte)}`;
+  const part = `{"set":{"A0":"${'x'.repeat(7 * mebibyte)}`;
   const hanging = Array.from({ length: 2 }, () => sendSlowly(world.developer.token, part));
   const answered = hanging.map(async (socket) => String((await once(socket.resume(), 'data'))[0]));
   expect(await Promise.race(answered)).toMatch(/^HTTP\/1.1 503 /);

@@ -35,6 +35,7 @@ const exitCodes: Readonly<Record<HttpErrorCode, number>> = {
   version_destroyed: 5,
   quota_exceeded: 6,
   version_mismatch: 6,
+  request_timeout: 1,
   payload_too_large: 2,
   unsupported_media_type: 2,
   idempotency_key_reused: 2,

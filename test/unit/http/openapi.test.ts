@@ -76,7 +76,7 @@ describe('the OpenAPI document', () => {
   test('has an example of every problem that fits its schema', () => {
     const { responses = {} } = document.components;
     const problems = Object.values(responses) as { content: Record<string, { example?: unknown }> }[];
-    expect(problems).toHaveLength(13);
+    expect(problems).toHaveLength(14);
     for (const { content } of problems) {
       expect(problem.safeParse(content['application/problem+json']?.example).success).toBe(true);
     }

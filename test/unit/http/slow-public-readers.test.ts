@@ -1,10 +1,13 @@
 import { connect } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { afterEach, test } from '@jest/globals';
+import { RateLimits, noRateLimits } from '../../../src/http/admission/rate-limits.ts';
+import { WorkLimit } from '../../../src/http/admission/work-limit.ts';
 import { bareApp, listenerOf } from '../../../src/http/bare-app.ts';
 import { commandRouter } from '../../../src/http/command-download.ts';
 import { referenceRouter } from '../../../src/http/openapi/reference.ts';
 import { openContext } from '../../../src/http/request-context.ts';
+import { publicContentSender } from '../../../src/http/response/public-content.ts';
 import { HttpServer } from '../../../src/http/server.ts';
 import { waitFor } from '../../support/fixtures/wait-for.ts';
 
@@ -21,7 +24,8 @@ async function serve(): Promise<void> {
     next();
   });
   // Any file does for the command.
-  app.use(referenceRouter(), commandRouter(fileURLToPath(import.meta.url)));
+  const sendPublic = publicContentSender({ rateLimits: new RateLimits(noRateLimits), workLimit: new WorkLimit() });
+  app.use(referenceRouter(sendPublic), commandRouter(fileURLToPath(import.meta.url), sendPublic));
   const address = { host: '127.0.0.1', port: 0, portVariable: 'KEYFRAME_PORT', hostVariable: 'KEYFRAME_HOST' };
   const listener = listenerOf(app);
   begun = Promise.withResolvers<void>();

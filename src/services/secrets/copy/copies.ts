@@ -192,7 +192,6 @@ export class Copies {
 
   /** Reserves memory for the values, and returns how many there are to copy. */
   async #measure({ source }: CopyEnds, { keys, revision, room }: CopyInput): Promise<number> {
-    await room?.enter();
     const found = await listSizes(this.#deps.database.pool, source.environmentId, {
       revision,
       maxKeys: limits.secretsPerEnvironment,
@@ -201,7 +200,7 @@ export class Copies {
     if (found === undefined) throw absentRevision(revision);
     const isSelected = selectionTest(keys);
     // The statement reads every value, whatever is selected of them.
-    room?.reserve(found.secrets.reduce((sum, { valueBytes }) => sum + valueBytes, 0));
+    await room?.enter(found.secrets.reduce((sum, { valueBytes }) => sum + valueBytes, 0));
     return found.secrets.filter(({ key }) => isSelected(key)).length;
   }
 }

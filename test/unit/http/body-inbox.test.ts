@@ -1,0 +1,171 @@
+import type { IncomingMessage, RequestListener } from 'node:http';
+import { type Socket, connect } from 'node:net';
+import { Readable } from 'node:stream';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterEach, expect, jest, test } from '@jest/globals';
+import { DomainError } from '../../../src/domain/errors/domain-error.ts';
+import { readJson } from '../../../src/http/request/body.ts';
+import { BodyInbox } from '../../../src/http/request/body-inbox.ts';
+import { bodyLimits } from '../../../src/http/request/body-limits.ts';
+import { problemOf, sendProblem } from '../../../src/http/response/problem.ts';
+import { HttpServer } from '../../../src/http/server.ts';
+import { waitFor } from '../../support/fixtures/wait-for.ts';
+
+const work = {
+  hold: () => {},
+  release: () => {},
+  compute: () => Promise.resolve(),
+  awaitClient: () => {},
+  continue: () => {},
+};
+const mebibyte = 1024 * 1024;
+let server: HttpServer;
+const sockets: Socket[] = [];
+
+afterEach(async () => {
+  jest.useRealTimers();
+  for (const socket of sockets.splice(0)) socket.destroy();
+  await server?.close(0);
+});
+
+async function serve(listener: RequestListener): Promise<void> {
+  const address = { host: '127.0.0.1', port: 0, portVariable: 'KEYFRAME_PORT', hostVariable: 'KEYFRAME_HOST' };
+  server = await HttpServer.listen(listener, address);
+}
+
+/** Answers with the length of the value, or with the error. Bodies to `/refused` are refused. */
+const answerLength: RequestListener = (request, response) => {
+  void (async () => {
+    try {
+      if (request.url === '/refused') throw new DomainError('forbidden', 'no');
+      const invite = (): void => void (request.headers.expect === undefined || response.writeContinue());
+      const { value } = (await readJson({ request, limits: bodyLimits.values, work, invite })) as { value: string };
+      response.end(`${value.length}.`);
+    } catch (error) {
+      BodyInbox.abandon(request, response);
+      sendProblem(response, problemOf(error, 'test'));
+    }
+  })();
+};
+
+interface Peer {
+  readonly socket: Socket;
+  text: string;
+}
+
+function open(): Peer {
+  const socket = connect({ port: server.port, host: '127.0.0.1', allowHalfOpen: true });
+  sockets.push(socket.on('error', () => {}));
+  const peer = { socket, text: '' };
+  socket.on('data', (chunk: Buffer) => (peer.text += chunk.toString()));
+  return peer;
+}
+
+function headOf(path: string, header: string): string {
+  return `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n${header}\r\n\r\n`;
+}
+
+const body = (length: number): string => `{"value":"${'x'.repeat(length)}"}`;
+
+/** Each byte is a chunk. */
+function inBytes(text: string): string {
+  return `${text.replaceAll(/[^]/g, '1\r\n$&\r\n')}0\r\n\r\n`;
+}
+
+test('a body that no route reads yet stays in a small buffer, and is complete when it is read', async () => {
+  const reading = Promise.withResolvers<void>();
+  const requests: IncomingMessage[] = [];
+  await serve((request, response) => {
+    requests.push(request);
+    void reading.promise.then(() => answerLength(request, response));
+  });
+  const peer = open();
+  const { socket } = peer;
+  const text = body(3 * mebibyte);
+  socket.write(headOf('/', `Content-Length: ${text.length}`) + text);
+  await waitFor('the head to arrive', () => requests.length === 1);
+  await pause(50);
+  const [request] = requests as [IncomingMessage];
+  expect(BodyInbox.of(request).length).toBeLessThanOrEqual(80 * 1024);
+  expect(request.readableLength).toBe(0);
+  reading.resolve();
+  await waitFor('the answer', () => peer.text.endsWith(`${3 * mebibyte}.`));
+});
+
+test('a body in chunks of one byte is refused, and a short one is read', async () => {
+  await serve(answerLength);
+  const [short, long] = [open(), open()];
+  short.socket.write(headOf('/', 'Transfer-Encoding: chunked') + inBytes(body(800)));
+  await waitFor('the answer', () => short.text.endsWith('800.'));
+  long.socket.write(headOf('/', 'Transfer-Encoding: chunked') + inBytes(body(20_000)));
+  await waitFor('the answer', () => long.text.includes('HTTP/1.1 400'));
+  expect(long.text).toContain('the chunks of the body have fewer than 64 bytes');
+});
+
+test('the client of a large refused body gets the response, and its connection is closed without reading the rest', async () => {
+  await serve(answerLength);
+  const peer = open();
+  const { socket } = peer;
+  const closed = new Promise((resolve) => void socket.once('close', resolve));
+  socket.write(headOf('/refused', `Content-Length: ${2 ** 40}`));
+  const flood = setInterval(() => {
+    if (socket.writableLength < mebibyte) socket.write(Buffer.alloc(mebibyte));
+  }, 5);
+  await waitFor('the response', () => peer.text.includes('HTTP/1.1 403'));
+  expect(peer.text).toContain('Connection: close');
+  const written = socket.bytesWritten - socket.writableLength;
+  await closed;
+  clearInterval(flood);
+  // What the kernel takes for both sides.
+  expect(socket.bytesWritten - written).toBeLessThan(64 * mebibyte);
+});
+
+test('a connection stays open after a small body was refused', async () => {
+  await serve(answerLength);
+  const peer = open();
+  peer.socket.write(headOf('/refused', 'Content-Length: 1000'));
+  await waitFor('the response', () => peer.text.includes('HTTP/1.1 403'));
+  expect(peer.text).not.toContain('Connection: close');
+  const text = body(5);
+  peer.socket.write('x'.repeat(1000) + headOf('/', `Content-Length: ${text.length}`) + text);
+  await waitFor('the next response', () => peer.text.endsWith('5.'));
+});
+
+test('a client that waits with its body is invited only if the body is wanted', async () => {
+  await serve(answerLength);
+  const [wanted, refused] = [open(), open()];
+  const text = body(5);
+  wanted.socket.write(headOf('/', `Expect: 100-continue\r\nContent-Length: ${text.length}`));
+  await waitFor('the invitation', () => wanted.text.startsWith('HTTP/1.1 100 Continue\r\n\r\n'));
+  wanted.socket.write(text);
+  await waitFor('the response', () => wanted.text.endsWith('5.'));
+  refused.socket.write(headOf('/refused', 'Expect: 100-continue\r\nContent-Length: 1000'));
+  await waitFor('the response', () => refused.text.includes('HTTP/1.1 403'));
+  expect(refused.text).not.toContain('100 Continue');
+  // Otherwise the server would take the next request as the body.
+  expect(refused.text).toContain('Connection: close');
+});
+
+test('a body that arrives too slowly is refused with 408, and a steady one is not', async () => {
+  jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] });
+  const socket = { resume: () => {}, pause: () => {} };
+  const headers = { 'content-type': 'application/json', 'content-length': String(2 * mebibyte) };
+  const request = Object.assign(new Readable({ read: () => {} }), { headers, socket }) as unknown as IncomingMessage;
+  BodyInbox.open(request);
+  const reading = readJson({ request, limits: bodyLimits.values, work, invite: () => {} });
+  const failed = reading.catch((error: unknown) => error);
+  const isSettled = async (): Promise<boolean> => (await Promise.race([failed, Promise.resolve('open')])) !== 'open';
+  for (let second = 0; second < 20; second += 1) {
+    (request as unknown as Readable).push(Buffer.alloc(40 * 1024, ' '));
+    await jest.advanceTimersByTimeAsync(1_000);
+  }
+  expect(await isSettled()).toBe(false);
+  // Nothing more arrives: what came in time buys some seconds.
+  await jest.advanceTimersByTimeAsync(14_000);
+  expect(await isSettled()).toBe(false);
+  await jest.advanceTimersByTimeAsync(2_000);
+  expect(await failed).toMatchObject({
+    code: 'request_timeout',
+    detail: 'the body arrived more slowly than 32 KiB a second; try again',
+  });
+});
