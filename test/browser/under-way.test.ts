@@ -162,3 +162,26 @@ test.each(panels)('$name stays open while it is under way, and reports its resul
   released.resolve(undefined);
   await page.getByText(panel.report).waitFor();
 });
+
+test('a panel can be closed again if the server never responds to its change', async () => {
+  const { page } = await site.visitAs(owner, '/sessions');
+  const waits: number[] = [];
+  await page.exposeFunction('noteWait', (ms: number) => void waits.push(ms));
+  await page.addInitScript(() => {
+    const original = AbortSignal.timeout.bind(AbortSignal);
+    AbortSignal.timeout = (ms) => {
+      (globalThis as unknown as { noteWait: (ms: number) => void }).noteWait(ms);
+      return original(ms / 100);
+    };
+  });
+  await page.goto(new URL(`${environment}/history`, page.url()).href);
+  await onRequest(page, { method: 'POST', path: '/snapshots/acme/shop/production' }, () => new Promise(() => {}));
+  await press(page, 'Take a snapshot');
+  await page.getByLabel('Name').fill('never');
+  await press(page, 'Take the snapshot');
+  const drawer = page.locator('dialog.drawer[open]');
+  await drawer.getByText('The server did not respond in time. The change may have been made').waitFor();
+  expect(waits).toEqual([120_000]);
+  await drawer.getByRole('button', { name: 'Close', exact: true }).click();
+  await drawer.waitFor({ state: 'detached' });
+});

@@ -29,6 +29,12 @@ export interface ApiRequest {
 }
 
 /**
+ * How long a change may take. Nothing else ends a request on a connection that is dead, and until then no panel can be
+ * closed. The server reads a request for at most a minute.
+ */
+const changeLimitMs = 120_000;
+
+/**
  * Requests a path below /api/v1. Returns the parsed body; undefined if it is empty.
  *
  * @throws ApiError if the server refuses, or cannot be reached
@@ -41,6 +47,7 @@ export async function callApi<Body>(path: string, request: ApiRequest = {}): Pro
     cache: 'no-store',
     redirect: 'error',
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    ...(method === 'GET' ? {} : { signal: AbortSignal.timeout(changeLimitMs) }),
   });
   const text = await response.text().catch(unreachable);
   if (!response.ok) throw refusal(response, text);
@@ -81,8 +88,11 @@ function reach(url: string, init: RequestInit): Promise<Response> {
   return fetch(url, init).catch(unreachable);
 }
 
-function unreachable(): never {
-  const detail = 'The server could not be reached. Check your network, then try again.';
+function unreachable(error: unknown): never {
+  const isLate = error instanceof DOMException && error.name === 'TimeoutError';
+  const detail = isLate
+    ? 'The server did not respond in time. The change may have been made: look before you repeat it.'
+    : 'The server could not be reached. Check your network, then try again.';
   throw new ApiError(detail, { status: 0, code: 'unreachable', retryAfterSeconds: undefined });
 }
 
