@@ -20,7 +20,7 @@ const maxBytes = 256 * mebibyte;
 const minBytes = 16 * mebibyte;
 
 /**
- * Divides the memory of this process. A quarter of it stays free: for connections, for small requests, and for what the
+ * Divides the memory of this process. Almost half of it stays free: for connections, for small requests, and for what the
  * garbage collector has not freed yet.
  *
  * @param otherBytes what other parts of the process take, such as the controller
@@ -28,7 +28,7 @@ const minBytes = 16 * mebibyte;
 export function requestMemory(otherBytes = 0, memoryBytes: number = memoryOfProcess()): RequestMemory {
   const free = memoryBytes - processBytes - otherBytes;
   const part = (share: number): number => Math.floor(Math.min(maxBytes, Math.max(minBytes, free * share)));
-  return { transferBytes: part(0.25), readBytes: part(0.3), writeBytes: part(0.2) };
+  return { transferBytes: part(0.2), readBytes: part(0.2), writeBytes: part(0.15) };
 }
 
 /**
