@@ -112,6 +112,25 @@ describe('a plan', () => {
     expect(planSecretData(hidden).chosen).toEqual([]);
   });
 
+  test('looks at no further source once there are too many keys, hidden ones included', () => {
+    const looked: string[] = [];
+    const full = (name: string): SourcePart => ({
+      source: { name, keys: { hidden: ['*'] } },
+      get secrets() {
+        looked.push(name);
+        return Array.from({ length: 10_000 }, (_, n) => ({ key: `${name}${n}`, bytes: 1 }));
+      },
+    });
+    expect(planSecretData(['a', 'b'].map(full)).chosen).toEqual([]);
+    looked.length = 0;
+    const tooMany = expect.objectContaining({
+      code: 'target_too_large',
+      message: expect.stringContaining('20000 keys'),
+    });
+    expect(() => planSecretData(['a', 'b', 'c', 'd'].map(full))).toThrow(tooMany);
+    expect(looked).toEqual(['a', 'b', 'c']);
+  });
+
   test('counts what is composed', () => {
     const template = { data: { TWICE: '$(A)$(A)' } };
     const plan = planSecretData([part('own', { A: 10 })], { type: 'Opaque', template });

@@ -13,6 +13,9 @@ import type { Expectations } from '../../frame/expectations.ts';
 /** What Kubernetes allows the values of one Secret to have together. */
 export const maxSecretBytes = 1024 * 1024;
 
+/** Keys of all sources together that a plan looks at, hidden ones included. Two of the largest environments have as many. */
+export const maxPlannedKeys = 20_000;
+
 /** What Kubernetes allows the names and values of all annotations of a resource to have together (TotalAnnotationSizeLimitB). */
 export const maxAnnotationBytes = 256 * 1024;
 

@@ -344,6 +344,15 @@ export function namesTooLarge(bytes: number, keysField: string, maxBytes: number
   );
 }
 
+/** The sources provide so many keys that planning them would delay other SecretSyncs. */
+export function tooManyKeys(keysField: string, maxKeys: number): DomainError {
+  return new DomainError(
+    'target_too_large',
+    `The sources provide more than ${maxKeys} keys, hidden ones included. Nothing is written. ` +
+      `Exclude keys with ${keysField}.exclude, or distribute the sources over several SecretSyncs.`,
+  );
+}
+
 /** A composed value alone exceeds the size of a Secret. */
 export function templateTooLarge(name: string, maxBytes: number): DomainError {
   return new DomainError(

@@ -6,8 +6,8 @@ import { type ChosenKey, chooseKeys, decodedBase64, neededBy } from './keys.ts';
 import { type Source, fieldOf, inSource, keysFieldOf } from '../spec/source.ts';
 import { type KeyFacts, type Template, type ValueSize, addSizes, composeValues, composedSize } from './template.ts';
 import { unmetNeed } from './type-needs.ts';
-import { maxSecretBytes } from '../model.ts';
-import { hiddenTooLarge, namesTooLarge, valueNotBase64 } from '../source-messages.ts';
+import { maxPlannedKeys, maxSecretBytes } from '../model.ts';
+import { hiddenTooLarge, namesTooLarge, tooManyKeys, valueNotBase64 } from '../source-messages.ts';
 import type { Fingerprint } from '../../../frame/fingerprint.ts';
 
 /** Values of environments on their way into a Secret; drop it with the reconcile that read it. */
@@ -93,12 +93,16 @@ export function planSecretData(parts: readonly SourcePart[], shape: DataShape = 
 
 /**
  * What provides each name: the last source that has it. Ends with target_too_large as soon as the names alone exceed a Secret,
- * so that the work is bounded however many sources there are.
+ * or the keys their limit, so that the work is bounded however many sources there are. Hidden names count only for the limit.
  */
 function winnersAmong(parts: readonly SourcePart[], keysField: string): Choice[] {
   const winners = new Map<string, Choice>();
+  let count = 0;
   for (const part of parts) {
-    for (const choice of choicesOf(part)) winners.set(choice.placed.name, choice);
+    const choices = choicesOf(part);
+    count += choices.length;
+    if (count > maxPlannedKeys) throw tooManyKeys(keysField, maxPlannedKeys);
+    for (const choice of choices) winners.set(choice.placed.name, choice);
     const bytes = nameBytes([...winners.values()].map(({ placed }) => placed));
     if (bytes > maxSecretBytes) throw namesTooLarge(bytes, keysField, maxSecretBytes);
   }
