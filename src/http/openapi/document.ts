@@ -84,7 +84,9 @@ function limitsText({ maxBytes, maxEntries }: BodyLimits = bodyLimits.usual): st
 
 const signInNotes = {
   always: { description: 'In a session it needs a recent sign-in.' },
-  by_input: { description: 'In a session, a request that gives lasting access needs a recent sign-in.' },
+  by_input: {
+    description: 'In a session it may need a recent sign-in: section 5 of docs/interface.md names the requests.',
+  },
   never: {},
 } as const;
 
