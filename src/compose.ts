@@ -99,9 +99,10 @@ async function serve(config: ServerConfig, { services, logger, open }: ServeDeps
   const metricsServer = await openMetrics(edge, { address: addressOf(config, config.metricsPort), warnings }, open);
   // Before the controller: the API serves however long the cluster takes.
   const { trustedProxies, rateLimits, tls } = config;
-  const workLimits = requestMemory(controller === undefined ? 0 : controllerBytes);
+  const { tlsConnections, ...workLimits } = requestMemory(controller === undefined ? 0 : controllerBytes);
   const options = { trustedProxies, rateLimits, workLimits, commandFile, dashboardFolder };
-  const apiOptions = { address: addressOf(config, config.port), options, tls };
+  const connections = tls === undefined ? {} : { maxConnections: tlsConnections };
+  const apiOptions = { address: { ...addressOf(config, config.port), ...connections }, options, tls };
   const api = config.role === 'controller' ? undefined : await openApi(edge, apiOptions, open);
   controller?.start();
   logger.info({ role: config.role, port: api?.port, metricsPort: metricsServer.port }, 'started');

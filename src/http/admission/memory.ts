@@ -13,22 +13,31 @@ export interface RequestMemory {
   readonly writeBytes: number;
 }
 
+/** The same with the number of connections over TLS. Each has buffers outside of the heap, even if it sends nothing. */
+export interface ProcessMemory extends RequestMemory {
+  readonly tlsConnections: number;
+}
+
 // The process without requests, and the states that are kept for reads.
 const processBytes = 160 * mebibyte;
 // More would only let more large requests run at once, on one thread.
 const maxBytes = 256 * mebibyte;
 const minBytes = 16 * mebibyte;
+const maxConnections = 4_096;
+// Measured with a client that reads nothing.
+const tlsConnectionBytes = 64 * 1024;
 
 /**
- * Divides the memory of this process. Almost half of it stays free: for connections, for small requests, and for what the
+ * Divides the memory of this process. A third of it stays free: for small requests and for what the
  * garbage collector has not freed yet.
  *
  * @param otherBytes what other parts of the process take, such as the controller
  */
-export function requestMemory(otherBytes = 0, memoryBytes: number = memoryOfProcess()): RequestMemory {
+export function requestMemory(otherBytes = 0, memoryBytes: number = memoryOfProcess()): ProcessMemory {
   const free = memoryBytes - processBytes - otherBytes;
   const part = (share: number): number => Math.floor(Math.min(maxBytes, Math.max(minBytes, free * share)));
-  return { transferBytes: part(0.2), readBytes: part(0.2), writeBytes: part(0.15) };
+  const tlsConnections = Math.min(maxConnections, Math.floor(part(0.15) / tlsConnectionBytes));
+  return { transferBytes: part(0.2), readBytes: part(0.2), writeBytes: part(0.15), tlsConnections };
 }
 
 /**

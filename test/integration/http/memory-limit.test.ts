@@ -14,8 +14,9 @@ import { ServerProcess } from '../../support/api/server-process.ts';
 import { createEnvironment, createWorld, newRootKey, startServices } from '../../support/api/services.ts';
 import { createTestDatabase } from '../../support/database/postgres.ts';
 import { CapturedProcess } from '../../support/faults/captured-process.ts';
-import type { LoadGroup, LoadPlan, LoadRequest } from '../../support/faults/http-load.ts';
+import type { LoadGroup, LoadPlan, LoadReport, LoadRequest } from '../../support/faults/http-load.ts';
 import { MemoryLimit } from '../../support/faults/memory-limit.ts';
+import { waitFor } from '../../support/fixtures/wait-for.ts';
 import { makeAuthority } from '../../support/fixtures/certificate.ts';
 
 /**
@@ -161,17 +162,23 @@ function probe({ port, ca }: Target): Promise<number | undefined> {
 interface Seen {
   readonly answers: ReadonlySet<number | undefined>;
   readonly durationsMs: readonly number[];
-  /** How many answers to the load had each status. */
-  readonly load: Readonly<Record<string, number>>;
+  readonly load: LoadReport;
 }
 
 /** Loads the server, while another caller asks again and again. Throws if a request of that caller fails. */
 async function during(target: Target, groups: readonly LoadGroup[]): Promise<Seen> {
   const plan: LoadPlan = { port: target.port, ca: target.ca, groups };
   // With low priority: clients have their own machines.
-  const args = ['-n', '19', process.execPath, loadProgram, JSON.stringify(plan)];
+  const args = ['-n', '10', process.execPath, loadProgram, JSON.stringify(plan)];
   const load = new CapturedProcess({ name: 'load', program: 'nice', args, env: { PATH: process.env['PATH'] ?? '' } });
   perTest.defer(async () => void (await load.end('SIGKILL')));
+  const reported = (): LoadReport | undefined => {
+    const line = load.output.toString().split('\n').at(-2);
+    return line === undefined ? undefined : (JSON.parse(line) as LoadReport);
+  };
+  const clients = groups.reduce((sum, group) => sum + group.clients, 0);
+  // Over TLS, there are fewer places than clients of all loads together.
+  await waitFor('the load', () => (reported()?.connected ?? 0) >= clients / 2, { timeoutMs: 60_000 });
   const answers = new Set<number | undefined>();
   const durationsMs: number[] = [];
   for (const untilMs = Date.now() + loadMs; Date.now() < untilMs; await pause(20)) {
@@ -180,8 +187,7 @@ async function during(target: Target, groups: readonly LoadGroup[]): Promise<See
     durationsMs.push(performance.now() - startedMs);
   }
   await load.end('SIGKILL');
-  const last = load.output.toString().trim().split('\n').at(-1) ?? '';
-  return { answers, durationsMs, load: JSON.parse(last) as Seen['load'] };
+  return { answers, durationsMs, load: reported() ?? { connected: 0, statuses: {} } };
 }
 
 /** For the pages that name figures. */

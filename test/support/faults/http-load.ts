@@ -42,11 +42,19 @@ export interface LoadPlan {
   readonly groups: readonly LoadGroup[];
 }
 
+/** A line of the output. */
+export interface LoadReport {
+  readonly connected: number;
+  readonly statuses: Readonly<Record<number, number>>;
+}
+
 const reconnectMs = 200;
 const reportMs = 500;
 
 const plan = JSON.parse(process.argv[2] ?? '') as LoadPlan;
 const bodies = new Map<string, Buffer>();
+/** How many connections the clients have opened. */
+let connected = 0;
 /** How many answers had each status; 0 counts connections that ended without an answer. */
 const statuses: Record<number, number> = {};
 
@@ -77,6 +85,7 @@ function open(localAddress: string): Socket {
   const address = { port: plan.port, host: '127.0.0.1', localAddress };
   const { ca } = plan;
   const socket = ca === undefined ? connectTcp(address) : connectTls({ ...address, ca, servername: 'localhost' });
+  socket.once(ca === undefined ? 'connect' : 'secureConnect', () => (connected += 1));
   return socket.on('error', () => {});
 }
 
@@ -112,4 +121,7 @@ for (const group of plan.groups) {
     })();
   }
 }
-setInterval(() => process.stdout.write(`${JSON.stringify(statuses)}\n`), reportMs);
+function report(): void {
+  process.stdout.write(`${JSON.stringify({ connected, statuses } satisfies LoadReport)}\n`);
+}
+setInterval(report, reportMs);
