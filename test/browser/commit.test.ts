@@ -194,15 +194,16 @@ test('a commit that did not arrive is saved once when it is sent again', async (
 });
 
 test('a lost commit is sent again and refused, because the first was saved: the draft is empty all the same', async () => {
-  const opened = await draftOf('twice');
-  const { page, client, secrets, values } = opened;
-  const count = await onRequest(page, patchOf(opened), async (route, number) => {
-    if (number > 1) return route.continue();
-    // The page does not hear of the commit that is saved after it looked.
-    await page.route('**/api/v1/changes/**', (stream) => stream.abort());
-    await route.abort();
-    return undefined;
-  });
+  const scene = await createEditScene(site, 'twice');
+  const { client, secrets, values } = scene;
+  const { page } = await site.visitAs(scene.owner, '/');
+  // The page does not hear of the commit that is saved after it looked.
+  await page.route('**/api/v1/changes/**', (stream) => stream.abort());
+  await page.goto(site.origin + scene.path);
+  await setKey(page, 'A', 'a2');
+  const count = await onRequest(page, { method: 'PATCH', path: secrets }, (route, number) =>
+    number > 1 ? route.continue() : route.abort(),
+  );
   await commit(page);
   await review(page).getByText('so it may be saved').waitFor();
   await client.expectStatus(200, 'PATCH', secrets, { set: { A: 'a2' } });
