@@ -83,9 +83,11 @@ describe('taking', () => {
       secretCount: 2,
       revision: 1,
     });
+    expect(await snapshotCalls(services, world, world.developer.caller).get(snapshot.id)).toEqual(record);
     const token = await world.serviceToken({ permission: 'read' });
     for (const { caller } of [world.viewer, token]) {
-      expect(await snapshotCalls(services, world, caller).get(snapshot.id)).toEqual(record);
+      const shown = { ...record, createdByName: 'SecretSnapshot before-deploy' };
+      expect(await snapshotCalls(services, world, caller).get(snapshot.id)).toEqual(shown);
     }
     expect(await of().find()).toEqual(snapshot);
     expect(await audited('snapshot.create')).toEqual([

@@ -1,3 +1,4 @@
+import { bodyLimits } from '../../../src/http/request/body-limits.ts';
 import { problem } from '../../../src/wire/problem.ts';
 import type { Reply } from './keep-alive-client.ts';
 
@@ -142,7 +143,8 @@ const codesWithoutField: ReadonlySet<string> = new Set(['malformed_request', 'no
 
 /**
  * Throws an Error unless an answer is a problem that names the field and does not repeat the text. Where the text is
- * empty or cannot be decoded there may be no field: as a part of a path it is none.
+ * empty or cannot be decoded there may be no field: as a part of a path it is none. A text that is longer than most bodies
+ * may be refused with its body.
  */
 export function expectNamedFault(
   { status, text: answer }: Pick<Reply, 'status' | 'text'>,
@@ -155,9 +157,14 @@ export function expectNamedFault(
   if (status < 400 || status >= 500) complain('was not refused by a 4xx');
   if (isRepeated(answer, text)) complain('was repeated');
   const { code, errors = [] } = problem.parse(JSON.parse(answer));
-  if ((text === '' || !text.isWellFormed()) && codesWithoutField.has(code)) return;
+  if (mayNameNoField(text, code)) return;
   if (code !== 'invalid_input' || !errors.some((error) => field.test(error.field)))
     complain('was not refused by its field');
+}
+
+function mayNameNoField(text: string, code: string): boolean {
+  const isTooLong = text.length > bodyLimits.usual.maxBytes && code === 'payload_too_large';
+  return isTooLong || ((text === '' || !text.isWellFormed()) && codesWithoutField.has(code));
 }
 
 /** Whether an answer holds a text that it should not. What looks like a name may be shown as one. */
