@@ -101,8 +101,8 @@ async function serve(config: ServerConfig, { services, logger, open }: ServeDeps
   const { trustedProxies, rateLimits, tls } = config;
   const { tlsConnections, ...workLimits } = requestMemory(controller === undefined ? 0 : controllerBytes);
   const options = { trustedProxies, rateLimits, workLimits, commandFile, dashboardFolder };
-  const connections = tls === undefined ? {} : { maxConnections: tlsConnections };
-  const apiOptions = { address: { ...addressOf(config, config.port), ...connections }, options, tls };
+  const address = addressOf(config, config.port);
+  const apiOptions = { address: tls === undefined ? address : fewerConnections(address, tlsConnections), options, tls };
   const api = config.role === 'controller' ? undefined : await openApi(edge, apiOptions, open);
   controller?.start();
   logger.info({ role: config.role, port: api?.port, metricsPort: metricsServer.port }, 'started');
@@ -115,6 +115,13 @@ async function serve(config: ServerConfig, { services, logger, open }: ServeDeps
 
 function addressOf({ host, trustedProxies, maxConnectionsPerAddress }: ServerConfig, port: number): Address {
   return { host, port, trustedProxies, maxConnectionsPerPeer: maxConnectionsPerAddress };
+}
+
+/** One address may have half of them; 0 means that it has no limit. */
+function fewerConnections(address: Address, maxConnections: number): Address & { readonly maxConnections: number } {
+  const { maxConnectionsPerPeer: configured = maxConnections } = address;
+  const maxConnectionsPerPeer = Math.min(configured, Math.floor(maxConnections / 2));
+  return { ...address, maxConnections, maxConnectionsPerPeer };
 }
 
 interface StopDeps {

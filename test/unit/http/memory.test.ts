@@ -3,7 +3,7 @@ import { type ProcessMemory, requestMemory } from '../../../src/http/admission/m
 
 const mebibyte = 1024 * 1024;
 const sumOf = ({ tlsConnections, ...parts }: ProcessMemory): number =>
-  Object.values(parts).reduce((sum: number, bytes: number) => sum + bytes, tlsConnections * 64 * 1024);
+  Object.values(parts).reduce((sum: number, bytes: number) => sum + bytes, tlsConnections * 192 * 1024);
 
 test('requests take what the process needs not, and leave a quarter of it free', () => {
   const free = (512 - 160) * mebibyte;
