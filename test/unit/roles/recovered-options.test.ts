@@ -22,7 +22,7 @@ describe('the options of the role recovered', () => {
     [['--token-file'], 'it takes --token-file FILE, --admin EMAIL and --before TIME; see --help'],
     [[...file, 'canary'], 'it takes --token-file FILE, --admin EMAIL and --before TIME; see --help'],
     [[...file, '--canary'], 'it takes --token-file FILE, --admin EMAIL and --before TIME; see --help'],
-    [[...file, '--admin', 'canary'], '--admin: must be an e-mail address'],
+    [[...file, '--admin', 'canary'], '--admin: must be an e-mail address, and not begin with group:'],
     [[...file, '--before', 'canary'], iso],
     [[...file, '--before', ''], iso],
     [[...file, '--before', '2026-11-21'], iso],
