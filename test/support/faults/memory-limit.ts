@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { checkoutDirectory } from '../../../tools/checkout.ts';
 import { removeControlGroup } from '../../../tools/devcluster/cluster/control-group.ts';
 
 const version1 = '/sys/fs/cgroup/memory';
@@ -13,7 +14,8 @@ export interface Command {
 
 /**
  * What a container with a memory limit has: a control group in which the kernel ends the process that exceeds it, and from
- * which Node.js derives the size of its heap. Where control groups cannot be made, the size of the heap alone.
+ * which Node.js derives the size of its heap, and the image's setting of the allocator. Where control groups cannot be made,
+ * the size of the heap alone.
  */
 export class MemoryLimit {
   readonly #folder: string | undefined;
@@ -36,7 +38,7 @@ export class MemoryLimit {
     // The half of the limit is what Node.js takes by itself in such a container.
     if (this.#folder === undefined)
       return { program, args: [`--max-old-space-size=${Math.floor(this.#bytes / 2 ** 21)}`, ...args] };
-    const enter = `echo $$ > ${join(this.#folder, 'cgroup.procs')} && exec "$0" "$@"`;
+    const enter = `echo $$ > ${join(this.#folder, 'cgroup.procs')} && export ${allocatorSetting()} && exec "$0" "$@"`;
     return { program: '/bin/sh', args: ['-c', enter, program, ...args] };
   }
 
@@ -46,6 +48,13 @@ export class MemoryLimit {
     const file = this.#folder === undefined ? undefined : files.find((one) => existsSync(one));
     return file === undefined ? undefined : Number(readFileSync(file, 'utf8'));
   }
+}
+
+/** As the image sets it. */
+function allocatorSetting(): string {
+  const setting = /MALLOC_MMAP_THRESHOLD_=\d+/.exec(readFileSync(join(checkoutDirectory, 'Dockerfile'), 'utf8'))?.[0];
+  if (setting === undefined) throw new Error('the Dockerfile sets no MALLOC_MMAP_THRESHOLD_');
+  return setting;
 }
 
 /** Makes a control group, by whichever version the machine has; undefined where it may not be made. */
