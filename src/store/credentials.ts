@@ -239,10 +239,11 @@ const finders: Readonly<Record<CredentialKind, Finder>> = {
 
 /**
  * Whether the principal's credential still stands, seen from inside a transaction. It share-locks the credential and
- * its token or user: from here to the commit a revocation waits, so none is answered before what it missed is done.
- * The user before the personal token or session, as whatever changes people takes them; whatever revokes the token that a
- * session began with takes its user, too. Of a session of a link, the token that the link was created with before both. A custom resource has no credential that
- * could end. A service token whose permission was changed meanwhile is no longer what was let in.
+ * its token or user: a revocation waits from here to the commit, so that none is confirmed while such a change is under way.
+ * The order of locks is that of changes of people: the token that the session's link was created with, the user, and then
+ * the personal token or session. A revocation of the token that a session began with locks the user too.
+ * A custom resource has no credential that could end. A service token whose permission was changed meanwhile is no longer
+ * what was let in.
  */
 export async function credentialIsLive(
   tx: Transaction,

@@ -34,7 +34,10 @@ const listStatement: Statement = {
     ORDER BY r.uid LIMIT $4`,
 };
 
-/** The tokens of a cluster's ServiceTokens that work, by the resource's uid; without `namespaces`, those made more than 5 minutes ago. */
+/**
+ * The tokens of a cluster's ServiceTokens that work, by the resource's uid. Without `namespaces`, only those that were
+ * created more than 5 minutes ago.
+ */
 export async function listLiveTokens(
   pool: pg.Pool,
   { cluster, after, namespaces, limit }: LiveTokenPage,

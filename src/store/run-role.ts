@@ -38,8 +38,11 @@ const printableAscii = /^[\x20-\x7e]+$/;
 
 /**
  * Gives the role the rights of a server on the tables of the client's schema, creates it if it is missing, and connects
- * as it. A role that exists keeps its password, unless it was created here, PostgreSQL refuses the password of the address,
- * and `init` generated the address: the Secret with the former password was lost then. The client is the owner of the tables and holds the lock of migrations.
+ * as it. The client is the owner of the tables and holds the lock of migrations.
+ *
+ * A role that exists keeps its password, unless it was created here, PostgreSQL refuses the password of the address, and
+ * `init` generated the address. Then the Secret with the former password was lost.
+ *
  * Throws DomainError conflict if the owner may not create the role, with the statement for a role that may, and if
  * PostgreSQL refuses the role's address: after waiting for `waitMs`. An address that cannot be reached from here is only
  * logged, because the servers may reach it through a proxy that runs beside them.

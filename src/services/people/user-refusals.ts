@@ -17,9 +17,10 @@ export function isDeparture({ instanceAdmin, disabled }: store.UserChanges): boo
 }
 
 /**
- * Throws for a change of what a user may do. DomainError recent_sign_in_required for an instance admin, a user who is
- * enabled and another address, forbidden for more rights with a credential that goes back to another user who is no instance admin, conflict for a new instance admin as
- * whom others can sign in, and for the last one.
+ * Throws DomainError for a change of what a user may do:
+ * - recent_sign_in_required for an instance admin, a user who is enabled, and another address
+ * - forbidden for more rights, if the credential in use descends from another user who is no instance admin
+ * - conflict for the last instance admin, and for a new one if another user holds a credential of that user
  */
 export async function refuseRights(
   tx: Transaction,

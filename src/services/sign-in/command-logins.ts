@@ -100,7 +100,8 @@ export class CommandLogins {
 
   /**
    * Begins the sign-in of a command on another machine. If too many wait, it displaces another one
-   * (`store.insertLoginRequest`). Throws DomainError forbidden if the server allows none, invalid_input for a challenge that is no SHA-256.
+   * (`store.insertLoginRequest`). Throws DomainError forbidden if the server allows none, invalid_input for a challenge
+   * that is no SHA-256.
    */
   async beginDevice(request: AnonymousRequest, codeChallenge: Uint8Array): Promise<DeviceLogin> {
     if (!this.#deps.allowsDevices) throw devicesOff();
