@@ -102,6 +102,39 @@ test('a body in chunks of one byte is refused, and a short one is read', async (
   expect(long.text).toContain('the chunks of the body have fewer than 64 bytes');
 });
 
+test('the chunks of one byte that follow a refusal cost no call each', async () => {
+  let parts = 0;
+  await serve((request, response) => {
+    request.on('data', () => (parts += 1));
+    answerLength(request, response);
+  });
+  const peer = open();
+  peer.socket.write(headOf('/', 'Transfer-Encoding: chunked') + inBytes(body(20_000)));
+  await waitFor('the answer', () => peer.text.includes('HTTP/1.1 400'));
+  expect(parts).toBeGreaterThan(1_000);
+  expect(parts).toBeLessThan(1_100);
+  // The next connection may use the parser of the first one.
+  peer.socket.destroy();
+  await waitFor('the connection to close', () => server.connections === 0);
+  const next = open();
+  const text = body(5);
+  next.socket.write(headOf('/', `Content-Length: ${text.length}`) + text);
+  await waitFor('the next response', () => next.text.endsWith('5.'));
+});
+
+test('a connection delivers the next body after one in chunks of one byte that no route read', async () => {
+  await serve((request, response) => {
+    if (request.url === '/unread') request.once('end', () => response.end('unread.'));
+    else answerLength(request, response);
+  });
+  const peer = open();
+  peer.socket.write(headOf('/unread', 'Transfer-Encoding: chunked') + inBytes(body(2_000)));
+  await waitFor('the response', () => peer.text.endsWith('unread.'));
+  const text = body(5);
+  peer.socket.write(headOf('/', `Content-Length: ${text.length}`) + text);
+  await waitFor('the next response', () => peer.text.endsWith('5.'));
+});
+
 test('the client of a large refused body gets the response, and its connection is closed without reading the rest', async () => {
   await serve(answerLength);
   const peer = open();
