@@ -15,6 +15,7 @@ import { type ConnectionLimits, Connections } from './admission/connections.ts';
 import { Transports } from './admission/transports.ts';
 import { DomainError } from '../domain/errors/domain-error.ts';
 import type { CertificatePair } from '../lib/certificate.ts';
+import { Listeners } from './listeners.ts';
 import { BodyInbox } from './request/body-inbox.ts';
 import { problemOf, rawProblem } from './response/problem.ts';
 
@@ -74,6 +75,7 @@ const lingerMs = 1_000;
 /** A listening HTTP server. */
 export class HttpServer {
   readonly #server: Server | TlsServer;
+  #listeners: Listeners | undefined;
   readonly #limits: HttpLimits;
   /** Each open connection with its response in progress, if any. */
   readonly #connections = new Map<Duplex, ServerResponse | undefined>();
@@ -136,18 +138,14 @@ export class HttpServer {
 
   /** @throws ListenError */
   static async listen(handler: RequestListener, options: ListenOptions): Promise<HttpServer> {
-    const listening = new HttpServer(handler, options);
-    const server = listening.#server;
     const { host, port } = options;
-    await new Promise<void>((resolve, reject) => {
-      const fail = (error: NodeJS.ErrnoException): void => reject(listenError(error, options));
-      server.once('error', fail);
-      server.listen({ port, ...(host === undefined ? {} : { host }) }, () => {
-        server.off('error', fail);
-        resolve();
-      });
-    });
-    return listening;
+    const server = new HttpServer(handler, options);
+    try {
+      server.#listeners = await Listeners.listen(server.#server, { host, port });
+    } catch (error) {
+      throw listenError(error as NodeJS.ErrnoException, options);
+    }
+    return server;
   }
 
   /** Uses another certificate for new connections. Only for a server with one. */
@@ -214,7 +212,7 @@ export class HttpServer {
    */
   async close(graceMs: number): Promise<void> {
     this.drain();
-    const closed = new Promise<void>((resolve) => void this.#server.close(() => resolve()));
+    const closed = this.#listeners?.close();
     for (const [socket, response] of this.#connections) {
       // Opened in advance and unused: Node counts it as busy.
       if (response === undefined && this.#transports.isUnused(socket as Socket)) socket.destroy();

@@ -5,7 +5,7 @@
 
 // Small requests never wait for a turn.
 const firstSliceMs = 2;
-const sliceMs = 10;
+const sliceMs = 3;
 
 /** The time until a computation must yield to others. Starts on construction. */
 export class TimeSlice {

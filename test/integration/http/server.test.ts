@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { connect } from 'node:net';
-import { setTimeout as pause } from 'node:timers/promises';
+import { setImmediate, setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { openMetrics } from '../../../src/compose/edge.ts';
 import { HttpServer, ListenError } from '../../../src/http/server.ts';
@@ -286,6 +286,16 @@ describe('listening', () => {
     const foreign = HttpServer.listen(() => {}, { ...local, host: '192.0.2.1' });
     await expect(foreign).rejects.toThrow('(EADDRNOTAVAIL): set KEYFRAME_HOST to an address of this machine');
     await first.close(0);
+  });
+
+  test('accepts several connections in each turn of the event loop', async () => {
+    const server = await HttpServer.listen(() => {}, local);
+    const clients = Array.from({ length: 128 }, () => connect(server.port, '127.0.0.1'));
+    let turns = 0;
+    for (; server.connections < clients.length && turns < 1_000; turns += 1) await setImmediate();
+    for (const client of clients) client.destroy();
+    await server.close(0);
+    expect(turns).toBeLessThan(64);
   });
 
   test('ends when requests under way are answered, and idle connections do not hold it up', async () => {
