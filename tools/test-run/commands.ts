@@ -7,6 +7,8 @@ export interface CommandOptions {
   /** Its output goes on to the terminal instead of being kept. */
   readonly shown?: boolean;
   readonly limitMs: number;
+  /** Called with the number of its process once it runs. */
+  readonly onStart?: (pid: number) => void;
 }
 
 export interface CommandResult {
@@ -44,6 +46,7 @@ export class Commands {
       stdio: ['ignore', options.shown ? 'inherit' : 'pipe', options.shown ? 'inherit' : 'pipe'],
     });
     this.#running.add(child);
+    if (child.pid !== undefined) options.onStart?.(child.pid);
     const kept: string[] = [];
     for (const stream of [child.stdout, child.stderr]) {
       stream?.setEncoding('utf8').on('data', (text: string) => kept.push(text));

@@ -4,12 +4,15 @@ import { checkoutDirectory } from '../checkout.ts';
 import { cacheFolder } from '../devcluster/cluster/cache-folder.ts';
 import { endAbandonedRuns } from '../devcluster/cluster/run-record.ts';
 import { Commands } from './commands.ts';
+import { startCostMeter } from './cost.ts';
+import { costLines } from './cost-report.ts';
 import { type Plan, readPlan } from './plan.ts';
 import { type StepResult, slowestLines, sum, summaryLines, withRequired } from './results.ts';
 import { runSteps } from './steps.ts';
 
 /**
- * `npm test [-- STEP … --full]`: the checks and the suites, then the slowest files, and last the line `N passed, N failed`.
+ * `npm test [-- STEP … --full --cost]`: the checks and the suites, then the slowest files and the processor time, and last the
+ * line `N passed, N failed`.
  * Exits 1 if anything failed, 64 on invalid arguments or settings, and by the signal's number after an interruption.
  */
 async function main(): Promise<number> {
@@ -32,18 +35,24 @@ async function main(): Promise<number> {
       commands.interrupt(signal);
     });
   }
-  const results = await runSteps({ commands, plan, write: (text) => void process.stdout.write(text) });
+  const meter = startCostMeter();
+  const results = await runSteps({
+    commands,
+    plan,
+    onStart: (pid, step) => meter.follow(pid, step),
+    write: (text) => void process.stdout.write(text),
+  });
   // A test file that was interrupted or crashed can't stop the cluster that it started for itself.
   endAbandonedRuns(cacheFolder(process.env), process.env);
   if (commands.interrupted) process.stdout.write('\nInterrupted.\n');
-  const failed = report(withRequired(results, plan.required));
+  const failed = report(withRequired(results, plan.required), costLines(meter.stop(), plan.hasCostTable));
   return interruption || (failed > 0 ? 1 : 0);
 }
 
-function report(results: readonly StepResult[]): number {
+function report(results: readonly StepResult[], cost: readonly string[]): number {
   mkdirSync(join(checkoutDirectory, 'reports'), { recursive: true });
   writeFileSync(join(checkoutDirectory, 'reports', 'summary.json'), `${JSON.stringify(results, undefined, 2)}\n`);
-  process.stdout.write(`\n${[...slowestLines(results), ...summaryLines(results)].join('\n')}\n`);
+  process.stdout.write(`\n${[...slowestLines(results), ...cost, ...summaryLines(results)].join('\n')}\n`);
   return sum(results).failed;
 }
 

@@ -17,16 +17,18 @@ export interface Plan {
   /** Steps that count as failed unless they ran. */
   readonly required: readonly string[];
   readonly scale: (typeof scales)[number];
+  /** Whether the summary has the table of processor time. */
+  readonly hasCostTable: boolean;
 }
 
 /**
- * Reads the arguments (names of steps, none for all, and --full) and KEYFRAME_TEST_REQUIRE and KEYFRAME_TEST_SCALE.
+ * Reads the arguments (names of steps, none for all, --full and --cost) and KEYFRAME_TEST_REQUIRE and KEYFRAME_TEST_SCALE.
  * Throws a sentence about an unknown name, option or scale. An unknown required name is kept: it will be reported as missing.
  */
 export function readPlan(args: readonly string[], env: NodeJS.ProcessEnv): Plan {
   const { values, positionals } = parseArgs({
     args: [...args],
-    options: { full: { type: 'boolean' } },
+    options: { full: { type: 'boolean' }, cost: { type: 'boolean' } },
     allowPositionals: true,
   });
   const known: readonly StepName[] = [...checkNames, ...suiteNames];
@@ -44,6 +46,7 @@ export function readPlan(args: readonly string[], env: NodeJS.ProcessEnv): Plan 
       .map((name) => name.trim())
       .filter((name) => name !== ''),
     scale,
+    hasCostTable: values.cost === true,
   };
 }
 

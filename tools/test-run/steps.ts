@@ -20,6 +20,8 @@ import {
 export interface StepContext {
   readonly commands: Commands;
   readonly plan: Plan;
+  /** Called with each process that a step starts. */
+  readonly onStart: (pid: number, step: string) => void;
   readonly write: (text: string) => void;
 }
 
@@ -98,10 +100,10 @@ function runStep(name: StepName, context: QuietContext): Promise<StepResult> {
   return runSingle(name as SingleSuite, context);
 }
 
-async function runCheck(name: CheckName, { commands, write }: StepContext): Promise<StepResult> {
+async function runCheck(name: CheckName, { commands, onStart, write }: StepContext): Promise<StepResult> {
   const results: CommandResult[] = [];
   for (const [program, ...args] of checks[name]) {
-    results.push(await commands.run(program, args, { limitMs: 15 * minuteMs }));
+    results.push(await commands.run(program, args, { limitMs: 15 * minuteMs, onStart: (pid) => onStart(pid, name) }));
     if (results.at(-1)?.exitCode !== 0) break;
   }
   const failure = results.find(({ exitCode }) => exitCode !== 0);
@@ -166,13 +168,14 @@ function projectsOf(name: SingleSuite): readonly string[] {
 async function runSuite(
   name: string,
   args: readonly string[],
-  { commands, plan, write, keepOutput = false }: QuietContext,
+  { commands, plan, onStart, write, keepOutput = false }: QuietContext,
 ): Promise<CommandResult> {
   if (keepOutput) write(`${name} runs beside the other suites; its output follows when it ends.\n`);
   const result = await commands.run(process.execPath, args, {
     env: suiteEnvironment(name, plan),
     shown: !keepOutput,
     limitMs: suiteLimitMs[plan.scale],
+    onStart: (pid) => onStart(pid, name),
   });
   if (keepOutput) write(`${result.output.trimEnd()}\n`);
   return result;

@@ -3,7 +3,12 @@ import { checkNames, readPlan, suiteNames } from '../../../tools/test-run/plan.t
 
 describe('the plan of a test run', () => {
   test('has every check and every suite, in short, where nothing is said', () => {
-    expect(readPlan([], {})).toEqual({ steps: [...checkNames, ...suiteNames], required: [], scale: 'short' });
+    expect(readPlan([], {})).toEqual({
+      steps: [...checkNames, ...suiteNames],
+      required: [],
+      scale: 'short',
+      hasCostTable: false,
+    });
   });
 
   test('has just the named steps, in the usual order', () => {
@@ -22,6 +27,10 @@ describe('the plan of a test run', () => {
       'other',
     ]);
     expect(readPlan([], { KEYFRAME_TEST_REQUIRE: '' }).required).toEqual([]);
+  });
+
+  test('has the table of processor time with --cost', () => {
+    expect(readPlan(['unit', '--cost'], {})).toMatchObject({ steps: ['unit'], hasCostTable: true });
   });
 
   test('is at full scale with --full, whatever the environment says', () => {
