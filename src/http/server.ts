@@ -1,12 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import {
-  type IncomingMessage,
-  type RequestListener,
-  type Server,
-  type ServerOptions,
-  type ServerResponse,
-  createServer,
-} from 'node:http';
+import { type RequestListener, type Server, type ServerOptions, type ServerResponse, createServer } from 'node:http';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -17,6 +10,7 @@ import { DomainError } from '../domain/errors/domain-error.ts';
 import type { CertificatePair } from '../lib/certificate.ts';
 import { Listeners } from './listeners.ts';
 import { BodyInbox } from './request/body-inbox.ts';
+import { RequestQueues } from './request/request-queues.ts';
 import { problemOf, rawProblem } from './response/problem.ts';
 
 /** Limits of connections (docs/interface.md section 8). */
@@ -90,19 +84,17 @@ export class HttpServer {
     const settings = { ...nodeLimits(limits), requireHostHeader: false };
     this.#server =
       options.tls === undefined
-        ? createServer(settings, handler)
-        : createTlsServer({ ...settings, ...options.tls, handshakeTimeout: limits.headersTimeoutMs }, handler);
+        ? createServer(settings)
+        : createTlsServer({ ...settings, ...options.tls, handshakeTimeout: limits.headersTimeoutMs });
     const places = new Connections(limits);
     // `readJson` invites the body, after the caller was let in. Node closes the connection of a request that it did not invite.
     this.#server.on('checkContinue', (request, response) => this.#server.emit('request', request, response));
     // Expectations other than 100-continue may be ignored (RFC 9110 section 10.1.1).
     this.#server.on('checkExpectation', (request, response) => this.#server.emit('request', request, response));
-    this.#server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
-      BodyInbox.open(request);
+    const queues = new RequestQueues((request, response) => {
       const { socket } = request;
       const transport = this.#transports.of(socket);
-      // A client that pipelines may still have to read the response before.
-      if (this.#connections.get(socket) === undefined) places.mark(transport, 'serving');
+      places.mark(transport, 'serving');
       this.#connections.set(socket, response);
       if (this.#draining) response.setHeader('Connection', 'close');
       cutWhenStalled(socket, response, stallTimeoutMs);
@@ -110,11 +102,16 @@ export class HttpServer {
       response.once('finish', () => places.mark(transport, 'serving'));
       response.once('finish', () => BodyInbox.release(request));
       response.once('close', () => {
-        // A pipelined request may have replaced it.
+        // The connection may have closed.
         if (this.#connections.get(socket) !== response) return;
         this.#connections.set(socket, undefined);
         places.mark(transport, 'idle');
       });
+      handler(request, response);
+    });
+    this.#server.on('request', (request, response) => {
+      BodyInbox.open(request);
+      queues.add(request, response);
     });
     this.#server.on('connection', (socket: Socket) => {
       if (!places.admit(socket)) {

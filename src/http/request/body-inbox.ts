@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { DomainError } from '../../domain/errors/domain-error.ts';
+import { ignore } from './parser.ts';
 
 // Of a body that no route reads yet. A socket delivers 64 KiB at once, so it may become as many more.
 const unclaimedBytes = 16 * 1024;
@@ -120,7 +121,8 @@ export class BodyInbox {
       this.#onBytes?.(chunk.length);
     } catch (error) {
       this.fail(error as Error);
-      skipBody(this.#request);
+      // Node uses the parser for the next request too.
+      this.#request.once('end', ignore(this.#request.socket, ['kOnBody']));
       return;
     }
     const needed = this.#length + chunk.length;
@@ -145,29 +147,6 @@ export class BodyInbox {
     this.#isDropped = true;
     this.#buffer = Buffer.alloc(0);
   }
-}
-
-interface Parser {
-  // Node calls this property, if it is a function, for each part of a body.
-  [onBody: number]: unknown;
-  readonly constructor: { readonly kOnBody?: number };
-}
-
-/**
- * Parses the rest of the body without a call for each of its chunks. What one read of the socket delivers may have 10,000
- * chunks, and Node cannot be stopped within it.
- */
-function skipBody(request: IncomingMessage): void {
-  const { socket } = request;
-  const { parser } = socket as { parser?: Parser | null };
-  const onBody = parser?.constructor.kOnBody;
-  if (parser === null || parser === undefined || onBody === undefined) return;
-  const call = parser[onBody];
-  const restore = (): void => void (parser[onBody] = call);
-  parser[onBody] = undefined;
-  // Node uses the parser again, for the next request or for another connection.
-  request.once('end', restore);
-  socket.prependOnceListener('close', restore);
 }
 
 /** RFC 9112 section 6.3: a request has a body exactly when one of these headers says so. */
