@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { Page } from 'playwright-core';
+import type { CDPSession, Page } from 'playwright-core';
 
 /** Checks of accessibility by axe-core: WCAG 2.2, levels A and AA, and its good practices. */
 
@@ -12,25 +12,40 @@ const check = `axe.run(document, {
 }).then(({ violations }) => JSON.stringify(violations.map(({ id, impact, help, nodes }) =>
   id + ' (' + impact + '): ' + help + ' at ' + nodes.map(({ target }) => target.join(' ')).join(', '))))`;
 
-/** What axe finds on a page as it is now, a line each. It runs beside the scripts of the page, whose policy would refuse it. */
-export async function axeFaults(page: Page): Promise<readonly string[]> {
-  const session = await page.context().newCDPSession(page);
-  try {
+/** axe beside the scripts of a page, whose policy would refuse it, until the page is left. */
+export class Axe {
+  readonly #session: CDPSession;
+  readonly #contextId: number;
+
+  private constructor(session: CDPSession, contextId: number) {
+    this.#session = session;
+    this.#contextId = contextId;
+  }
+
+  static async of(page: Page): Promise<Axe> {
+    const session = await page.context().newCDPSession(page);
     const { frameTree } = await session.send('Page.getFrameTree');
     const { executionContextId: contextId } = await session.send('Page.createIsolatedWorld', {
       frameId: frameTree.frame.id,
       worldName: 'axe',
     });
     await session.send('Runtime.evaluate', { expression: source, contextId });
-    const { result, exceptionDetails } = await session.send('Runtime.evaluate', {
+    return new Axe(session, contextId);
+  }
+
+  /** What axe finds on the page as it is now, a line each. */
+  async faults(): Promise<readonly string[]> {
+    const { result, exceptionDetails } = await this.#session.send('Runtime.evaluate', {
       expression: check,
-      contextId,
+      contextId: this.#contextId,
       awaitPromise: true,
       returnByValue: true,
     });
     if (exceptionDetails !== undefined) throw new Error(`axe failed: ${JSON.stringify(exceptionDetails)}`);
     return JSON.parse(String(result.value)) as readonly string[];
-  } finally {
-    await session.detach();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#session.detach();
   }
 }

@@ -1,13 +1,26 @@
-import { copyFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { checkoutDirectory } from '../../../tools/checkout.ts';
-import { axeFaults } from './axe.ts';
+import { Axe } from './axe.ts';
 
-/** Each page is looked at in these four ways. */
-const looks = (['light', 'dark'] as const).flatMap((scheme) =>
-  ([1280, 390] as const).map((width) => ({ scheme, width, height: width === 390 ? 844 : 800 })),
-);
+const isPictured = process.env['UPDATE_PICTURES'] === '1';
+const isFull = process.env['KEYFRAME_TEST_SCALE'] === 'full' || isPictured;
+
+const [wide, narrow] = [
+  { width: 1280, height: 800 },
+  { width: 390, height: 844 },
+];
+/** Each color scheme and each width once; all pairs of them in the full scale. */
+const looks = [
+  { scheme: 'light', size: wide },
+  { scheme: 'dark', size: narrow },
+  ...(isFull
+    ? ([
+        { scheme: 'light', size: narrow },
+        { scheme: 'dark', size: wide },
+      ] as const)
+    : []),
+] as const;
 
 const screenshots = join(checkoutDirectory, 'reports', 'screenshots');
 /** The pictures of docs/dashboard.md. */
@@ -46,33 +59,35 @@ const pictures = join(checkoutDirectory, 'docs', 'pictures');
 const states = /-(?:empty|none|failed|well)$/;
 
 /**
- * Takes a page's pictures, light and dark, wide and narrow, into `reports/screenshots/`. With UPDATE_PICTURES=1, those of
- * each screen, full, empty and failing, also go into `docs/pictures/looks/`, and those of docs/dashboard.md into
- * `docs/pictures/`. Returns what is wrong with any of them: what axe finds, and content that is wider than the page. Leaves
- * the page wide and light.
+ * Looks at a page, light and dark, wide and narrow. Returns what is wrong with it: what axe finds, and content that is wider
+ * than the page. Leaves the page wide and light.
+ *
+ * UPDATE_PICTURES=1 takes a picture of each look: of each screen, full, empty and failing, into `docs/pictures/looks/`, of
+ * docs/dashboard.md into `docs/pictures/`, and of the others into `reports/screenshots/`.
  */
 export async function lookAt(page: Page, name: string): Promise<readonly string[]> {
-  mkdirSync(screenshots, { recursive: true });
-  const isKept =
-    process.env['UPDATE_PICTURES'] === '1' &&
-    (documented.includes(name) || further.includes(name) || states.test(name));
-  if (isKept) mkdirSync(join(pictures, 'looks'), { recursive: true });
+  await using axe = await Axe.of(page);
   const faults: string[] = [];
-  for (const { scheme, width, height } of looks) {
-    await page.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' });
-    await page.setViewportSize({ width, height });
-    const look = `${name}-${scheme}-${width}`;
-    const picture = join(screenshots, `${look}.png`);
-    await page.screenshot({ path: picture });
-    if (isKept) copyFileSync(picture, join(pictures, 'looks', `${look}.png`));
-    faults.push(...(await axeFaults(page)).map((fault) => `${look}: ${fault}`));
+  for (const { scheme, size } of looks) {
+    await show(page, scheme, size);
+    const look = `${name}-${scheme}-${size.width}`;
+    if (isPictured) await page.screenshot({ path: join(folderOf(name), `${look}.png`) });
+    faults.push(...(await axe.faults()).map((fault) => `${look}: ${fault}`));
     const isTooWide = await page.evaluate<boolean>('document.documentElement.scrollWidth > window.innerWidth');
     if (isTooWide) faults.push(`${look}: the page is wider than the window`);
   }
-  await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
-  await page.setViewportSize({ width: 1280, height: 800 });
-  if (isKept && documented.includes(name)) {
-    await page.screenshot({ path: join(pictures, `${name}.png`) });
-  }
+  await show(page, 'light', wide);
+  if (isPictured && documented.includes(name)) await page.screenshot({ path: join(pictures, `${name}.png`) });
   return faults;
+}
+
+async function show(page: Page, colorScheme: 'light' | 'dark', size: typeof wide): Promise<void> {
+  await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+  await page.setViewportSize(size);
+}
+
+/** Where the pictures of a page go. */
+function folderOf(name: string): string {
+  const isKept = documented.includes(name) || further.includes(name) || states.test(name);
+  return isKept ? join(pictures, 'looks') : screenshots;
 }
