@@ -1,27 +1,24 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import type { HttpClient } from '../support/api/http.ts';
 import { enrol } from '../support/api/services.ts';
-import { type DashboardSite, createVisitor, startDashboardSite } from '../support/browser/dashboard-site.ts';
+import { createVisitor, dashboardSite } from '../support/browser/dashboard-site.ts';
 import { expectForgotten } from '../support/browser/forgotten.ts';
 import { layoutShift } from '../support/browser/layout-shift.ts';
 import { lookAt } from '../support/browser/looks.ts';
 import { type ShownOrganization, createOrganization } from '../support/browser/organization.ts';
 
-const resources = new AsyncDisposableStack();
-let site: DashboardSite;
+const site = dashboardSite();
 let acme: ShownOrganization;
 let owner: HttpClient;
 const canary = 'canary-of-the-audit-4711';
 
 beforeAll(async () => {
-  site = await startDashboardSite(resources);
   acme = await createOrganization(site.api, 'acme', ['shop/production']);
   owner = site.api.client(acme.owner.token);
   await owner.expectStatus(201, 'PUT', '/secrets/acme/shop/production/DATABASE_URL', { value: canary });
   await owner.expectStatus(200, 'GET', '/secrets/acme/shop/production/DATABASE_URL');
 });
-afterAll(() => resources.disposeAsync());
 
 const rows = (page: Page) => page.getByRole('table', { name: 'Audit entries' }).locator('tbody').getByRole('row');
 const queryOf = (page: Page): string => new URL(page.url()).search;

@@ -4,25 +4,27 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { buildCli } from '../../tools/build/cli.ts';
 import type { TestUser } from '../support/api/services.ts';
-import { type DashboardSite, createVisitor, startDashboardSite } from '../support/browser/dashboard-site.ts';
+import { createVisitor, dashboardSite } from '../support/browser/dashboard-site.ts';
 import { lookAt } from '../support/browser/looks.ts';
 import { CapturedProcess } from '../support/faults/captured-process.ts';
 import { waitFor } from '../support/fixtures/wait-for.ts';
 
 const resources = new AsyncDisposableStack();
-let site: DashboardSite;
+const site = dashboardSite();
 let ann: TestUser;
 let program: string;
 let home: string;
 
 beforeAll(async () => {
   program = await buildCli();
-  site = await startDashboardSite(resources);
   ann = await createVisitor(site.api, 'ann');
   home = mkdtempSync(join(tmpdir(), 'keyframe-login-'));
   resources.defer(() => rmSync(home, { recursive: true, force: true }));
 });
 afterAll(() => resources.disposeAsync());
+
+/** Starting a program takes longer than a step of a page if the machine is busy. */
+const programStartMs = 30_000;
 
 /** `keyframe login`, which waits for a browser. */
 function login(option: '--browser' | '--device'): CapturedProcess {
@@ -35,7 +37,7 @@ function login(option: '--browser' | '--device'): CapturedProcess {
 }
 
 function printed(command: CapturedProcess, pattern: RegExp): Promise<string> {
-  return waitFor(String(pattern), () => pattern.exec(command.output.toString())?.[1]);
+  return waitFor(String(pattern), () => pattern.exec(command.output.toString())?.[1], { timeoutMs: programStartMs });
 }
 
 /** The last sign-in of the user is long ago. */

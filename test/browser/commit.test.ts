@@ -1,17 +1,11 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { type DashboardSite, startDashboardSite } from '../support/browser/dashboard-site.ts';
+import { dashboardSite } from '../support/browser/dashboard-site.ts';
 import { commit, createEditScene, type EditScene, onRequest, review, setKey } from '../support/browser/edit-scene.ts';
 import { lookAt } from '../support/browser/looks.ts';
 import { reloadAsks } from '../support/browser/reload-asks.ts';
 
-const resources = new AsyncDisposableStack();
-let site: DashboardSite;
-
-beforeAll(async () => {
-  site = await startDashboardSite(resources);
-});
-afterAll(() => resources.disposeAsync());
+const site = dashboardSite();
 
 interface Opened extends EditScene {
   readonly page: Page;

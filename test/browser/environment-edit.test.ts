@@ -1,20 +1,15 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import type { Request } from 'playwright-core';
 import { enrol } from '../support/api/services.ts';
-import { type DashboardSite, createVisitor, startDashboardSite } from '../support/browser/dashboard-site.ts';
+import { createVisitor, dashboardSite } from '../support/browser/dashboard-site.ts';
 import { createEditScene, deleteKey, review, setKey } from '../support/browser/edit-scene.ts';
 import { lookAt } from '../support/browser/looks.ts';
 import { planLooks } from '../support/browser/plan-looks.ts';
 import { reloadAsks } from '../support/browser/reload-asks.ts';
+import { stepMs } from '../support/browser/watched-page.ts';
 import { waitFor } from '../support/fixtures/wait-for.ts';
 
-const resources = new AsyncDisposableStack();
-let site: DashboardSite;
-
-beforeAll(async () => {
-  site = await startDashboardSite(resources);
-});
-afterAll(() => resources.disposeAsync());
+const site = dashboardSite();
 
 const scene = (slug: string) => createEditScene(site, slug);
 
@@ -207,7 +202,7 @@ test('a stream that ends is opened again, and has what changed while it was away
   });
   await page.goto(site.origin + path);
   await page.getByText('Revision 1').waitFor();
-  await waitFor('the page to open the stream again', () => opened > 1, { timeoutMs: 15_000 });
+  await waitFor('the page to open the stream again', () => opened > 1, { timeoutMs: stepMs });
   // Only the stream reports it: the window has the focus all the time.
   await client.expectStatus(201, 'PUT', `${secrets}/MISSED`, { value: 'x' });
   mayOpen.resolve(undefined);

@@ -1,20 +1,17 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type DashboardSite, startDashboardSite } from '../support/browser/dashboard-site.ts';
+import { beforeAll, expect, test } from '@jest/globals';
+import { dashboardSite } from '../support/browser/dashboard-site.ts';
 import { type ShownOrganization, createOrganization } from '../support/browser/organization.ts';
 
-const resources = new AsyncDisposableStack();
-let site: DashboardSite;
+const site = dashboardSite();
 let large: ShownOrganization;
 
 const keys = Array.from({ length: 10_000 }, (_, index) => `KEY_${String(index).padStart(5, '0')}`);
 
 beforeAll(async () => {
-  site = await startDashboardSite(resources);
   large = await createOrganization(site.api, 'large', ['shop/production']);
   const set = Object.fromEntries(keys.map((key) => [key, `value of ${key}`]));
   await site.api.client(large.owner.token).expectStatus(200, 'PATCH', '/secrets/large/shop/production', { set });
 });
-afterAll(() => resources.disposeAsync());
 
 // test/bench/large-environment.ts measures how long it takes.
 test('of ten thousand keys, only the visible ones are in the page', async () => {

@@ -1,21 +1,20 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { enrol } from '../support/api/services.ts';
 import { copiedBy } from '../support/browser/copied.ts';
-import { type DashboardSite, createVisitor, startDashboardSite } from '../support/browser/dashboard-site.ts';
+import { createVisitor, dashboardSite } from '../support/browser/dashboard-site.ts';
 import { layoutShift } from '../support/browser/layout-shift.ts';
 import { lookAt } from '../support/browser/looks.ts';
 import { type ShownOrganization, createOrganization } from '../support/browser/organization.ts';
+import { stopClock } from '../support/browser/page-time.ts';
 
-const resources = new AsyncDisposableStack();
-let site: DashboardSite;
+const site = dashboardSite();
 let acme: ShownOrganization;
 let changedAtMs: number;
 const canary = 'c4n4ry-9d1f-value';
 const path = '/orgs/acme/environments/shop/production';
 
 beforeAll(async () => {
-  site = await startDashboardSite(resources);
   acme = await createOrganization(site.api, 'acme', ['shop/production', 'shop/empty']);
   const set = {
     API_KEY: canary,
@@ -29,7 +28,6 @@ beforeAll(async () => {
   await client.expectStatus(200, 'PUT', '/secrets/acme/shop/production/DATABASE_URL', { value: 'postgres://new' });
   changedAtMs = Date.now();
 });
-afterAll(() => resources.disposeAsync());
 
 const row = (page: Page, key: string) => page.getByRole('row').filter({ has: page.getByRole('link', { name: key }) });
 
@@ -67,9 +65,7 @@ test('lists keys, versions and who changed each, and no value', async () => {
 });
 
 test('a reveal is one audited request, and the value hides after 30 seconds', async () => {
-  const { page } = await site.visitAs(acme.owner, '/');
-  await page.clock.install();
-  await page.goto(site.origin + path);
+  const { page } = await site.visitAs(acme.owner, path, { fromMs: Date.now() });
   const cell = row(page, 'API_KEY');
   const before = await reads();
   await cell.getByRole('button', { name: 'Reveal API_KEY' }).click();
@@ -91,17 +87,15 @@ test.each([
   ],
   ['the page is left', `window.dispatchEvent(new Event('pagehide'))`],
 ])('a revealed value hides as soon as %s', async (_, event) => {
-  const { page } = await site.visitAs(acme.owner, '/');
-  await page.clock.install();
-  await page.goto(site.origin + path);
+  const { page } = await site.visitAs(acme.owner, path, { fromMs: Date.now() });
   const cell = row(page, 'API_KEY');
   await cell.getByRole('button', { name: 'Reveal API_KEY' }).click();
   await cell.getByText(canary).waitFor();
   // The clock stands, so that only the event can hide the value, and not the 30 seconds.
-  await page.clock.pauseAt((await page.evaluate<number>('Date.now()')) + 1_000);
+  await stopClock(page);
   expect(await cell.getByText(canary).count()).toBe(1);
   await page.evaluate(event);
-  await cell.getByRole('button', { name: 'Reveal API_KEY' }).waitFor({ timeout: 8_000 });
+  await cell.getByRole('button', { name: 'Reveal API_KEY' }).waitFor();
   expect(await page.content()).not.toContain(canary);
 });
 

@@ -3,19 +3,16 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { parseAllDocuments } from 'yaml';
 import { buildCli } from '../../tools/build/cli.ts';
 import { copiedBy } from '../support/browser/copied.ts';
-import { type DashboardSite, createVisitor, startDashboardSite } from '../support/browser/dashboard-site.ts';
+import { createVisitor, dashboardSite } from '../support/browser/dashboard-site.ts';
 
 const resources = new AsyncDisposableStack();
-let site: DashboardSite;
+const site = dashboardSite(async () => ({ app: { commandFile: await buildCli() } }));
 
-beforeAll(async () => {
-  site = await startDashboardSite(resources, { commandFile: await buildCli() });
-});
 afterAll(() => resources.disposeAsync());
 
 /** Copies a command as a user does, and returns what is on the clipboard. */

@@ -1,19 +1,17 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { createWorld, enrol, type World } from '../support/api/services.ts';
 import { stateReport } from '../support/api/state-reports.ts';
 import { TestSyncReader } from '../support/api/sync-reader.ts';
-import { type DashboardSite, createVisitor, startDashboardSite } from '../support/browser/dashboard-site.ts';
+import { createVisitor, dashboardSite } from '../support/browser/dashboard-site.ts';
 import { layoutShift } from '../support/browser/layout-shift.ts';
 import { failUntilClick } from '../support/browser/fail-until-click.ts';
 import { lookAt } from '../support/browser/looks.ts';
 import { createOrganization } from '../support/browser/organization.ts';
 
-const resources = new AsyncDisposableStack();
-let site: DashboardSite;
+const site = dashboardSite();
 let world: World;
 
 beforeAll(async () => {
-  site = await startDashboardSite(resources);
   world = await createWorld(site.api.services);
   const { syncStates } = site.api.services;
   const environmentId = world.environment.id;
@@ -24,7 +22,6 @@ beforeAll(async () => {
   ]);
   await new TestSyncReader(site.api.services, world, { cluster: 'frankfurt-1', namespace: 'shop' }).read();
 });
-afterAll(() => resources.disposeAsync());
 
 const pathOf = (organization: string): string => `/orgs/${organization}/grants`;
 

@@ -1,20 +1,14 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import type { HttpClient } from '../support/api/http.ts';
 import { type TestUser, enrol } from '../support/api/services.ts';
-import { type DashboardSite, createVisitor, startDashboardSite } from '../support/browser/dashboard-site.ts';
+import { createVisitor, dashboardSite } from '../support/browser/dashboard-site.ts';
 import { layoutShift } from '../support/browser/layout-shift.ts';
 import { lookAt } from '../support/browser/looks.ts';
 import { createOrganization, valuesAt } from '../support/browser/organization.ts';
 import { planLooks } from '../support/browser/plan-looks.ts';
 
-const resources = new AsyncDisposableStack();
-let site: DashboardSite;
-
-beforeAll(async () => {
-  site = await startDashboardSite(resources);
-});
-afterAll(() => resources.disposeAsync());
+const site = dashboardSite();
 
 interface Scene {
   readonly owner: TestUser;

@@ -1,17 +1,14 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { type World, createWorld } from '../support/api/services.ts';
-import { type DashboardSite, createVisitor, startDashboardSite } from '../support/browser/dashboard-site.ts';
+import { createVisitor, dashboardSite } from '../support/browser/dashboard-site.ts';
 import { lookAt } from '../support/browser/looks.ts';
 
-const resources = new AsyncDisposableStack();
-let site: DashboardSite;
+const site = dashboardSite();
 let world: World;
 
 beforeAll(async () => {
-  site = await startDashboardSite(resources);
   world = await createWorld(site.api.services);
 });
-afterAll(() => resources.disposeAsync());
 
 test('a user accepts one invitation and declines another one, and has only the role that they accepted', async () => {
   const ann = await createVisitor(site.api, 'ann');

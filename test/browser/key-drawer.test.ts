@@ -1,23 +1,20 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import type { HttpClient } from '../support/api/http.ts';
 import { enrol } from '../support/api/services.ts';
-import { type DashboardSite, createVisitor, startDashboardSite } from '../support/browser/dashboard-site.ts';
+import { createVisitor, dashboardSite } from '../support/browser/dashboard-site.ts';
 import { lookAt } from '../support/browser/looks.ts';
 import { type ShownOrganization, createOrganization } from '../support/browser/organization.ts';
 
-const resources = new AsyncDisposableStack();
-let site: DashboardSite;
+const site = dashboardSite();
 let acme: ShownOrganization;
 let client: HttpClient;
 const secrets = '/secrets/acme/shop/production';
 
 beforeAll(async () => {
-  site = await startDashboardSite(resources);
   acme = await createOrganization(site.api, 'acme', ['shop/production']);
   client = site.api.client(acme.owner.token);
 });
-afterAll(() => resources.disposeAsync());
 
 /** Creates a key with these values, and opens it. */
 async function open(

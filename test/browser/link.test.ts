@@ -1,22 +1,19 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import type { CreatedInvitationView, CreatedLinkView } from '../../src/wire/sign-in-links.ts';
 import { secretOf } from '../support/api/link-browser.ts';
 import { createWorld, type TestUser, type World } from '../support/api/services.ts';
-import { createVisitor, type DashboardSite, startDashboardSite } from '../support/browser/dashboard-site.ts';
+import { createVisitor, dashboardSite } from '../support/browser/dashboard-site.ts';
 import { lookAt } from '../support/browser/looks.ts';
 import type { PageRecord } from '../support/browser/watched-page.ts';
 
-const resources = new AsyncDisposableStack();
-let site: DashboardSite;
+const site = dashboardSite();
 let world: World;
 let admin: TestUser;
 
 beforeAll(async () => {
-  site = await startDashboardSite(resources);
   world = await createWorld(site.api.services);
   admin = await createVisitor(site.api, 'root', { instanceAdmin: true });
 });
-afterAll(() => resources.disposeAsync());
 
 async function invite(email: string, place: object = {}): Promise<CreatedInvitationView> {
   const path = `/organizations/${world.slugs.organization}/invitations`;

@@ -1,17 +1,14 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import type { TestUser } from '../support/api/services.ts';
-import { type DashboardSite, createVisitor, startDashboardSite } from '../support/browser/dashboard-site.ts';
+import { createVisitor, dashboardSite } from '../support/browser/dashboard-site.ts';
 import { lookAt } from '../support/browser/looks.ts';
 
-const resources = new AsyncDisposableStack();
-let site: DashboardSite;
+const site = dashboardSite();
 let ann: TestUser;
 
 beforeAll(async () => {
-  site = await startDashboardSite(resources);
   ann = await createVisitor(site.api, 'ann', { instanceAdmin: true });
 });
-afterAll(() => resources.disposeAsync());
 
 test('the sign-in, also with an error', async () => {
   const { page } = await site.visit('/sign-in');

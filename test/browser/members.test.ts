@@ -1,26 +1,23 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import type { HttpClient } from '../support/api/http.ts';
 import { enrol } from '../support/api/services.ts';
-import { type DashboardSite, createVisitor, startDashboardSite } from '../support/browser/dashboard-site.ts';
+import { createVisitor, dashboardSite } from '../support/browser/dashboard-site.ts';
 import { expectForgotten } from '../support/browser/forgotten.ts';
 import { layoutShift } from '../support/browser/layout-shift.ts';
 import { lookAt } from '../support/browser/looks.ts';
 import { type ShownOrganization, createOrganization } from '../support/browser/organization.ts';
 
-const resources = new AsyncDisposableStack();
-let site: DashboardSite;
+const site = dashboardSite();
 let acme: ShownOrganization;
 let owner: HttpClient;
 const path = '/orgs/acme/members';
 
 beforeAll(async () => {
-  site = await startDashboardSite(resources);
   acme = await createOrganization(site.api, 'acme', ['shop/production', 'shop/staging']);
   owner = site.api.client(acme.owner.token);
   await owner.expectStatus(201, 'PUT', '/organizations/acme/roles/group:platform', { role: 'viewer' });
 });
-afterAll(() => resources.disposeAsync());
 
 const row = (page: Page, list: string, text: string) =>
   page.getByRole('list', { name: list }).getByRole('listitem').filter({ hasText: text });

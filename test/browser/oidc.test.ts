@@ -1,20 +1,16 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { meUserView } from '../../src/wire/me.ts';
-import { type DashboardSite, createVisitor, startDashboardSite } from '../support/browser/dashboard-site.ts';
+import { createVisitor, dashboardSite } from '../support/browser/dashboard-site.ts';
 import { lookAt } from '../support/browser/looks.ts';
 import { TestIssuer } from '../support/oidc/issuer.ts';
 import { newAccount } from '../support/oidc/site.ts';
 
-const resources = new AsyncDisposableStack();
 let issuer: TestIssuer;
-let site: DashboardSite;
-
-beforeAll(async () => {
+const site = dashboardSite(async (resources) => {
   issuer = await TestIssuer.start();
   resources.defer(() => issuer.close());
-  site = await startDashboardSite(resources, {}, { issuer });
+  return { issuer };
 });
-afterAll(() => resources.disposeAsync());
 
 test('a user signs in at the issuer, which is another site, and comes back to the page that they asked for', async () => {
   const account = newAccount();

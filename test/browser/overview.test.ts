@@ -1,21 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import type { SyncStateReport } from '../../src/services/fleet/sync-states.ts';
 import { enrol } from '../support/api/services.ts';
 import { rolloutReport, stateReport } from '../support/api/state-reports.ts';
 import { copiedBy } from '../support/browser/copied.ts';
-import { type DashboardSite, createVisitor, startDashboardSite } from '../support/browser/dashboard-site.ts';
+import { createVisitor, dashboardSite } from '../support/browser/dashboard-site.ts';
 import { lookAt } from '../support/browser/looks.ts';
 import { type ShownOrganization, createOrganization } from '../support/browser/organization.ts';
+import { withinPageTime } from '../support/browser/page-time.ts';
 import { layoutShift } from '../support/browser/layout-shift.ts';
 
-const resources = new AsyncDisposableStack();
-let site: DashboardSite;
-
-beforeAll(async () => {
-  site = await startDashboardSite(resources);
-});
-afterAll(() => resources.disposeAsync());
+const site = dashboardSite();
 
 const places = ['shop/development', 'shop/production', 'shop/staging', 'ledger/production'];
 
@@ -100,20 +95,19 @@ test('says what is not healthy, why, and which command shows the message', async
 test('says that all is well, and notices by itself when it no longer is', async () => {
   const calm = await createOrganization(site.api, 'calm', ['shop/production']);
   await report(calm, 'frankfurt-1', [{ place: 'shop/production', namespace: 'shop', name: 'web' }]);
-  const { page } = await site.visitAs(calm.owner, '/');
+  const { page, requests } = await site.visitAs(calm.owner, '/', { fromMs: Date.now() });
   await page.getByText('All is well: every Secret holds the newest values.').waitFor();
   expect(await page.getByRole('article').count()).toBe(0);
   expect(await lookAt(page, 'overview-well')).toEqual([]);
-  await page.clock.install();
-  await page.reload();
-  await page.getByText('All is well').waitFor();
+  // A minute without input: the requests are the own ones of the page.
+  await page.clock.fastForward(70_000);
   await report(calm, 'frankfurt-1', [
     { place: 'shop/production', namespace: 'shop', name: 'jobs', state: 'stalled', reason: 'TooLarge' },
   ]);
-  const polled = page.waitForRequest('**/api/v1/fleet/calm');
-  await page.clock.fastForward('01:30');
-  expect((await polled).headers()).toMatchObject({ 'x-keyframe-background': '1' });
-  await page.getByRole('article', { name: 'TooLarge' }).waitFor();
+  const before = requests.length;
+  await withinPageTime(page, 11_000, () => page.getByRole('article', { name: 'TooLarge' }).isVisible());
+  const looks = requests.slice(before).filter((request) => request.url().endsWith('/fleet/calm'));
+  expect(new Set(looks.map((request) => request.headers()['x-keyframe-background']))).toEqual(new Set(['1']));
 });
 
 test('no page calls a Secret well that does not hold the newest revision, whatever its controller says', async () => {
@@ -169,9 +163,7 @@ test('a cluster that does not report makes nothing well', async () => {
 test('does not say that all is well while the server does not answer at all', async () => {
   const hung = await createOrganization(site.api, 'hung', ['shop/production']);
   await report(hung, 'frankfurt-1', [{ place: 'shop/production', namespace: 'shop', name: 'web' }]);
-  const { page } = await site.visitAs(hung.owner, '/sign-in-methods');
-  await page.clock.install();
-  await page.goto(new URL('/orgs/hung', page.url()).href);
+  const { page } = await site.visitAs(hung.owner, '/orgs/hung', { fromMs: Date.now() });
   await page.getByText('All is well').waitFor();
   await page.route('**/api/v1/fleet/**', () => undefined);
   await page.clock.fastForward('01:30');
@@ -182,9 +174,7 @@ test('does not say that all is well while the server does not answer at all', as
 test('does not say that all is well once the server refuses', async () => {
   const silent = await createOrganization(site.api, 'silent', ['shop/production']);
   await report(silent, 'frankfurt-1', [{ place: 'shop/production', namespace: 'shop', name: 'web' }]);
-  const { page } = await site.visitAs(silent.owner, '/sign-in-methods');
-  await page.clock.install();
-  await page.goto(new URL('/orgs/silent', page.url()).href);
+  const { page } = await site.visitAs(silent.owner, '/orgs/silent', { fromMs: Date.now() });
   await page.getByText('All is well').waitFor();
   await page.route('**/api/v1/fleet/**', (route) => route.fulfill({ status: 500, body: 'broken' }));
   await page.clock.fastForward('00:30');
@@ -203,9 +193,11 @@ test.each(['fleet', 'projects'])('nothing moves on the page when its %s arrive l
     await isHeld.promise;
     await route.continue();
   });
+  const early = page.waitForResponse(late === 'fleet' ? '**/api/v1/projects/**' : '**/api/v1/fleet/*');
   await page.goto(new URL(`/orgs/late-${late}`, page.url()).href);
   await page.getByLabel('Loading the overview').waitFor();
-  await page.waitForLoadState('networkidle', { timeout: 3000 }).catch(() => undefined);
+  await (await early).finished();
+  await page.evaluate('new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))');
   isHeld.resolve(undefined);
   await page.getByRole('article', { name: 'TooLarge' }).waitFor();
   await page.getByRole('row', { name: /shop \/ production/ }).waitFor();

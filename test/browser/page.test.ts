@@ -3,7 +3,7 @@ import type { Browser } from 'playwright-core';
 import { dashboardFolder } from '../../tools/build/dashboard.ts';
 import { type TestApi, startTestApi } from '../support/api/http.ts';
 import { startBrowser } from '../support/browser/browser.ts';
-import { watchedPage } from '../support/browser/watched-page.ts';
+import { stepMs, watchedPage } from '../support/browser/watched-page.ts';
 import { waitFor } from '../support/fixtures/wait-for.ts';
 
 const resources = new AsyncDisposableStack();
@@ -91,7 +91,7 @@ test('the browser refuses what the policy refuses: text as HTML, inline scripts 
     ];
   })()`);
   expect(refused).toEqual(['html', 'script', 'host', 'style']);
-  await waitFor('the complaints', () => complaints.length > 2);
+  await waitFor('the complaints', () => complaints.length > 2, { timeoutMs: stepMs });
   await context.close();
 });
 

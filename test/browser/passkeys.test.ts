@@ -1,19 +1,13 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import type { CDPSession, Page } from 'playwright-core';
 import type { CreatedInvitationView } from '../../src/wire/sign-in-links.ts';
 import type { TestUser } from '../support/api/services.ts';
-import { type DashboardSite, createVisitor, startDashboardSite } from '../support/browser/dashboard-site.ts';
+import { createVisitor, dashboardSite } from '../support/browser/dashboard-site.ts';
 import { lookAt } from '../support/browser/looks.ts';
 import { createOrganization } from '../support/browser/organization.ts';
 import type { PageRecord } from '../support/browser/watched-page.ts';
 
-const resources = new AsyncDisposableStack();
-let site: DashboardSite;
-
-beforeAll(async () => {
-  site = await startDashboardSite(resources, {}, { passkeys: true });
-});
-afterAll(() => resources.disposeAsync());
+const site = dashboardSite(() => ({ passkeys: true }));
 
 /** A page with an authenticator of the device, whose user is present and verified. */
 class Authenticator {

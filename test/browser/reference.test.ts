@@ -8,6 +8,9 @@ const resources = new AsyncDisposableStack();
 let api: TestApi;
 let browser: Browser;
 
+/** The page runs 1.7 MB of scripts, and draws every operation. */
+const referenceMs = 30_000;
+
 beforeAll(async () => {
   api = await startTestApi();
   resources.defer(() => api.close());
@@ -17,7 +20,7 @@ afterAll(() => resources.disposeAsync());
 
 test('the reference works in its sandbox, where no script reaches a cookie, the storage or the API', async () => {
   const context = await browser.newContext();
-  const { page, complaints } = await watchedPage(context);
+  const { page, complaints } = await watchedPage(context, referenceMs);
   await page.goto(`http://localhost:${api.port}/docs`);
   await page.getByRole('heading', { name: /^Keyframe/ }).waitFor();
   await page.getByText('Get the user or service token behind the presented token').click();

@@ -1,15 +1,15 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { createWorld, enrol, type World } from '../support/api/services.ts';
 import { waitingPlan } from '../support/api/waiting-plans.ts';
 import { copiedBy } from '../support/browser/copied.ts';
-import { type DashboardSite, createVisitor, startDashboardSite } from '../support/browser/dashboard-site.ts';
+import { createVisitor, dashboardSite } from '../support/browser/dashboard-site.ts';
 import { layoutShift } from '../support/browser/layout-shift.ts';
 import { failUntilClick } from '../support/browser/fail-until-click.ts';
 import { lookAt } from '../support/browser/looks.ts';
 import { createOrganization } from '../support/browser/organization.ts';
+import { withinPageTime } from '../support/browser/page-time.ts';
 
-const resources = new AsyncDisposableStack();
-let site: DashboardSite;
+const site = dashboardSite();
 let world: World;
 let path: string;
 let plannedAtMs: number;
@@ -18,7 +18,6 @@ const planHash = 'Zk3vJmZ0c1XcE5k8nVtG2wAq7kz9eB0v8fT2yLhWnJ3';
 const keysOf = (...keys: string[]): { count: number; keys: string[] } => ({ count: keys.length, keys });
 
 beforeAll(async () => {
-  site = await startDashboardSite(resources);
   world = await createWorld(site.api.services);
   path = `/orgs/${world.slugs.organization}/restores`;
   const { waitingRestores, syncStates } = site.api.services;
@@ -53,7 +52,6 @@ beforeAll(async () => {
     }),
   );
 });
-afterAll(() => resources.disposeAsync());
 
 test('shows each plan, and the command that approves exactly it', async () => {
   const { page, complaints } = await site.visitAs(world.developer, '/', plannedAtMs);
@@ -97,10 +95,10 @@ test('notices by itself when nothing waits any more, and says so', async () => {
   const environmentId = empty.environments.get('shop/production') ?? '';
   const plan = waitingPlan({ environmentId, namespace: 'shop', name: 'back' });
   await site.api.services.waitingRestores.report('frankfurt-1', plan);
-  const { page } = await site.visitAs(empty.owner, '/orgs/calm/restores');
+  const { page } = await site.visitAs(empty.owner, '/orgs/calm/restores', { fromMs: Date.now() });
   await page.getByRole('article', { name: 'shop/back' }).waitFor();
   await site.api.services.waitingRestores.forget('frankfurt-1', [plan.uid]);
-  await page.getByText('No restore waits for an approval').waitFor();
+  await withinPageTime(page, 6_000, () => page.getByText('No restore waits for an approval').isVisible());
   await page.getByText('shop/back no longer waits.').waitFor();
   const history = page.getByRole('link', { name: 'See in the history whether it was restored' });
   expect(await history.getAttribute('href')).toBe('/orgs/calm/environments/shop/production/history');

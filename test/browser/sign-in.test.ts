@@ -1,21 +1,18 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { type TestUser, type World, createWorld } from '../support/api/services.ts';
-import { type DashboardSite, createVisitor, startDashboardSite } from '../support/browser/dashboard-site.ts';
+import { createVisitor, dashboardSite } from '../support/browser/dashboard-site.ts';
 import type { PageRecord } from '../support/browser/watched-page.ts';
 
-const resources = new AsyncDisposableStack();
-let site: DashboardSite;
+const rateLimits = { requests: 0, failedAuthentications: 4, trafficBytes: 0 };
+const site = dashboardSite(() => ({ app: { rateLimits } }));
 let ann: TestUser;
 let world: World;
 
 beforeAll(async () => {
-  const rateLimits = { requests: 0, failedAuthentications: 4, trafficBytes: 0 };
-  site = await startDashboardSite(resources, { rateLimits });
   ann = await createVisitor(site.api, 'ann');
   world = await createWorld(site.api.services);
 });
-afterAll(() => resources.disposeAsync());
 
 async function paste(page: Page, text: string): Promise<void> {
   await page.getByLabel('Personal token').fill(text);

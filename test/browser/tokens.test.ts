@@ -1,28 +1,25 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { Plaintext } from '../../src/domain/plaintext.ts';
 import type { HttpClient } from '../support/api/http.ts';
 import { createWorld, enrol } from '../support/api/services.ts';
 import { TestSyncReader } from '../support/api/sync-reader.ts';
-import { type DashboardSite, createVisitor, startDashboardSite } from '../support/browser/dashboard-site.ts';
+import { createVisitor, dashboardSite } from '../support/browser/dashboard-site.ts';
 import { expectForgotten } from '../support/browser/forgotten.ts';
 import { layoutShift } from '../support/browser/layout-shift.ts';
 import { lookAt } from '../support/browser/looks.ts';
 import { type ShownOrganization, createOrganization } from '../support/browser/organization.ts';
 import { reloadAsks } from '../support/browser/reload-asks.ts';
 
-const resources = new AsyncDisposableStack();
-let site: DashboardSite;
+const site = dashboardSite();
 let acme: ShownOrganization;
 let owner: HttpClient;
 
 beforeAll(async () => {
-  site = await startDashboardSite(resources);
   acme = await createOrganization(site.api, 'acme', ['shop/production', 'shop/staging', 'ledger/production']);
   owner = site.api.client(acme.owner.token);
   await owner.expectStatus(201, 'PUT', '/secrets/acme/shop/production/DATABASE_URL', { value: 'postgres://shop' });
 });
-afterAll(() => resources.disposeAsync());
 
 interface Created {
   readonly id: string;
@@ -112,6 +109,8 @@ test('a pasted token opens the token that it is, and is in no address', async ()
   await page.getByRole('dialog', { name: 'Revoke in-a-log?' }).getByRole('button', { name: 'Revoke' }).click();
   await drawer.getByText('it is refused from now on').waitFor();
   await page.keyboard.press('Escape');
+  // Closing it changes the address, which the field follows.
+  await drawer.waitFor({ state: 'detached' });
   await field.fill(leaked.token);
   await page.getByRole('alert').getByText('The server accepts no token with this value.').waitFor();
   expect(await lookAt(page, 'tokens-pasted')).toEqual([]);

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { type DashboardSite, startDashboardSite } from '../support/browser/dashboard-site.ts';
+import { dashboardSite } from '../support/browser/dashboard-site.ts';
 import { onRequest } from '../support/browser/edit-scene.ts';
 import { lookAt } from '../support/browser/looks.ts';
 import { createOrganization } from '../support/browser/organization.ts';
@@ -9,12 +9,10 @@ import type { TestUser } from '../support/api/services.ts';
 
 /** Panels whose change is under way cannot be closed: that would not stop the change, and nothing would report it. */
 
-const resources = new AsyncDisposableStack();
-let site: DashboardSite;
+const site = dashboardSite();
 let owner: TestUser;
 
 beforeAll(async () => {
-  site = await startDashboardSite(resources);
   ({ owner } = await createOrganization(site.api, 'acme', ['shop/production', 'shop/staging']));
   const client = site.api.client(owner.token);
   for (const value of ['one', 'two']) {
@@ -27,7 +25,6 @@ beforeAll(async () => {
     permission: 'read',
   });
 });
-afterAll(() => resources.disposeAsync());
 
 interface Panel {
   readonly name: string;

@@ -21,6 +21,9 @@ let visitor: PageRecord;
 let page: Page;
 let origin: string;
 
+/** A page shows what a controller does once that is done. */
+const controllerMs = 90_000;
+
 const values = { DATABASE_URL: 'postgres://old', LOG_LEVEL: 'info' };
 
 beforeAll(async () => {
@@ -29,7 +32,7 @@ beforeAll(async () => {
   site = await stack.makeSite({ values });
   await site.waitForValues(values);
   const browser = await startBrowser(resources);
-  visitor = await watchedPage(await browser.newContext());
+  visitor = await watchedPage(await browser.newContext(), controllerMs);
   ({ page } = visitor);
   // Browsers keep the cookie of a session there without TLS.
   origin = stack.api.url.replace('127.0.0.1', 'localhost');
