@@ -45,22 +45,11 @@ test('the spec of a SecretSync gets the same defaults in a template as by itself
   expect(generated.template.spec).toEqual(await syncs.accepted(rich));
 });
 
-test('ClusterSecretSyncs are found by their short name and category, and show their columns', async () => {
+test('ClusterSecretSyncs are found by their short name and category', async () => {
   expect(await trial.appearance()).toEqual({
     shortNames: ['kcsync'],
     categories: ['keyframe'],
     namespaced: false,
-    columns: [
-      'Name 0',
-      'Ready 0',
-      'Reason 0',
-      'Selected 0',
-      'Synced 0',
-      'Blocked 0',
-      'Age 0',
-      'Unwatched 1',
-      'Message 1',
-    ],
   });
 });
 

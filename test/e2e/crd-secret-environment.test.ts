@@ -14,23 +14,11 @@ test('a SecretEnvironment that says as little as it may gets every default', asy
   expect(await trial.accepted(spec)).toEqual({ environmentRef, deletionPolicy: 'Retain', suspend: false });
 });
 
-test('SecretEnvironments are found by their short name and category, and show their columns', async () => {
+test('SecretEnvironments are found by their short name and category', async () => {
   expect(await trial.appearance()).toEqual({
     shortNames: ['kenv'],
     categories: ['keyframe'],
     namespaced: false,
-    columns: [
-      'Name 0',
-      'Ready 0',
-      'Reason 0',
-      'Organization 0',
-      'Project 0',
-      'Environment 0',
-      'Secrets 0',
-      'Revision 1',
-      'Age 0',
-      'Message 1',
-    ],
   });
 });
 

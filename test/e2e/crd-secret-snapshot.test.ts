@@ -22,23 +22,11 @@ test('a SecretSnapshot that says as little as it may gets every default', async 
   expect(await trial.accepted(adopted)).toEqual({ ...adopted, deletionPolicy: 'Retain', suspend: false });
 });
 
-test('SecretSnapshots are found by their short name and category, and show their columns', async () => {
+test('SecretSnapshots are found by their short name and category', async () => {
   expect(await trial.appearance()).toEqual({
     shortNames: ['ksnap'],
     categories: ['keyframe'],
     namespaced: true,
-    columns: [
-      'Name 0',
-      'Ready 0',
-      'Reason 0',
-      'Environment 0',
-      'Secrets 0',
-      'Revision 0',
-      'Taken 0',
-      'Snapshot 1',
-      'Age 0',
-      'Message 1',
-    ],
   });
 });
 

@@ -34,26 +34,11 @@ test('a SnapshotRestore that says as little as it may plans, with a backup, and 
   expect(await trial.accepted(byId)).toEqual({ ...byId, ...defaults });
 });
 
-test('SnapshotRestores are found by their short name and category, and show their columns', async () => {
+test('SnapshotRestores are found by their short name and category', async () => {
   expect(await trial.appearance()).toEqual({
     shortNames: ['krestore'],
     categories: ['keyframe'],
     namespaced: true,
-    columns: [
-      'Name 0',
-      'Mode 0',
-      'Ready 0',
-      'Reason 0',
-      'Environment 0',
-      'Restored 0',
-      'Pruned 0',
-      'Completed 0',
-      'Snapshot 1',
-      'Backup 1',
-      'Plan-Hash 1',
-      'Age 0',
-      'Message 1',
-    ],
   });
 });
 

@@ -26,23 +26,11 @@ test('a SnapshotSchedule that says as little as it may gets every default', asyn
   });
 });
 
-test('SnapshotSchedules are found by their short name and category, and show their columns', async () => {
+test('SnapshotSchedules are found by their short name and category', async () => {
   expect(await trial.appearance()).toEqual({
     shortNames: ['kschedule'],
     categories: ['keyframe'],
     namespaced: true,
-    columns: [
-      'Name 0',
-      'Ready 0',
-      'Reason 0',
-      'Schedule 0',
-      'Zone 0',
-      'Last 0',
-      'Next 0',
-      'Suspended 1',
-      'Age 0',
-      'Message 1',
-    ],
   });
 });
 

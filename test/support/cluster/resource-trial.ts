@@ -63,16 +63,13 @@ export class ResourceTrial {
     await adminClient().json({ method: 'DELETE', path: `${this.path}/${name}` });
   }
 
-  /** Short names, categories and columns (`Name priority`), as kubectl asks for them. */
-  async appearance(): Promise<{ shortNames: string[]; categories: string[]; namespaced: boolean; columns: string[] }> {
+  /** Short names and categories, as kubectl asks for them. */
+  async appearance(): Promise<Required<Discovered>> {
     const { body } = await adminClient().send({ path: group });
     const { resources } = body as { resources: (Discovered & { name: string })[] };
     const found = resources.find(({ name }) => name === this.#kind.plural);
-    const table = await adminClient().send({ path: this.path, accept: 'application/json;as=Table;g=meta.k8s.io;v=v1' });
-    const { columnDefinitions } = table.body as { columnDefinitions: { name: string; priority: number }[] };
     const { shortNames = [], categories = [], namespaced = false } = found ?? {};
-    const columns = columnDefinitions.map(({ name, priority }) => `${name} ${priority}`);
-    return { shortNames, categories, namespaced, columns };
+    return { shortNames, categories, namespaced };
   }
 
   async #post(spec: unknown, { name, query = '' }: { name: string; query?: string }): Promise<KubeAnswer> {
