@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { KubeObject } from '../../tools/devcluster/cluster/kube-http.ts';
 import { exitCodes } from '../../src/config/exit-error.ts';
 import { objectsOf, renderChart, valuesFiles } from '../support/cluster/helm.ts';
+import { nonEmpty } from '../support/fixtures/non-empty.ts';
 
 /** What holds of every release, whatever its values are. */
 
@@ -93,7 +94,7 @@ describe.each(valuesFiles)('with the values of %s', (values) => {
         runAsNonRoot: true,
         seccompProfile: { type: 'RuntimeDefault' },
       });
-      for (const { name, securityContext } of containersOf(pod))
+      for (const { name, securityContext } of nonEmpty(containersOf(pod)))
         expect({ name, securityContext }).toEqual({
           name,
           securityContext: {
@@ -106,14 +107,14 @@ describe.each(valuesFiles)('with the values of %s', (values) => {
   });
 
   test('only pods that call the API server hold a token for it', () => {
-    for (const { owner, kind, spec } of pods) {
+    for (const { owner, kind, spec } of nonEmpty(pods)) {
       const calls = spec.containers.some(({ args: [role = ''] = [] }) => rolesThatCall.has(role));
       expect([owner, kind, spec.automountServiceAccountToken]).toEqual([owner, kind, calls]);
     }
   });
 
   test('a pod is ready by /readyz and alive by /healthz, on the port of the metrics', () => {
-    for (const { spec } of pods.filter(({ kind }) => kind === 'Deployment')) {
+    for (const { spec } of nonEmpty(pods.filter(({ kind }) => kind === 'Deployment'))) {
       const own = spec.containers.filter(({ name }) => name === 'keyframe');
       expect(own).toHaveLength(1);
       for (const { readinessProbe, livenessProbe, startupProbe, ports = [] } of own) {
@@ -126,7 +127,7 @@ describe.each(valuesFiles)('with the values of %s', (values) => {
   });
 
   test('an upgrade or a drain never leaves too few pods', () => {
-    for (const { spec } of ofKind<Workload>(objects, 'Deployment'))
+    for (const { spec } of nonEmpty(ofKind<Workload>(objects, 'Deployment')))
       expect(spec.strategy).toEqual({ type: 'RollingUpdate', rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } });
     const budgets = ofKind<KubeObject & { spec: { selector: { matchLabels: Labels } } }>(
       objects,
@@ -245,7 +246,7 @@ describe('by default', () => {
   });
 
   test('the program connects to PostgreSQL as another role than migrations', () => {
-    for (const { spec } of pods.filter(({ kind }) => kind === 'Deployment')) {
+    for (const { spec } of nonEmpty(pods.filter(({ kind }) => kind === 'Deployment'))) {
       const [main] = spec.containers;
       const [migrate] = spec.initContainers ?? [];
       const address = (container: Container | undefined): string | undefined =>

@@ -16,6 +16,7 @@ import {
 import { ServerProcess } from '../support/api/server-process.ts';
 import { Stack } from '../support/cluster/stack.ts';
 import { waitFor } from '../support/fixtures/wait-for.ts';
+import { nonEmpty } from '../support/fixtures/non-empty.ts';
 
 /** The resources of earlier releases, made under their definitions, when the present ones take their place. */
 
@@ -107,7 +108,7 @@ describe.each(releasedVersions())('the resources of release %s', (release) => {
     await waitFor(
       'all of them to be judged',
       async () => {
-        for (const path of before.keys()) {
+        for (const path of nonEmpty(before.keys())) {
           const resource = await admin.json<Resource>({ path });
           expect([path, readyOf(resource)?.reason]).not.toEqual([path, 'Old']);
           expect(readyOf(resource)).toMatchObject({ observedGeneration: resource.metadata.generation });

@@ -13,6 +13,7 @@ import { ResourceSite, readyOf } from '../support/cluster/resource-site.ts';
 import { type SecretObject, secretValues } from '../support/cluster/secret-watch.ts';
 import { Stack } from '../support/cluster/stack.ts';
 import { waitFor } from '../support/fixtures/wait-for.ts';
+import { nonEmpty } from '../support/fixtures/non-empty.ts';
 
 // A user who may do everything in one namespace, and nothing outside of it, tries to reach what belongs to another user.
 
@@ -255,12 +256,12 @@ async function expectNoMoreThanGranted(attempts: readonly Attempt[]): Promise<vo
   expect(secrets.flatMap((secret) => [...secretValues(secret).values()]).join('\n')).not.toContain(canary);
   const expected = new Map(attempts.map(({ name, opens }) => [name, opens === undefined ? [] : [refOf(opens)]]));
   expected.set(targets.tokenSecret, [refOf(targets.read)]);
-  for (const secret of secrets) {
+  for (const secret of nonEmpty(secrets)) {
     const token = secretValues(secret).get('token');
     if (token === undefined) continue;
     const { name } = secret.metadata;
     expect({ name, opens: await openedBy(token) }).toEqual({ name, opens: expected.get(name) ?? [] });
-    for (const ref of targets.victims) {
+    for (const ref of nonEmpty(targets.victims)) {
       const change = await stack.admin.as(token).send('PATCH', `/secrets/${refOf(ref)}`, { set: { A: 'mine' } });
       expect([401, 403, 404]).toContain(change.status);
       expect(JSON.stringify(change.body)).not.toContain(canary);

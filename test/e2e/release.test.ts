@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { checkoutDirectory } from '../../tools/checkout.ts';
 import { makeRelease } from '../../tools/release/make-release.ts';
 import { neededValues, runHelm } from '../support/cluster/helm.ts';
+import { nonEmpty } from '../support/fixtures/non-empty.ts';
 
 /** What `npm run release` makes, but for the image: test/image tries that. */
 
@@ -74,7 +75,7 @@ test('the SBOM lists what the programs need, and nothing of the development alon
   };
   expect(sbom.bomFormat).toBe('CycloneDX');
   const listed = sbom.components.map(({ purl }) => decodeURIComponent(purl));
-  for (const [name, of] of Object.entries(dependencies)) expect(listed).toContain(`pkg:npm/${name}@${of}`);
+  for (const [name, of] of nonEmpty(Object.entries(dependencies))) expect(listed).toContain(`pkg:npm/${name}@${of}`);
   expect(listed).not.toContain(`pkg:npm/jest@${devDependencies['jest']}`);
 });
 

@@ -11,6 +11,7 @@ import {
   percentEncoded,
 } from '../../support/api/naughty-strings.ts';
 import { type World, createWorld } from '../../support/api/services.ts';
+import { nonEmpty } from '../../support/fixtures/non-empty.ts';
 
 let api: TestApi;
 let world: World;
@@ -167,7 +168,7 @@ test('an Idempotency-Key of letters that hurt is kept as it is', async () => {
 });
 
 test('an event stream that goes on after a naughty string begins all the same', async () => {
-  for (const text of [...naughtyStrings.values()].filter((one) => /^[ -~]*$/.test(one))) {
+  for (const text of nonEmpty([...naughtyStrings.values()].filter((one) => /^[ -~]*$/.test(one)))) {
     const headers = { accept: 'text/event-stream', 'last-event-id': text };
     expect(await ask({ method: 'GET', path: `/changes/${place}`, headers })).toMatchObject({ status: 200 });
   }

@@ -7,6 +7,7 @@ import { createWorld, newRootKey, startServices, type TestServices, type World }
 import { readHistory, type StoredHistory, type StoredVersion } from '../../support/database/stored-history.ts';
 import { secretCalls } from '../../support/api/secret-calls.ts';
 import { waitFor } from '../../support/fixtures/wait-for.ts';
+import { nonEmpty } from '../../support/fixtures/non-empty.ts';
 
 const operations = process.env['KEYFRAME_TEST_SCALE'] === 'full' ? 5_000 : 1_500;
 const writers = 32;
@@ -129,7 +130,7 @@ function expectAllAccounted({ attempts }: Site, { versions }: StoredHistory): vo
   const byMark = Map.groupBy(versions, ({ comment }) => comment);
   const firsts = new Map(versions.filter(({ version }) => version === 1).map(({ key, value }) => [key, value]));
   byMark.delete(null);
-  for (const attempt of attempts) {
+  for (const attempt of nonEmpty(attempts)) {
     const left: readonly StoredVersion[] = byMark.get(attempt.mark) ?? [];
     byMark.delete(attempt.mark);
     const reported = attempt.acknowledged;

@@ -5,6 +5,7 @@ import { checkoutDirectory } from '../../../tools/checkout.ts';
 import { commandTable } from '../../../src/cli/command-table.ts';
 import { summaries } from '../../../src/cli/generated/summaries.ts';
 import { cliDocs } from '../../../tools/generate/cli-docs.ts';
+import { nonEmpty } from '../../support/fixtures/non-empty.ts';
 
 /** Every command with its summary, from its module. */
 async function commands(): Promise<{ words: string; summary: string }[]> {
@@ -52,11 +53,11 @@ test('every command has an example, and each shown line begins a command that th
     .slice(1)
     .filter((section) => section.startsWith('keyframe'));
   const titles = sections.map((section) => section.slice(0, section.indexOf('\n')));
-  for (const section of sections.filter((one) => !one.includes('\nCommands:'))) {
+  for (const section of nonEmpty(sections.filter((one) => !one.includes('\nCommands:')))) {
     expect(section).toContain('\nExamples:\n');
   }
   const lines = page.split('\n').filter((line) => line.startsWith('  keyframe '));
-  for (const line of lines.filter((one) => !one.includes('keyframe --'))) {
+  for (const line of nonEmpty(lines.filter((one) => !one.includes('keyframe --')))) {
     expect(titles.some((title) => title.includes(' ') && line.trim().startsWith(title))).toBe(true);
   }
 });

@@ -8,6 +8,7 @@ import { helpText } from '../../../src/roles/help.ts';
 import { roles } from '../../../src/roles/table.ts';
 import { checkoutDirectory } from '../../../tools/checkout.ts';
 import { configurationDocs } from '../../../tools/generate/configuration-docs.ts';
+import { nonEmpty } from '../../support/fixtures/non-empty.ts';
 
 const file = join(checkoutDirectory, 'docs', 'configuration.md');
 const page = readFileSync(file, 'utf8');
@@ -30,7 +31,7 @@ test('the page and the help list every variable in the order of the table', () =
 });
 
 test('the page and the help name each variable that may be a file', () => {
-  for (const name of secretNames) expect(page).toContain(`\`${prefix}${name}_FILE\``);
+  for (const name of nonEmpty(secretNames)) expect(page).toContain(`\`${prefix}${name}_FILE\``);
   const known = new Set([...secretNames.map((name) => `${name}_FILE`), ...variableNames]);
   const named = [...page.matchAll(/KEYFRAME_([A-Z_]+_FILE)\b/g)].map(([, name = '']) => name);
   expect(named.filter((name) => !known.has(name))).toEqual([]);
@@ -40,7 +41,7 @@ test('the page and the help name each variable that may be a file', () => {
 });
 
 test('each variable is read by a role, and has one sentence', () => {
-  for (const name of variableNames) {
+  for (const name of nonEmpty(variableNames)) {
     const variable = variableOf(name);
     expect({ name, roles: variable.roles.length > 0 }).toEqual({ name, roles: true });
     // It ends with a full stop, and has no other one.
@@ -62,7 +63,7 @@ test('the text of each default is valid, and no other default is documented besi
 test('the help describes every role and option', () => {
   expect(roles.map(({ name }) => name)).toEqual(roleNames);
   const help = helpText(roles);
-  for (const { name, summary, options = [] } of roles) {
+  for (const { name, summary, options = [] } of nonEmpty(roles)) {
     expect(help).toMatch(new RegExp(`^  ${name} +${summary[0]?.slice(0, 10)}`, 'm'));
     for (const { usage } of options) expect(help).toContain(`\n  ${usage} `);
   }

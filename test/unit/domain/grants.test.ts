@@ -11,6 +11,7 @@ import {
   type TokenPermission,
 } from '../../../src/domain/grants.ts';
 import type { GrantedKindName, ResourceKindName } from '../../../src/domain/kinds.ts';
+import { nonEmpty } from '../../support/fixtures/non-empty.ts';
 
 /** What each rule (by project and environments) covers, with permission and kind right. */
 const placeTable = `
@@ -134,8 +135,10 @@ test('a rule of whatever kind and permission reveals what it covers for reading,
 });
 
 describe('the AccessGrant that a message shows', () => {
-  const needs = table().flatMap(({ place }) =>
-    permissions.flatMap((permission) => kinds.map((kind): GrantNeed => ({ ...place, kind, permission }))),
+  const needs = nonEmpty(
+    table().flatMap(({ place }) =>
+      permissions.flatMap((permission) => kinds.map((kind): GrantNeed => ({ ...place, kind, permission }))),
+    ),
   );
 
   test('covers what was missing, once it is read back', () => {
