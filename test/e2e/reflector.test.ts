@@ -171,6 +171,7 @@ describe('what the API server demands of writes', () => {
 
   test('no value comes back from a write', async () => {
     const metadata = await make('a');
+    expect(metadata).toMatchObject({ name: 'a', uid: expect.any(String), resourceVersion: expect.any(String) });
     expect(JSON.stringify(metadata)).not.toContain(canary);
   });
 

@@ -133,7 +133,7 @@ test('names an untrusted folder file without following it, and ends with 7', asy
   expect(codesOf(elsewhere)).toEqual([['not_confirmed', 7]]);
   const named = await statusOf();
   expect(named).toMatchObject({ code: 7, server: { url, isReady: true }, environment: null });
-  expect(named.identity).not.toBeNull();
+  expect(named.identity).toEqual(expect.any(Object));
   const { organization, project, environment } = folder.scope;
   const flags = ['-o', organization, '-p', project, '-e', environment];
   expect(await statusOf({}, flags)).toMatchObject({ code: 0, folder: { trust: 'changed' }, problems: [] });

@@ -226,7 +226,7 @@ describe('a restore over HTTP', () => {
     await expectProblem(send({ planHash, prune: false }), 'plan_outdated');
     const done = restoreView.parse((await send({ planHash, comment: 'as planned' })).body);
     expect(done).toMatchObject({ restored: ['A'], pruned: ['LATER'], revision: 3 });
-    expect(done.backupSnapshotId).not.toBeNull();
+    expect(done.backupSnapshotId).toEqual(expect.any(String));
     await expectProblem(send({ planHash }), 'plan_outdated');
     await expectProblem(send({ expectedRevision: plan.revisionId }), 'version_mismatch');
   });

@@ -153,7 +153,7 @@ describe('revoking a personal token', () => {
     await revoke(record.id);
     const { prisma } = services.database;
     const { revokedAt } = await prisma.personalToken.findUniqueOrThrow({ where: { id: record.id } });
-    expect(revokedAt).not.toBeNull();
+    expect(revokedAt).toEqual(expect.any(Date));
     await expect(services.authentication.authenticate(token.reveal())).rejects.toMatchObject({ fault: 'revoked' });
     await revoke(record.id);
     expect((await prisma.personalToken.findUniqueOrThrow({ where: { id: record.id } })).revokedAt).toEqual(revokedAt);

@@ -289,7 +289,7 @@ describe('deleting an environment', () => {
       where: { id: environmentId },
       include: { project: { include: { organization: true } } },
     });
-    expect(row.deletedAt).not.toBeNull();
+    expect(row.deletedAt).toEqual(expect.any(Date));
     expect(row.project).toMatchObject({ deletedAt: null, organization: { deletedAt: null } });
     expect(await find()).toBe('gone');
     expect(await remove()).toBe(false);

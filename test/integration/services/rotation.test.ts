@@ -92,7 +92,7 @@ describe('a rotation', () => {
   test('keeps the moment at which the token ends, for the record and for the new value', async () => {
     const before = await world.serviceToken({ expiresInDays: 1 });
     const { expiresAt } = before.caller.principal;
-    expect(expiresAt).not.toBeNull();
+    expect(expiresAt).toEqual(expect.any(Date));
     const { record, token } = await rotate(before.id, { overlapSeconds: 10 });
     expect(record.expiresAt).toEqual(expiresAt);
     expect((await authenticated(services, token)).principal.expiresAt).toEqual(expiresAt);
