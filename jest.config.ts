@@ -1,10 +1,14 @@
 import type { Config } from 'jest';
 
 const common = {
-  testEnvironment: 'node',
-  extensionsToTreatAsEsm: ['.ts'],
-  transform: { '\\.ts$': '@swc/jest' },
+  testRunner: '<rootDir>/test/support/runner/run-file.ts',
+  testEnvironment: '<rootDir>/test/support/runner/environment.ts',
+  // Node loads the files, and they import what they use.
+  transform: {},
+  injectGlobals: false,
 } satisfies Config;
+
+const isIsolated = process.env['KEYFRAME_TEST_ISOLATED'] === '1';
 
 const config: Config = {
   // One setting for all projects: Jest knows none for each. It ends what hangs; a slow machine must not reach it.
@@ -12,7 +16,9 @@ const config: Config = {
   // A worker that ran hundreds of files needs more than the default half second to free its memory. Jest still reports a
   // worker that a leaked handle keeps alive.
   workerGracefulExitTimeout: 20_000,
-  testSequencer: '<rootDir>/test/support/fixtures/suite-sequencer.ts',
+  testSequencer: '<rootDir>/test/support/runner/suite-sequencer.ts',
+  // A worker ends after each file: no file has modules that another one loaded.
+  ...(isIsolated ? { workerIdleMemoryLimit: 0 } : {}),
   projects: [
     { ...common, displayName: 'unit', testMatch: ['<rootDir>/test/unit/**/*.test.ts'] },
     {

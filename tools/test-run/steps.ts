@@ -183,8 +183,6 @@ async function runSuite(
 
 function jestArguments(projects: readonly string[], reportFile: string, maxWorkers: number): string[] {
   return [
-    '--experimental-vm-modules',
-    '--disable-warning=ExperimentalWarning',
     // Each test file loads its modules again. With a larger young generation, that takes a sixth less processor time.
     '--max-semi-space-size=64',
     join(modules, 'jest', 'bin', 'jest.js'),
