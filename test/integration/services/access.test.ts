@@ -1,7 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { Plaintext } from '../../../src/domain/plaintext.ts';
 import type { Caller } from '../../../src/domain/principal.ts';
-import { instanceMethods, personMethods, targetMethods } from './service-methods.ts';
 import { callerOf, createWorld, type TestServices, type World } from '../../support/api/services.ts';
 import { withServices } from '../../support/api/with-services.ts';
 
@@ -12,22 +10,7 @@ withServices((given) => ({ services } = given));
 
 beforeAll(async () => {
   world = await createWorld(services);
-  const access = await world.onEnvironment(world.owner.caller, 'secret.write');
-  await services.secrets.put(access, 'KEY', { value: new Plaintext('one') });
 });
-
-const methods = { ...targetMethods, ...instanceMethods, ...personMethods };
-
-async function callAs(name: string, caller: Caller): Promise<unknown> {
-  const method = methods[name];
-  if (method === undefined) throw new Error(`no method ${name}`);
-  return method({ services, world }, caller);
-}
-const names = Object.keys(targetMethods);
-const adminOnly = names.filter((name) =>
-  /^(?:serviceTokens|members\.set|(?:organizations|projects|environments)\.(?:create|update|delete))/.test(name),
-);
-const writing = ['secrets.put', 'secrets.patch', 'secrets.delete', 'versions.rollback'];
 
 /** The code and detail with which a call is refused. */
 async function refusalOf(call: Promise<unknown>): Promise<{ code: unknown; detail: unknown }> {
@@ -35,21 +18,6 @@ async function refusalOf(call: Promise<unknown>): Promise<{ code: unknown; detai
     () => ({ code: 'allowed', detail: undefined }),
     (error: { code?: unknown; detail?: unknown }) => ({ code: error.code, detail: error.detail }),
   );
-}
-
-async function rowCounts(): Promise<unknown> {
-  const { prisma } = services.database;
-  const counts = [
-    prisma.user,
-    prisma.membership,
-    prisma.organization,
-    prisma.project,
-    prisma.environment,
-    prisma.secretVersion,
-    prisma.serviceToken,
-    prisma.personalToken,
-  ];
-  return Promise.all(counts.map((table) => (table as { count(): Promise<number> }).count()));
 }
 
 test('who asks at the same time is judged each by their own role, token and target', async () => {
@@ -75,73 +43,6 @@ test('who asks at the same time is judged each by their own role, token and targ
   const allowed = alone.filter((one) => one !== null && typeof one === 'object' && 'environmentId' in one);
   // In each world owner, admin, developer, viewer and both tokens list; all of them but the viewer and one token write.
   expect(allowed).toHaveLength(2 * (6 + 4));
-});
-
-describe('each method of a service', () => {
-  test('is among those tried here, but for those that everyone may use', () => {
-    const { users, personalTokens, identities, passkeys, signIn, invitations, members } = services;
-    const { organizations, projects, environments } = services;
-    const { secrets, versions, reverts, destructions, serviceTokens } = services;
-    const people = { users, personalTokens, identities, passkeys, signIn, invitations, members };
-    const tenants = { organizations, projects, environments };
-    const all = Object.entries({ ...people, ...tenants, secrets, versions, reverts, destructions, serviceTokens });
-    const found = all.flatMap(([name, service]) =>
-      Object.getOwnPropertyNames(Object.getPrototypeOf(service))
-        .filter((method) => method !== 'constructor')
-        .map((method) => `${name}.${method}`),
-    );
-    expect(found.filter((name) => !['organizations.list', 'signIn.offer'].includes(name)).sort()).toEqual(
-      Object.keys(methods).sort(),
-    );
-  });
-
-  test.each(names)('%s is not found by a stranger, and changes nothing', async (name) => {
-    const before = await rowCounts();
-    expect(await refusalOf(callAs(name, world.stranger.caller))).toMatchObject({
-      code: 'not_found',
-    });
-    expect(await rowCounts()).toEqual(before);
-  });
-
-  test.each(names)('%s is not found by a service token of another organization', async (name) => {
-    const other = await createWorld(services);
-    const token = await other.serviceToken({ scope: 'organization' });
-    expect(await refusalOf(callAs(name, token.caller))).toMatchObject({ code: 'not_found' });
-  });
-
-  test.each(Object.keys(instanceMethods))('%s is forbidden to all callers but instance admins', async (name) => {
-    const token = await world.serviceToken({ scope: 'organization' });
-    const before = await rowCounts();
-    for (const { caller } of [world.admin, world.viewer, world.stranger, token]) {
-      expect(await refusalOf(callAs(name, caller))).toMatchObject({ code: 'forbidden' });
-    }
-    expect(await rowCounts()).toEqual(before);
-  });
-
-  test.each(Object.keys(personMethods))('%s is forbidden to every service token', async (name) => {
-    const token = await world.serviceToken({ scope: 'organization' });
-    const before = await rowCounts();
-    expect(await refusalOf(callAs(name, token.caller))).toMatchObject({ code: 'forbidden' });
-    expect(await rowCounts()).toEqual(before);
-  });
-
-  test.each(adminOnly)('%s is forbidden to a developer and to a service token that may write', async (name) => {
-    const token = await world.serviceToken({ scope: 'organization' });
-    const before = await rowCounts();
-    for (const { caller } of [world.developer, world.viewer, token]) {
-      expect(await refusalOf(callAs(name, caller))).toMatchObject({ code: 'forbidden' });
-    }
-    expect(await rowCounts()).toEqual(before);
-  });
-
-  test.each(writing)('%s is forbidden to a viewer and to a service token that may read', async (name) => {
-    const token = await world.serviceToken({ permission: 'read' });
-    const before = await rowCounts();
-    for (const { caller } of [world.viewer, token]) {
-      expect(await refusalOf(callAs(name, caller))).toMatchObject({ code: 'forbidden' });
-    }
-    expect(await rowCounts()).toEqual(before);
-  });
 });
 
 describe('a refusal', () => {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { Caller } from '../../../src/domain/principal.ts';
 import type { SecretCalls } from '../../support/api/secret-calls.ts';
 import { callerOf, createWorld, type TestServices, type World } from '../../support/api/services.ts';
@@ -69,72 +69,6 @@ describe('a snapshot that is looked for by its id alone', () => {
       expect(JSON.stringify(error)).not.toContain(id);
     }
   });
-});
-
-describe('the rights on snapshots', () => {
-  const reading = ['list', 'get', 'find', 'diff'] as const;
-  const writing = ['create', 'restore', 'plan'] as const;
-  let id: string;
-
-  beforeEach(async () => {
-    await calls.put('KEY', '1');
-    ({ id } = await snapshots.create());
-  });
-
-  async function outcome(caller: Caller, method: keyof SnapshotCalls): Promise<unknown> {
-    const wanted = as(caller);
-    const call = {
-      create: () => wanted.create(),
-      list: () => wanted.list(),
-      get: () => wanted.get(id),
-      find: () => wanted.find(id),
-      diff: () => wanted.diff(id),
-      delete: () => wanted.delete(id),
-      prune: () => wanted.prune({ retention: { keepLast: 1 } }),
-      restore: () => wanted.restore(id),
-      plan: () => wanted.plan(id),
-    }[method];
-    return call().then(
-      () => 'allowed',
-      (error: { code?: unknown }) => error.code,
-    );
-  }
-
-  test.each([...reading, ...writing, 'delete' as const, 'prune' as const])(
-    '%s is not found by a stranger or a foreign token',
-    async (method) => {
-      const other = await createWorld(services);
-      const foreign = await other.serviceToken({ scope: 'organization' });
-      for (const { caller } of [world.stranger, foreign]) expect(await outcome(caller, method)).toBe('not_found');
-      expect(await calls.read()).toMatchObject({ revision: 1 });
-    },
-  );
-
-  test.each(reading)('%s is for all members of the organization, and for tokens that may read', async (method) => {
-    const token = await world.serviceToken({ permission: 'read' });
-    for (const { caller } of [world.viewer, world.developer, world.admin, world.owner, token]) {
-      expect(await outcome(caller, method)).toBe('allowed');
-    }
-  });
-
-  test.each(writing)('%s is forbidden to a viewer and to a token that may read', async (method) => {
-    const token = await world.serviceToken({ permission: 'read' });
-    for (const { caller } of [world.viewer, token]) expect(await outcome(caller, method)).toBe('forbidden');
-    expect(await calls.read()).toMatchObject({ revision: 1 });
-    const writer = await world.serviceToken();
-    for (const { caller } of [world.developer, writer]) expect(await outcome(caller, method)).toBe('allowed');
-  });
-
-  test.each(['delete', 'prune'] as const)(
-    '%s is for admins and owners alone, and for no service token',
-    async (method) => {
-      const token = await world.serviceToken({ scope: 'organization' });
-      for (const { caller } of [world.viewer, world.developer, token]) {
-        expect(await outcome(caller, method)).toBe('forbidden');
-      }
-      expect(await outcome(world.admin.caller, method)).toBe('allowed');
-    },
-  );
 });
 
 describe('the audit of snapshots', () => {
