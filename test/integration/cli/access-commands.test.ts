@@ -7,6 +7,7 @@ import { withCommandWorld } from '../../support/cli/command-world.ts';
 import type { TestApi } from '../../support/api/http.ts';
 import { createUser, enrol, type World } from '../../support/api/services.ts';
 import { TestSyncReader } from '../../support/api/sync-reader.ts';
+import { sentence } from '../../support/fixtures/interface-sentences.ts';
 
 const unknownId = '5c0f6a5e-6f0b-4a0e-9d0e-0b8f7a1c2d3e';
 let api: TestApi;
@@ -19,7 +20,7 @@ withCommandWorld((given) => {
 });
 
 describe('service tokens', () => {
-  test('create-service takes -o, -n, -s, -p as the permission, and --expires-in', async () => {
+  test(`create-service takes -o, -n, -s, -p as the permission, and --expires-in ${sentence('4.9.6.org', '4.9.6.name', '4.9.6.scope', '4.9.6.permission', '4.9.6.expires-in')}`, async () => {
     const { organization } = world.slugs;
     const line = ['token', 'create-service', '-o', organization, '-n', 'ci', '-s', 'organization', '-p', 'read'];
     const made = await cli.json<{ token: string; expiresAt: string }>([...line, '--expires-in', '2']);
@@ -31,7 +32,7 @@ describe('service tokens', () => {
     expect(shown.stderr).toContain('shown only once');
   });
 
-  test('create-service finds project and environment by id and by slug', async () => {
+  test(`create-service finds project and environment by id and by slug ${sentence('4.9.6.project-id')}`, async () => {
     const { organization, project, environment } = world.slugs;
     const line = ['token', 'create-service', '-o', organization, '-n', 'x', '-p', 'read_write'];
     const inProject = { scope: 'project', projectId: world.project.id };
@@ -107,7 +108,7 @@ describe('service tokens', () => {
     rmSync(join(cli.folder, '.keyframe.json'));
   });
 
-  test('list-service, rotate-service and revoke-service go by the id, and a revoked token ends with 3', async () => {
+  test(`list-service, rotate-service and revoke-service go by the id, and a revoked token ends with 3 ${sentence('4.9.7', '4.9.8.org', '4.9.8.id')}`, async () => {
     const { organization } = world.slugs;
     const line = ['token', 'create-service', '-o', organization, '-n', 'turning', '-s', 'organization', '-p', 'read'];
     const made = await cli.json<{ id: string; token: string }>(line);

@@ -3,6 +3,7 @@ import type { CliRunner } from '../../support/cli/cli.ts';
 import { withCommandWorld } from '../../support/cli/command-world.ts';
 import type { TestApi } from '../../support/api/http.ts';
 import type { World } from '../../support/api/services.ts';
+import { sentence } from '../../support/fixtures/interface-sentences.ts';
 
 let api: TestApi;
 let world: World;
@@ -28,7 +29,7 @@ async function valueOf(key: string): Promise<string | undefined> {
 }
 
 describe('versions and rollback', () => {
-  test('versions lists the newest 20 unless --limit says otherwise, and says that there are more', async () => {
+  test(`versions lists the newest 20 unless --limit says otherwise, and says that there are more ${sentence('4.9.4.scope', '4.9.4.limit', '8.1')}`, async () => {
     for (let version = 1; version <= 22; version += 1) await write({ MANY: `value-${version}` });
     const all = await cli.run(['versions', 'MANY', ...scope]);
     expect(all.stdout.trimEnd().split('\n')).toHaveLength(21);
@@ -59,7 +60,7 @@ describe('versions and rollback', () => {
     expect((await cli.onTerminal([...line, '--reveal'])).shown).toContain('first-value');
   });
 
-  test('rollback makes a new version with the value of the earlier one', async () => {
+  test(`rollback makes a new version with the value of the earlier one ${sentence('4.9.5.scope')}`, async () => {
     await write({ BACK: 'old' });
     await write({ BACK: 'new' });
     const answer = await cli.json(['rollback', 'BACK', '--version', '1', ...scope, '--comment', 'it broke']);
@@ -68,7 +69,7 @@ describe('versions and rollback', () => {
     expect(await cli.output(['rollback', 'BACK', '--version', '2', ...scope])).toContain('v4, with the value of v2');
   });
 
-  test('rollback without --version is a usage error that names it', async () => {
+  test(`rollback without --version is a usage error that names it ${sentence('4.9.5.version')}`, async () => {
     const { code, stderr } = await cli.run(['rollback', 'BACK', ...scope]);
     expect(code).toBe(2);
     expect(stderr).toContain("required option '--version <n>'");
@@ -90,7 +91,7 @@ describe('versions and rollback', () => {
 });
 
 describe('snapshots', () => {
-  test('snapshot create takes -n and -d in their long and short forms, or neither', async () => {
+  test(`snapshot create takes -n and -d in their long and short forms, or neither ${sentence('4.9.1.name', '4.9.1.desc', '4.9.1.scope', '4.9.2')}`, async () => {
     const short = await cli.json<{ id: string }>(['snapshot', 'create', '-n', 'before', '-d', 'a release', ...scope]);
     expect(short).toMatchObject({ name: 'before', description: 'a release' });
     const { organization, project, environment } = world.slugs;
@@ -116,7 +117,7 @@ describe('snapshots', () => {
     );
   });
 
-  test('snapshot restore --yes restores, keeps a backup, and skips what was deleted since', async () => {
+  test(`snapshot restore --yes restores, keeps a backup, and skips what was deleted since ${sentence('4.9.3')}`, async () => {
     await write({ RESTORE: 'good', RESTORE_DELETED: 'x' });
     const id = (await cli.output(['snapshot', 'create', ...scope, '--output', 'name'])).trim();
     await write({ RESTORE: 'broken', RESTORE_LATER: 'y' }, ['RESTORE_DELETED']);

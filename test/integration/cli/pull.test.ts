@@ -4,6 +4,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import dotenv from 'dotenv';
 import { parse } from 'yaml';
 import { type CliFolder, type CliSite, withCliSite } from '../../support/cli/cli-site.ts';
+import { sentence } from '../../support/fixtures/interface-sentences.ts';
 
 let site: CliSite;
 let folder: CliFolder;
@@ -126,7 +127,7 @@ describe('formats', () => {
     expect(await folder.output(['pull', '--output', 'name'])).toBe('A\nEMPTY\nLINES\nOTHERS\n');
   });
 
-  test('-o, -p and -e name the environment, and --revision its past', async () => {
+  test(`-o, -p and -e name the environment, and --revision its past ${sentence('4.9.10')}`, async () => {
     const other = await site.newFolder();
     const { organization, project, environment } = folder.scope;
     const flags = ['-o', organization, '-p', project, '-e', environment, '--format', 'json'];

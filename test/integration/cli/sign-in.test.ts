@@ -7,6 +7,7 @@ import { writeFolderFile } from '../../../src/cli/settings/folder-file.ts';
 import { CliRunner } from '../../support/cli/cli.ts';
 import { type TestApi, startTestApi } from '../../support/api/http.ts';
 import { createWorld, type World } from '../../support/api/services.ts';
+import { sentence } from '../../support/fixtures/interface-sentences.ts';
 
 let api: TestApi;
 let world: World;
@@ -130,14 +131,15 @@ describe('login', () => {
 });
 
 describe('token set', () => {
-  test('stores the token for later commands, from the argument or standard input', async () => {
+  test(`stores the token for later commands, from the argument or standard input ${sentence('4.9.9')}`, async () => {
     const env = { KEYFRAME_URL: url };
     await cli.output(['token', 'set', token], { env });
     expect(stored()).toEqual({ url, token });
     rmSync(cli.userFile);
     await cli.output(['token', 'set', '-'], { input: `${token}\n` });
     expect(stored()).toEqual({ token });
-    expect(statSync(cli.userFile).mode & 0o777).toBe(0o600);
+    const modes = [cli.userFile, dirname(cli.userFile)].map((path) => statSync(path).mode & 0o777);
+    expect(modes).toEqual([0o600, 0o700]);
     expect((await cli.run(['whoami'], { env })).code).toBe(0);
   });
 

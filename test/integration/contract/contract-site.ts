@@ -1,7 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect } from '@jest/globals';
 import type { Role } from '../../../src/domain/principal.ts';
 import type { AuditEntryView } from '../../../src/wire/audit.ts';
@@ -9,9 +6,9 @@ import type { SecretListView } from '../../../src/wire/secrets.ts';
 import type { CreatedServiceTokenView, ServiceTokenView } from '../../../src/wire/service-tokens.ts';
 import type { RestoreView, SnapshotView } from '../../../src/wire/snapshots.ts';
 import type { RollbackView, VersionListView, VersionView, VersionWithValueView } from '../../../src/wire/versions.ts';
-import { giveRole, type HttpAnswer, HttpClient } from '../../support/api/http.ts';
-import { type TestDatabase, createTestDatabase } from '../../support/database/postgres.ts';
-import { Programs } from '../../support/api/program.ts';
+import { giveRole, type HttpAnswer, HttpClient, startTestApi, type TestApi } from '../../support/api/http.ts';
+import { createUser } from '../../support/api/services.ts';
+import type { TestDatabase } from '../../support/database/postgres.ts';
 import { StoredValues } from './stored-values.ts';
 
 export const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -53,8 +50,8 @@ export type MachineInput = Partial<
 >;
 
 /**
- * The server as a process with its own database. Everything in it was made by requests: its first administrator
- * (by the bootstrap), who made the organization `acme` with the project `shop` and is its owner.
+ * A server with its own database. Everything in it was made by requests of its first administrator, who made the
+ * organization `acme` with the project `shop` and is its owner.
  */
 export class ContractSite {
   readonly database: TestDatabase;
@@ -63,46 +60,28 @@ export class ContractSite {
   readonly owner: Person;
   readonly organization: Named;
   readonly project: Named;
-  readonly #programs: Programs;
+  readonly #api: TestApi;
 
-  private constructor(
-    site: Pick<ContractSite, 'database' | 'stored' | 'url' | 'owner' | 'organization' | 'project'>,
-    programs: Programs,
-  ) {
-    this.database = site.database;
+  private constructor(site: Pick<ContractSite, 'stored' | 'owner' | 'organization' | 'project'>, api: TestApi) {
+    this.database = api.database;
     this.stored = site.stored;
-    this.url = site.url;
+    this.url = `http://127.0.0.1:${api.port}`;
     this.owner = site.owner;
     this.organization = site.organization;
     this.project = site.project;
-    this.#programs = programs;
+    this.#api = api;
   }
 
   static async start(): Promise<ContractSite> {
-    const database = await createTestDatabase();
     const rootKey = randomBytes(32);
-    const folder = mkdtempSync(join(tmpdir(), 'keyframe-contract-'));
-    const tokenFile = join(folder, 'token');
-    const programs = new Programs();
-    const { port } = await programs.start({
-      args: ['api'],
-      env: {
-        DATABASE_URL: database.url,
-        ROOT_KEY: `contract:${rootKey.toString('base64')}`,
-        BOOTSTRAP_ADMIN_EMAIL: 'owner@example.test',
-        BOOTSTRAP_TOKEN_FILE: tokenFile,
-      },
-    });
-    const url = `http://127.0.0.1:${port}`;
-    const token = readFileSync(tokenFile, 'utf8').trim();
-    rmSync(folder, { recursive: true });
-    const client = new HttpClient(url, token);
-    const { id, name: email } = await client.expectStatus<{ id: string; name: string }>(200, 'GET', '/me');
+    const api = await startTestApi({}, { rootKeys: `contract:${rootKey.toString('base64')}` });
+    const { id, email, token } = await createUser(api.services, { instanceAdmin: true });
+    const client = api.client(token);
     const organization = await client.expectStatus<Named>(201, 'POST', '/organizations', { slug: 'acme' });
     const project = await client.expectStatus<Named>(201, 'POST', '/projects/acme', { slug: 'shop' });
-    const stored = new StoredValues(database.url, rootKey);
-    const owner = { id, email, token, client };
-    return new ContractSite({ database, stored, url, owner, organization, project }, programs);
+    const stored = new StoredValues(api.database.url, rootKey);
+    const owner = { id, email, token: token.reveal(), client };
+    return new ContractSite({ stored, owner, organization, project }, api);
   }
 
   /** A client that presents this token; without one it sends no Authorization. */
@@ -155,8 +134,7 @@ export class ContractSite {
 
   async close(): Promise<void> {
     await this.stored.close();
-    await this.#programs.endAll();
-    await this.database.drop();
+    await this.#api.close();
   }
 }
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { type HttpAnswer, type HttpClient, expectProblem } from '../../support/api/http.ts';
-import { ContractSite, type Named, type Place, instant } from './contract-site.ts';
-import { sentence } from './sentence.ts';
+import { sentence } from '../../support/fixtures/interface-sentences.ts';
+import { ContractSite, type Place, instant } from './contract-site.ts';
 
 let site: ContractSite;
 let owner: HttpClient;
@@ -19,20 +19,9 @@ beforeEach(async () => {
 
 afterAll(() => site.close());
 
-interface Operation {
-  readonly callbacks?: unknown;
-  /** Empty for an operation that needs no header. */
-  readonly security?: readonly unknown[];
-}
-
-/** The parts of the served OpenAPI document that these tests look at. */
-interface OpenApiDocument {
-  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
-}
-
-async function openApi(): Promise<{ readonly document: OpenApiDocument; readonly text: string }> {
+async function openApi(): Promise<{ readonly document: { readonly paths: object }; readonly text: string }> {
   const { body, text } = await site.client().request('GET', '/openapi.json');
-  return { document: body as OpenApiDocument, text };
+  return { document: body as { paths: object }, text };
 }
 
 /** One answer of each kind that has a body. */
@@ -70,28 +59,14 @@ function timesIn(value: unknown): readonly unknown[] {
   });
 }
 
-describe('the conventions of the interface over HTTP', () => {
-  test(sentence('0.1', 'http'), async () => {
-    for (const answer of await answers()) {
+describe('the conventions of the interface', () => {
+  test(`are JSON in answers and bodies, and times in UTC ${sentence('0.1', '0.2')}`, async () => {
+    const found = await answers();
+    for (const answer of found) {
       expect([200, 201]).toContain(answer.status);
       expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
       expect(typeof answer.body).toBe('object');
     }
-    const path = `/secrets/${place.path}/KEY`;
-    for (const body of ['{"value": "other"', 'value=other', "{'value': 'other'}", '"other"x']) {
-      await expectProblem(owner.send('PUT', path, body), 'malformed_request');
-    }
-    const asText = owner.send('PUT', path, '{"value":"other"}', { 'content-type': 'text/plain' });
-    await expectProblem(asText, 'unsupported_media_type');
-    const missing = await owner.send('GET', `/secrets/${place.path}/NONE`);
-    expect([missing.headers.get('content-type'), missing.body]).toEqual([
-      'application/problem+json',
-      expect.objectContaining({ status: 404, code: 'not_found' }),
-    ]);
-  });
-
-  test(sentence('0.2', 'http'), async () => {
-    const found = await answers();
     const times = found.map(({ body }) => timesIn(body));
     expect(times.flat().length).toBeGreaterThan(20);
     for (const time of times.flat()) {
@@ -100,55 +75,17 @@ describe('the conventions of the interface over HTTP', () => {
     }
     // Every kind of answer has its times, but for the restore's and the caller's own, which have none.
     expect(times.filter((list) => list.length === 0)).toHaveLength(2);
+    const path = `/secrets/${place.path}/KEY`;
+    const missing = await owner.send('GET', `/secrets/${place.path}/NONE`);
+    expect(missing.headers.get('content-type')).toBe('application/problem+json');
+    const asText = owner.send('PUT', path, '{"value":"other"}', { 'content-type': 'text/plain' });
+    await expectProblem(asText, 'unsupported_media_type');
+    await expectProblem(owner.send('PUT', path, "{'value': 'other'}"), 'malformed_request');
   });
 
-  test(sentence('1.0', 'http'), async () => {
-    const organization = await owner.expectStatus<Named>(201, 'POST', '/organizations', { slug: 'tree' });
-    const project = await owner.expectStatus<Named>(201, 'POST', '/projects/tree', { slug: 'web' });
-    const values = { prod: 'of prod', test: 'of test' };
-    for (const [slug, value] of Object.entries(values)) {
-      await owner.expectStatus(201, 'POST', '/environments/tree/web', { slug });
-      await owner.expectStatus(201, 'PUT', `/secrets/tree/web/${slug}/KEY`, { value });
-    }
-    for (const [slug, value] of Object.entries(values)) {
-      expect(await owner.expectStatus(200, 'GET', `/secrets/tree/web/${slug}`)).toMatchObject({
-        secrets: [{ key: 'KEY', value }],
-      });
-      const environment = await owner.expectStatus<Named>(200, 'GET', `/environments/tree/web/${slug}`);
-      const [stored] = await site.stored.versions(environment.id, 'KEY');
-      expect(stored?.binding.slice(0, 3)).toEqual([organization.id, project.id, environment.id]);
-      expect(stored?.sealed.includes(value)).toBe(false);
-    }
-    await expectProblem(owner.send('POST', '/projects/none', { slug: 'web' }), 'not_found');
-    await expectProblem(owner.send('POST', '/environments/tree/none', { slug: 'prod' }), 'not_found');
-    await expectProblem(owner.send('PUT', '/secrets/tree/web/none/KEY', { value: 'value' }), 'not_found');
-  });
-
-  test(sentence('4.0.1', 'http'), async () => {
-    const { document } = await openApi();
-    const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
-      Object.entries(methods)
-        // Those that begin a sign-in need no header.
-        .filter(([, { security }]) => security === undefined)
-        .map(([method]) => [method.toUpperCase(), path] as const),
-    );
-    const asked = operations.filter(([, path]) => path.startsWith('/api/'));
-    expect(asked.length).toBeGreaterThan(50);
-    const [organization, project, environment] = place.path.split('/');
-    const parts: Readonly<Record<string, string | undefined>> = { org: organization, project, env: environment };
-    for (const [method, path] of asked) {
-      const known = path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => parts[name] ?? 'KEY');
-      const answer = await site.client().request(method, known);
-      expect([method, path, answer.status]).toEqual([method, path, 401]);
-      expect(answer.body).toMatchObject({ code: 'unauthenticated' });
-    }
-    expect(await place.values()).toEqual({ KEY: 'value' });
-  });
-
-  test(sentence('4.0.2', 'http'), async () => {
-    const kinds = ['secrets', 'snapshots', 'changes'];
+  test(`name places by slugs, and not by ids ${sentence('4.0.2')}`, async () => {
     const { slug } = site.project;
-    for (const kind of kinds) {
+    for (const kind of ['secrets', 'snapshots', 'changes']) {
       await owner.expectStatus(200, 'GET', `/${kind}/acme/${slug}/${place.slug}`);
       const wrong = [
         `/${kind}/${site.organization.id}/${slug}/${place.slug}`,
@@ -166,38 +103,7 @@ describe('the conventions of the interface over HTTP', () => {
     await expectProblem(owner.send('GET', `/secrets/Acme/${slug}/${place.slug}`), 'invalid_input');
   });
 
-  test(sentence('4.5', 'http'), async () => {
-    await place.set({ KEY: 'two', OTHER: '', A: 'ü\u{1f511}\n' });
-    const path = `/secrets/${place.path}`;
-    const machine = await site.newMachine({
-      scope: 'environment',
-      environmentId: place.id,
-      permission: 'read',
-    });
-    const { revision, revisionId } = await owner.expectStatus<{ revision: number; revisionId: string }>(
-      200,
-      'GET',
-      `/environments/${place.path}`,
-    );
-    for (const client of [machine.client, owner]) {
-      const updatedAt = expect.stringMatching(instant);
-      const answer = await client.send('GET', path);
-      expect([answer.status, answer.body]).toEqual([
-        200,
-        {
-          secrets: [
-            { key: 'A', value: 'ü\u{1f511}\n', version: 1, updatedAt },
-            { key: 'KEY', value: 'two', version: 2, updatedAt },
-            { key: 'OTHER', value: '', version: 1, updatedAt },
-          ],
-          revision,
-          revisionId,
-        },
-      ]);
-    }
-  });
-
-  test(sentence('6.1', 'http'), async () => {
+  test(`have no webhooks or notifications ${sentence('6.1')}`, async () => {
     const { document, text } = await openApi();
     expect(Object.keys(document)).not.toContain('webhooks');
     expect(text).not.toMatch(/webhook|callback/i);
@@ -208,7 +114,7 @@ describe('the conventions of the interface over HTTP', () => {
     }
   });
 
-  test(sentence('9.1', 'http'), async () => {
+  test(`are below the prefix of the version ${sentence('9.1')}`, async () => {
     const { document } = await openApi();
     const outside = Object.keys(document.paths).filter((path) => !path.startsWith('/api/v1/'));
     expect(outside).toEqual(['/healthz', '/readyz', '/cli', '/cli.sha256']);

@@ -4,6 +4,7 @@ import { generateToken } from '../../../src/crypto/token.ts';
 import { Canary } from '../../support/fixtures/canary.ts';
 import { type HttpClient, type TestApi, expectProblem, startTestApi } from '../../support/api/http.ts';
 import { type World, createWorld } from '../../support/api/services.ts';
+import { sentence } from '../../support/fixtures/interface-sentences.ts';
 
 // Must not be repeated by any answer.
 const word = new Canary().value.slice(0, 16);
@@ -75,7 +76,7 @@ describe('a request is refused with 401', () => {
     for (const token of [unknown, forged]) expect((await refusal(api.client(token)))[0]).toBe('the token is unknown');
   });
 
-  test('and accepted with the scheme in any case', async () => {
+  test(`and accepted with the scheme in any case ${sentence('5.1')}`, async () => {
     const authorization = `bEARER ${world.owner.token.reveal()}`;
     expect((await api.client().send('GET', '/me', undefined, { authorization })).status).toBe(200);
   });

@@ -5,6 +5,7 @@ import { organizationListView } from '../../../src/wire/tenancy.ts';
 import { createdUserView, userListView, userView } from '../../../src/wire/users.ts';
 import { giveRole, type HttpClient, type TestApi, expectProblem, startTestApi } from '../../support/api/http.ts';
 import { type TestUser, type World, createUser, createWorld } from '../../support/api/services.ts';
+import { sentence } from '../../support/fixtures/interface-sentences.ts';
 
 let api: TestApi;
 let world: World;
@@ -163,7 +164,7 @@ describe('members', () => {
 });
 
 describe('personal tokens', () => {
-  test('are made, shown once, listed, used and revoked', async () => {
+  test(`are made, shown once, listed, used and revoked ${sentence('5.7')}`, async () => {
     const user = api.client((await createUser(api.services)).token);
     const answer = await user.send('POST', '/personal-tokens', { name: 'laptop', expiresInDays: 30 });
     expect(answer.status).toBe(201);

@@ -14,6 +14,7 @@ import {
 import { rollbackView, versionListView, versionWithValueView } from '../../../src/wire/versions.ts';
 import { type HttpClient, type TestApi, expectProblem, startTestApi } from '../../support/api/http.ts';
 import { type World, createUser, createWorld } from '../../support/api/services.ts';
+import { sentence } from '../../support/fixtures/interface-sentences.ts';
 
 let api: TestApi;
 let world: World;
@@ -35,7 +36,7 @@ async function newEnvironment(slug: string): Promise<{ secrets: string; versions
 }
 
 describe('organizations, projects and environments', () => {
-  test('are created, answered with their place, read there and listed by slug', async () => {
+  test(`are created, answered with their place, read there and listed by slug ${sentence('1.0')}`, async () => {
     const admin = api.client((await createUser(api.services, { instanceAdmin: true })).token);
     const created = await admin.send('POST', '/organizations', { slug: 'acme', displayName: 'Acme Corp.' });
     expect(created.status).toBe(201);
@@ -191,7 +192,7 @@ describe('secrets', () => {
 });
 
 describe('versions', () => {
-  test('are listed newest first, paged, read with their value and rolled back to', async () => {
+  test(`are listed newest first, paged, read with their value and rolled back to ${sentence('4.7.2')}`, async () => {
     const { secrets, versions } = await newEnvironment('history');
     for (const value of ['one', 'two', 'three']) await owner.send('PUT', `${secrets}/A`, { value, comment: value });
     const all = versionListView.parse(await owner.expectStatus(200, 'GET', `${versions}/A`));
@@ -271,7 +272,7 @@ describe('versions', () => {
 });
 
 describe('service tokens', () => {
-  test('are shown once, listed, read, used and revoked', async () => {
+  test(`are shown once, listed, read, used and revoked ${sentence('2.4.id', '4.8')}`, async () => {
     const { organization } = world.slugs;
     const { secrets, id: environmentId } = await newEnvironment('tokens');
     const input = { name: 'ci', scope: 'environment', environmentId, permission: 'read', expiresInDays: 30 };

@@ -11,6 +11,7 @@ import {
 } from '../../../src/wire/snapshots.ts';
 import { type HttpClient, type TestApi, expectProblem, startTestApi } from '../../support/api/http.ts';
 import { type World, createWorld } from '../../support/api/services.ts';
+import { sentence } from '../../support/fixtures/interface-sentences.ts';
 
 let api: TestApi;
 let world: World;
@@ -44,7 +45,7 @@ async function valueOf(key: string): Promise<string> {
 }
 
 describe('a snapshot over HTTP', () => {
-  test('is created with its place, read there, found by its id alone and listed', async () => {
+  test(`is created with its place, read there, found by its id alone and listed ${sentence('4.1.1')}`, async () => {
     await set({ A: '1', B: '2' });
     const created = await developer.send('POST', all, { name: 'release 1', description: 'before the fair' });
     expect(created.status).toBe(201);
@@ -111,7 +112,7 @@ describe('a snapshot over HTTP', () => {
     expect(errors?.map((error) => error.field)).toEqual([field]);
   });
 
-  test('is refused for a body that is not JSON', async () => {
+  test(`is refused for a body that is not JSON ${sentence('4.1.2')}`, async () => {
     await expectProblem(developer.send('POST', all, '{'), 'malformed_request');
     await expectProblem(developer.send('POST', all, '{}', { 'content-type': 'text/plain' }), 'unsupported_media_type');
   });
@@ -194,7 +195,7 @@ describe('a comparison over HTTP', () => {
 });
 
 describe('a restore over HTTP', () => {
-  test('brings the values of the snapshot back and shows what it did by key', async () => {
+  test(`brings the values of the snapshot back and shows what it did by key ${sentence('4.3.1')}`, async () => {
     await set({ A: '1', B: '1' });
     const id = await create();
     await set({ A: '2' });

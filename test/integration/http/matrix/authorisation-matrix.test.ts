@@ -7,6 +7,7 @@ import { type ForeignTarget, foreignAnswer, foreignTargets } from './foreign-tar
 import { preparations, withMissingItem } from './requests.ts';
 import { type Ready, type Site, comparable, requestIdOf } from './site.ts';
 import { withSite } from './with-site.ts';
+import { sentence } from '../../../support/fixtures/interface-sentences.ts';
 import { nonEmpty } from '../../../support/fixtures/non-empty.ts';
 
 let site: Site;
@@ -101,7 +102,7 @@ async function expectAudited(row: Row, actors: readonly Actor[], answers: readon
   expect(named(outcomes)).toEqual(named(expected));
 }
 
-describe('with a credential that is not live, everything is 401 and nothing is written:', () => {
+describe(`with a credential that is not live, everything is 401 and nothing is written ${sentence('4.0.1')}:`, () => {
   test.each(routes.map((row) => [row.route, row] as const))('%s', async (_route, row) => {
     const ready = await site.prepare(row, site.places.own, { actor: site.actor('owner'), succeeds: false });
     const headers = [...site.credentials.headers];
