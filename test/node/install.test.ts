@@ -1,3 +1,4 @@
+/** @default The chart of a release installs on a node, and its SecretSync gives a pod variables and files that follow a change. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,6 +13,7 @@ import { CliRunner } from '../support/cli/cli.ts';
 import { Consumer } from './consumer.ts';
 import { NodeSite } from '../support/node/node-site.ts';
 import { Release } from '../support/node/release.ts';
+import { testInFull } from '../support/fixtures/test-size.ts';
 import { waitFor } from '../support/fixtures/wait-for.ts';
 
 // One story: each test goes on where the one before has ended.
@@ -133,42 +135,48 @@ describe('The chart, installed on a node with its defaults', () => {
     expect(after.variables['LOG_LEVEL']).toBe('info');
   });
 
-  test('brings a change to the variables by a restart, where the chart allows those and spec.rollout names the workload', async () => {
-    const before = await consumer.look();
-    await release.upgrade({ rollouts: 'true' });
-    const spec = { rollout: { targets: [{ kind: 'Deployment', name: 'app' }] } };
-    await patchSync({ spec });
-    await change('LOG_LEVEL', 'of the variable');
-    const after = await waitFor('a new pod', async () => await lookFor('variables', 'of the variable'), patience);
-    expect(after.pod).not.toBe(before.pod);
-    await site.kubectl([
-      '-n',
-      application,
-      'wait',
-      '--for=condition=Converged',
-      'secretsync/quickstart',
-      '--timeout=60s',
-    ]);
-  });
+  testInFull(
+    'brings a change to the variables by a restart, where the chart allows those and spec.rollout names the workload',
+    async () => {
+      const before = await consumer.look();
+      await release.upgrade({ rollouts: 'true' });
+      const spec = { rollout: { targets: [{ kind: 'Deployment', name: 'app' }] } };
+      await patchSync({ spec });
+      await change('LOG_LEVEL', 'of the variable');
+      const after = await waitFor('a new pod', async () => await lookFor('variables', 'of the variable'), patience);
+      expect(after.pod).not.toBe(before.pod);
+      await site.kubectl([
+        '-n',
+        application,
+        'wait',
+        '--for=condition=Converged',
+        'secretsync/quickstart',
+        '--timeout=60s',
+      ]);
+    },
+  );
 
-  test('leaves data, definitions and Secrets when it is uninstalled, and no namespace hangs that is deleted then', async () => {
-    await makeToken(application, 'reader');
-    const doomed = await makeResourcesWithFinalizers();
-    expect(await finalizersIn(doomed)).toEqual([
-      'SecretSnapshot doomed: keyframe.dev/cleanup',
-      'ServiceToken doomed-token: keyframe.dev/cleanup',
-    ]);
-    await release.uninstall();
-    expect(await finalizersIn(doomed)).toEqual([]);
-    expect(await site.secretValue(application, 'quickstart', 'LOG_LEVEL')).toBe('of the variable');
-    const definitions = await site.kubectl(['get', 'customresourcedefinitions', '-o', 'name']);
-    expect(definitions.match(/\.keyframe\.dev$/gm)).toHaveLength(definitionFiles.length);
-    const running = ['-n', release.namespace, 'get', 'pods,jobs', '-o', 'name'];
-    await waitFor('the pods to be gone', async () => (await site.kubectl(running)) === '', patience);
-    await site.kubectl(['delete', 'namespace', doomed, '--timeout=60s']);
-  });
+  testInFull(
+    'leaves data, definitions and Secrets when it is uninstalled, and no namespace hangs that is deleted then',
+    async () => {
+      await makeToken(application, 'reader');
+      const doomed = await makeResourcesWithFinalizers();
+      expect(await finalizersIn(doomed)).toEqual([
+        'SecretSnapshot doomed: keyframe.dev/cleanup',
+        'ServiceToken doomed-token: keyframe.dev/cleanup',
+      ]);
+      await release.uninstall();
+      expect(await finalizersIn(doomed)).toEqual([]);
+      expect(await site.secretValue(application, 'quickstart', 'LOG_LEVEL')).toBe('of the variable');
+      const definitions = await site.kubectl(['get', 'customresourcedefinitions', '-o', 'name']);
+      expect(definitions.match(/\.keyframe\.dev$/gm)).toHaveLength(definitionFiles.length);
+      const running = ['-n', release.namespace, 'get', 'pods,jobs', '-o', 'name'];
+      await waitFor('the pods to be gone', async () => (await site.kubectl(running)) === '', patience);
+      await site.kubectl(['delete', 'namespace', doomed, '--timeout=60s']);
+    },
+  );
 
-  test('goes on with the same root key, values and tokens when it is installed again', async () => {
+  testInFull('goes on with the same root key, values and tokens when it is installed again', async () => {
     const left = await secretsLeft();
     const token = await site.secretValue(application, 'reader', 'token');
     await release.installAgain();

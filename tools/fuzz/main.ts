@@ -27,7 +27,7 @@ import { makeWorld, slugsOf } from './world.ts';
 const reports = join(checkoutDirectory, 'reports');
 const log = join(reports, 'fuzz.log');
 // Of each operation beyond those that the document itself suggests.
-const examples = process.env['KEYFRAME_TEST_SCALE'] === 'full' ? 300 : 12;
+const examples = process.env['KEYFRAME_TEST_SCALE'] === 'full' ? 300 : 20;
 // As tools/fuzz/schemathesis.toml has them.
 const checks = [
   'not_a_server_error',

@@ -6,16 +6,20 @@ import { endAbandonedRuns } from '../devcluster/cluster/run-record.ts';
 import { Commands } from './commands.ts';
 import { startCostMeter } from './cost.ts';
 import { costLines } from './cost-report.ts';
-import { type Plan, readPlan } from './plan.ts';
-import { type StepResult, slowestLines, sum, summaryLines, withRequired } from './results.ts';
+import { type Plan, readPlan, usage } from './plan.ts';
+import { type StepResult, sizeLines, slowestLines, sum, summaryLines, withRequired } from './results.ts';
 import { runSteps } from './steps.ts';
 
 /**
- * `npm test [-- STEP … --full --cost]`: the checks and the suites, then the slowest files and the processor time, and last the
- * line `N passed, N failed`.
- * Exits 1 if anything failed, 64 on invalid arguments or settings, and by the signal's number after an interruption.
+ * `npm test [-- STEP … OPTION …]`: the checks and the suites, then the slowest files, the processor time and the size, and last
+ * the line `N passed, N failed`. Exits 1 if anything failed, 64 on invalid arguments or settings, and by the signal's number
+ * after an interruption.
  */
 async function main(): Promise<number> {
+  if (process.argv.includes('--help')) {
+    process.stdout.write(usage);
+    return 0;
+  }
   let plan: Plan;
   try {
     plan = readPlan(process.argv.slice(2), process.env);
@@ -45,14 +49,15 @@ async function main(): Promise<number> {
   // A test file that was interrupted or crashed can't stop the cluster that it started for itself.
   endAbandonedRuns(cacheFolder(process.env), process.env);
   if (commands.interrupted) process.stdout.write('\nInterrupted.\n');
-  const failed = report(withRequired(results, plan.required), costLines(meter.stop(), plan.hasCostTable));
+  const notes = [...costLines(meter.stop(), plan.hasCostTable), ...sizeLines(results, plan)];
+  const failed = report(withRequired(results, plan.required), notes);
   return interruption || (failed > 0 ? 1 : 0);
 }
 
-function report(results: readonly StepResult[], cost: readonly string[]): number {
+function report(results: readonly StepResult[], notes: readonly string[]): number {
   mkdirSync(join(checkoutDirectory, 'reports'), { recursive: true });
   writeFileSync(join(checkoutDirectory, 'reports', 'summary.json'), `${JSON.stringify(results, undefined, 2)}\n`);
-  process.stdout.write(`\n${[...slowestLines(results), ...cost, ...summaryLines(results)].join('\n')}\n`);
+  process.stdout.write(`\n${[...slowestLines(results), ...notes, ...summaryLines(results)].join('\n')}\n`);
   return sum(results).failed;
 }
 

@@ -7,6 +7,8 @@ export interface StepResult {
   readonly durationMs: number;
   readonly note?: string;
   readonly files?: readonly TimedFile[];
+  /** How many test files the size left out. */
+  readonly leftOut?: number;
 }
 
 /** A test file, by its path from the top of the repository. */
@@ -30,6 +32,12 @@ export interface JestReport {
     readonly status: string;
     readonly assertionResults: readonly { readonly status: string }[];
   }[];
+}
+
+interface RunPlan {
+  readonly size: string;
+  readonly seed: number;
+  readonly shuffleSeed: number | undefined;
 }
 
 interface SuiteRun {
@@ -136,6 +144,16 @@ export function slowestLines(results: readonly StepResult[]): string[] {
 
 function seconds(durationMs: number): string {
   return `${(durationMs / 1000).toFixed(1)} s`.padStart(8);
+}
+
+/** What ran, and how to run it again. */
+export function sizeLines(results: readonly StepResult[], { size, seed, shuffleSeed }: RunPlan): string[] {
+  const short = results.filter(({ leftOut = 0 }) => leftOut > 0);
+  const total = short.reduce((count, { leftOut = 0 }) => count + leftOut, 0);
+  const each = short.map(({ name, leftOut }) => `${name} ${leftOut}`).join(', ');
+  const without = total === 0 ? '' : `, without ${total} test files (${each}), which run with --full`;
+  const order = shuffleSeed === undefined ? '' : ` Order: --shuffled=${shuffleSeed}.`;
+  return [`Size: ${size}${without}. Seed: KEYFRAME_TEST_SEED=${seed}.${order}`];
 }
 
 /** A line for each step, and last the plain sum that machines read. */

@@ -14,8 +14,10 @@ import {
   type JestReport,
   poolResults,
   type StepResult,
+  sum,
   timedFiles,
 } from './results.ts';
+import { filesLeftOut } from './size.ts';
 
 export interface StepContext {
   readonly commands: Commands;
@@ -25,7 +27,7 @@ export interface StepContext {
   readonly write: (text: string) => void;
 }
 
-type SingleSuite = 'node' | 'kind';
+type SingleSuite = 'unit' | 'node' | 'kind';
 
 const modules = join(checkoutDirectory, 'node_modules');
 const reports = join(checkoutDirectory, 'reports');
@@ -36,20 +38,19 @@ const workers = Math.max(totalmem() < 12 * 2 ** 30 ? 3 : 4, availableParallelism
 // Most checks are busy on one core.
 const checksAtOnce = 2;
 // Long enough for the first build of Kubernetes on a slow machine.
-const suiteLimitMs = { short: 80 * minuteMs, full: 240 * minuteMs };
-
-// What tests the tools of development alone. Every run uses these tools; their own tests belong to the full scale.
-const testsOfTools = ['/test/integration/tools/', '/test/e2e/cluster-launcher\\.'];
+const suiteLimitMs = { default: 80 * minuteMs, full: 240 * minuteMs };
 
 type Command = readonly [program: string, ...args: string[]];
 
 /** The commands of each check, which run one after the other until one fails. */
 const checks: Readonly<Record<CheckName, readonly Command[]>> = {
-  format: [[tool('prettier'), '--check', '.']],
+  format: [
+    [tool('prettier'), '--check', '.', '--cache', '--cache-strategy=content', `--cache-location=${cached('prettier')}`],
+  ],
   lint: [[tool('oxlint'), '--type-aware', '--deny-warnings']],
   typecheck: [
-    [tool('tsc'), '-p', 'tsconfig.json'],
-    [tool('tsc'), '-p', 'src/dashboard'],
+    [tool('tsc'), '-p', 'tsconfig.json', '--incremental', '--tsBuildInfoFile', cached('types.tsbuildinfo')],
+    [tool('tsc'), '-p', 'src/dashboard', '--incremental', '--tsBuildInfoFile', cached('dashboard.tsbuildinfo')],
   ],
   'dead-code': [[tool('knip')]],
   generated: [[process.execPath, 'tools/generate/main.ts', '--check']],
@@ -57,27 +58,44 @@ const checks: Readonly<Record<CheckName, readonly Command[]>> = {
 };
 
 /**
- * Runs the steps of a plan: first the checks, two at a time; then the suites of the pool, and beside them the suite on the node,
- * which mostly waits, and the fuzzer; last the suite on kind. Returns their results in the order of the plan.
+ * Runs the steps of a plan: first what answers soon, the checks, two at a time, and beside them the unit suite; then the suites
+ * of the pool, and beside them the suite on the node, which mostly waits, and the fuzzer; last the suite on kind. Returns their
+ * results in the order of the plan.
  */
 export async function runSteps(context: StepContext): Promise<StepResult[]> {
   const { steps } = context.plan;
+  const named = (...names: readonly StepName[]): StepName[] => steps.filter((name) => names.includes(name));
+  const results = await runFirst(context);
   const pooled = steps.filter(isPooled);
-  // Each takes the next one that none has taken.
-  const waiting = steps.filter(isCheck).values();
-  const results = (await Promise.all(Array.from({ length: checksAtOnce }, () => inTurn(waiting, context)))).flat();
-  const beside = (['node', 'fuzz'] as const).filter((name) => steps.includes(name));
   // Two commands that both print as they go would be unreadable.
   const quiet = pooled.length === 0 ? context : { ...context, keepOutput: true };
-  const [fromPool, fromBeside] = await Promise.all([runPool(pooled, context), inTurn(beside, quiet)]);
-  results.push(...fromPool, ...fromBeside);
-  results.push(
-    ...(await inTurn(
-      steps.filter((name) => name === 'kind'),
-      context,
-    )),
-  );
+  const [fromPool, fromBeside] = await Promise.all([
+    runPool(pooled, context),
+    // The node suite takes longer.
+    inTurn(named('node', 'fuzz').toReversed(), quiet),
+  ]);
+  results.push(...fromPool, ...fromBeside, ...(await inTurn(named('kind'), context)));
   return results.toSorted((a, b) => steps.indexOf(a.name as StepName) - steps.indexOf(b.name as StepName));
+}
+
+/** The checks and the unit suite. Says how they ended if other suites follow. */
+async function runFirst(context: StepContext): Promise<StepResult[]> {
+  const { steps } = context.plan;
+  const begun = performance.now();
+  // Each takes the next one that none has taken.
+  const waiting = steps.filter(isCheck).values();
+  const lanes = Array.from({ length: checksAtOnce }, () => inTurn(waiting, context));
+  const unit = inTurn(
+    steps.filter((name) => name === 'unit'),
+    context,
+  );
+  const results = (await Promise.all([...lanes, unit])).flat();
+  if (results.length > 0 && results.length < steps.length) {
+    const { passed, failed } = sum(results);
+    const minutes = ((performance.now() - begun) / minuteMs).toFixed(1);
+    context.write(`\nChecks and unit tests: ${passed} passed, ${failed} failed after ${minutes} minutes.\n\n`);
+  }
+  return results;
 }
 
 interface QuietContext extends StepContext {
@@ -123,16 +141,13 @@ async function runFuzz(context: QuietContext): Promise<StepResult> {
 async function runPool(names: readonly PooledName[], context: StepContext): Promise<StepResult[]> {
   if (names.length === 0) return [];
   if (context.commands.interrupted) return names.map((name) => ({ name, durationMs: 0, note: 'not run' }));
+  const leftOut = names.map((name) => leftOutOf(name, context.plan));
   const reportFile = reportOf('pool');
-  const { exitCode, durationMs } = await runSuite('pool', poolArguments(names, reportFile, context.plan), context);
-  return poolResults(names, readReport(reportFile) as JestReport | undefined, { exitCode, durationMs });
-}
-
-function poolArguments(names: readonly PooledName[], reportFile: string, { scale }: Plan): string[] {
-  const ignored = scale === 'full' ? [] : testsOfTools;
-  // Jest then ignores these patterns alone, no longer its default.
-  const patterns = ['/node_modules/', ...ignored].map((pattern) => `--testPathIgnorePatterns=${pattern}`);
-  return [...jestArguments(names, reportFile, workers), ...patterns];
+  const args = jestArguments(names, { reportFile, workers, leftOut: leftOut.flat() });
+  const { exitCode, durationMs } = await runSuite('pool', args, context);
+  const report = readReport(reportFile) as JestReport | undefined;
+  const results = poolResults(names, report, { exitCode, durationMs });
+  return results.map((result, index) => ({ ...result, leftOut: leftOut[index]?.length ?? 0 }));
 }
 
 async function runSingle(name: SingleSuite, context: QuietContext): Promise<StepResult> {
@@ -143,17 +158,30 @@ async function runSingle(name: SingleSuite, context: QuietContext): Promise<Step
     return { name, durationMs: 0, note };
   }
   const reportFile = reportOf(name);
-  // A release on the node serves all namespaces: there is one at a time.
-  const args = jestArguments(projectsOf(name), reportFile, name === 'node' ? 1 : workers);
+  const leftOut = leftOutOf(name === 'kind' ? 'e2e' : name, context.plan);
+  const args = jestArguments(projectsOf(name), { reportFile, workers: workersOf(name), leftOut });
   const { exitCode, durationMs } = await runSuite(name, args, context);
   const report = readReport(reportFile) as JestReport | undefined;
-  if (report?.testResults.length === 0 && exitCode === 0) return { name, durationMs, note: 'has no tests' };
-  return { name, counts: countReport(report, exitCode), durationMs, files: timedFiles(report) };
+  const shared = { name, durationMs, leftOut: leftOut.length };
+  if (report?.testResults.length === 0 && exitCode === 0) return { ...shared, note: 'has no tests' };
+  return { ...shared, counts: countReport(report, exitCode), files: timedFiles(report) };
+}
+
+function leftOutOf(suite: string, { size }: Plan): readonly string[] {
+  return size === 'full' ? [] : filesLeftOut(suite);
+}
+
+function workersOf(name: SingleSuite): number {
+  // A release on the node serves all namespaces: there is one at a time.
+  if (name === 'node') return 1;
+  // Unit tests wait for nothing.
+  return name === 'unit' ? availableParallelism() : workers;
 }
 
 /** Why a suite cannot run on this machine; undefined if it can. */
 function suiteFault(name: SingleSuite): string | undefined {
   const machine = thisMachine(process.env);
+  if (name === 'unit') return undefined;
   if (name === 'node') return nodeFault(machine);
   const fault = kindFault(machine);
   return fault?.startsWith('docker') === true ? `no Docker (${fault})` : fault;
@@ -162,6 +190,7 @@ function suiteFault(name: SingleSuite): string | undefined {
 // The kind suite is the end-to-end suite on a cluster of kind's, and the built image and the chart on another one. What looks
 // at the image goes with what runs it on the node.
 function projectsOf(name: SingleSuite): readonly string[] {
+  if (name === 'unit') return ['unit'];
   return name === 'kind' ? ['e2e', 'kind'] : ['image', 'node'];
 }
 
@@ -174,14 +203,21 @@ async function runSuite(
   const result = await commands.run(process.execPath, args, {
     env: suiteEnvironment(name, plan),
     shown: !keepOutput,
-    limitMs: suiteLimitMs[plan.scale],
+    limitMs: suiteLimitMs[plan.size],
     onStart: (pid) => onStart(pid, name),
   });
   if (keepOutput) write(`${result.output.trimEnd()}\n`);
   return result;
 }
 
-function jestArguments(projects: readonly string[], reportFile: string, maxWorkers: number): string[] {
+interface JestRun {
+  readonly reportFile: string;
+  readonly workers: number;
+  /** Test files that do not run. */
+  readonly leftOut: readonly string[];
+}
+
+function jestArguments(projects: readonly string[], run: JestRun): string[] {
   return [
     // Each test file loads its modules again. With a larger young generation, that takes a sixth less processor time.
     '--max-semi-space-size=64',
@@ -189,15 +225,25 @@ function jestArguments(projects: readonly string[], reportFile: string, maxWorke
     '--selectProjects',
     ...projects,
     '--passWithNoTests',
-    `--maxWorkers=${maxWorkers}`,
+    `--maxWorkers=${run.workers}`,
     '--json',
     '--outputFile',
-    reportFile,
+    run.reportFile,
+    // Jest then ignores these patterns alone, no longer its default.
+    ...['/node_modules/', ...run.leftOut.map((path) => `/${path.replaceAll('.', '\\.')}$`)].map(
+      (pattern) => `--testPathIgnorePatterns=${pattern}`,
+    ),
   ];
 }
 
-function suiteEnvironment(name: string, { scale }: Plan): NodeJS.ProcessEnv {
-  const env = { ...process.env, KEYFRAME_TEST_SCALE: scale };
+function suiteEnvironment(name: string, { size, seed, isIsolated, shuffleSeed }: Plan): NodeJS.ProcessEnv {
+  const env = {
+    ...process.env,
+    KEYFRAME_TEST_SCALE: size,
+    KEYFRAME_TEST_SEED: String(seed),
+    ...(isIsolated ? { KEYFRAME_TEST_ISOLATED: '1' } : {}),
+    ...(shuffleSeed === undefined ? {} : { KEYFRAME_TEST_SHUFFLE: String(shuffleSeed) }),
+  };
   return name === 'kind' ? { ...env, KEYFRAME_TEST_KUBECONFIG: '', KEYFRAME_TEST_CLUSTER_SOURCE: 'kind' } : env;
 }
 
@@ -215,6 +261,11 @@ function readReport(file: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** Where a check keeps what it found out about files that have not changed. A fresh clone has none. */
+function cached(name: string): string {
+  return join(modules, '.cache', 'keyframe', name);
 }
 
 function tool(name: string): string {

@@ -1,12 +1,15 @@
 import { describe, expect, test } from '@jest/globals';
-import { checkNames, readPlan, suiteNames } from '../../../tools/test-run/plan.ts';
+import { checkNames, readPlan, suiteNames, usage } from '../../../tools/test-run/plan.ts';
 
 describe('the plan of a test run', () => {
-  test('has every check and every suite, in short, where nothing is said', () => {
-    expect(readPlan([], {})).toEqual({
+  test('has every check and every suite in the default size', () => {
+    expect(readPlan([], { KEYFRAME_TEST_SEED: '7' })).toEqual({
       steps: [...checkNames, ...suiteNames],
       required: [],
-      scale: 'short',
+      size: 'default',
+      seed: 7,
+      isIsolated: false,
+      shuffleSeed: undefined,
       hasCostTable: false,
     });
   });
@@ -33,18 +36,37 @@ describe('the plan of a test run', () => {
     expect(readPlan(['unit', '--cost'], {})).toMatchObject({ steps: ['unit'], hasCostTable: true });
   });
 
-  test('is at full scale with --full, whatever the environment says', () => {
-    expect(readPlan(['unit', '--full'], { KEYFRAME_TEST_SCALE: 'short' })).toMatchObject({
+  test('is of the full size with --full, whatever the environment says', () => {
+    expect(readPlan(['unit', '--full'], { KEYFRAME_TEST_SCALE: 'default' })).toMatchObject({
       steps: ['unit'],
-      scale: 'full',
+      size: 'full',
     });
   });
 
-  test('passes the scale on, and refuses one that there is not', () => {
-    expect(readPlan([], { KEYFRAME_TEST_SCALE: 'full' }).scale).toBe('full');
-    expect(readPlan([], { KEYFRAME_TEST_SCALE: '' }).scale).toBe('short');
+  test('takes the size from the environment, and refuses an unknown one', () => {
+    expect(readPlan([], { KEYFRAME_TEST_SCALE: 'full' }).size).toBe('full');
+    expect(readPlan([], { KEYFRAME_TEST_SCALE: '' }).size).toBe('default');
     expect(() => readPlan([], { KEYFRAME_TEST_SCALE: 'huge' })).toThrow(
-      'KEYFRAME_TEST_SCALE must be one of short, full',
+      'KEYFRAME_TEST_SCALE must be one of default, full',
     );
   });
+
+  test('isolates the files with --isolated', () => {
+    expect(readPlan(['--isolated'], {}).isIsolated).toBe(true);
+  });
+
+  test('shuffles with the seed of --shuffled, and without one with that of the run', () => {
+    expect(readPlan(['--shuffled=5'], { KEYFRAME_TEST_SEED: '7' })).toMatchObject({ seed: 7, shuffleSeed: 5 });
+    expect(readPlan(['--shuffled', 'unit'], { KEYFRAME_TEST_SEED: '7' })).toMatchObject({
+      steps: ['unit'],
+      shuffleSeed: 7,
+    });
+    expect(() => readPlan(['--shuffled=x'], {})).toThrow('The seed of --shuffled must be a whole number');
+  });
+});
+
+test('the help names every step, option and variable', () => {
+  const options = ['--full', '--cost', '--isolated', '--shuffled[=SEED]', '--help'];
+  const variables = ['KEYFRAME_TEST_SEED', 'KEYFRAME_TEST_REQUIRE'];
+  for (const name of [...checkNames, ...suiteNames, ...options, ...variables]) expect(usage).toContain(name);
 });

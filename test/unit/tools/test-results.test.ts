@@ -4,6 +4,7 @@ import {
   fuzzResult,
   type JestReport,
   poolResults,
+  sizeLines,
   slowestLines,
   sum,
   summaryLines,
@@ -113,6 +114,28 @@ describe('the slowest files', () => {
 
   test('are left out if no step has files', () => {
     expect(slowestLines([{ name: 'lint', durationMs: 1 }])).toEqual([]);
+  });
+});
+
+describe('the line about the size', () => {
+  test('has the seed, and the order if it is random', () => {
+    expect(sizeLines([], { size: 'full', seed: 7, shuffleSeed: undefined })).toEqual([
+      'Size: full. Seed: KEYFRAME_TEST_SEED=7.',
+    ]);
+    expect(sizeLines([], { size: 'full', seed: 7, shuffleSeed: 5 })).toEqual([
+      'Size: full. Seed: KEYFRAME_TEST_SEED=7. Order: --shuffled=5.',
+    ]);
+  });
+
+  test('counts the files that were left out', () => {
+    const results = [
+      { name: 'unit', durationMs: 1, leftOut: 0 },
+      { name: 'e2e', durationMs: 1, leftOut: 50 },
+      { name: 'node', durationMs: 1, leftOut: 7 },
+    ];
+    expect(sizeLines(results, { size: 'default', seed: 7, shuffleSeed: undefined })).toEqual([
+      'Size: default, without 57 test files (e2e 50, node 7), which run with --full. Seed: KEYFRAME_TEST_SEED=7.',
+    ]);
   });
 });
 
