@@ -17,7 +17,7 @@ describe('a controller that dies at its n-th message, and is started again, leav
   test(
     'of a SnapshotRestore that is approved one restore, with one backup',
     () =>
-      stage.expectSurvived({ coarse: 4, statements: 24 }, async () => {
+      stage.expectSurvived(async () => {
         const restore = await RestoreTrial.prepare(stage.stack, stage.site);
         await restore.create();
         await waitForPass(() => restore.expectPlanned());
@@ -34,7 +34,7 @@ describe('a controller that dies at its n-th message, and is started again, leav
   test(
     'of a SnapshotRestore without a plan one restore, with one backup',
     () =>
-      stage.expectSurvived({ coarse: 5, statements: 32 }, async () => {
+      stage.expectSurvived(async () => {
         const restore = await RestoreTrial.prepare(stage.stack, stage.site);
         return {
           act: () => restore.createUnplanned(),

@@ -19,7 +19,7 @@ describe('a controller that dies at its n-th message, and is started again, leav
   test(
     'of a new SecretSnapshot one snapshot',
     () =>
-      stage.expectSurvived({ coarse: 3, statements: 12 }, () => {
+      stage.expectSurvived(() => {
         const snapshot = new SnapshotTrial({ stack: stage.stack, site: stage.site, snapshots });
         const trial = { act: () => snapshot.create('Retain'), expectDone: () => snapshot.expectTaken() };
         return Promise.resolve({
@@ -34,7 +34,7 @@ describe('a controller that dies at its n-th message, and is started again, leav
   test(
     'of a SecretSnapshot that is deleted, with the policy Delete, none',
     () =>
-      stage.expectSurvived({ coarse: 3, statements: 10 }, async () => {
+      stage.expectSurvived(async () => {
         const snapshot = new SnapshotTrial({ stack: stage.stack, site: stage.site, snapshots });
         await snapshot.create('Delete');
         await waitForPass(() => snapshot.expectTaken());

@@ -17,7 +17,7 @@ describe('a controller that dies at its n-th message, and is started again, leav
   test(
     'of a new ServiceToken one token with one value that works',
     () =>
-      stage.expectSurvived({ coarse: 4, statements: 40 }, async () => {
+      stage.expectSurvived(async () => {
         const token = await TokenTrial.open(stage);
         return {
           act: () => token.create(),
@@ -32,7 +32,7 @@ describe('a controller that dies at its n-th message, and is started again, leav
   test(
     'of a ServiceToken that lost its Secret the next value, and the lost one dead',
     () =>
-      stage.expectSurvived({ coarse: 5, statements: 60 }, async () => {
+      stage.expectSurvived(async () => {
         const token = await TokenTrial.open(stage);
         await token.create();
         await waitForPass(() => token.expectIssued(1));
@@ -49,7 +49,7 @@ describe('a controller that dies at its n-th message, and is started again, leav
   test(
     'of a ServiceToken that is rotated the next value, and the one before dead after the overlap',
     () =>
-      stage.expectSurvived({ coarse: 5, statements: 60 }, async () => {
+      stage.expectSurvived(async () => {
         const token = await TokenTrial.open(stage);
         await token.create({ rotation: { interval: '1h', overlap: '1s', maxOverlap: '1s' } });
         await waitForPass(() => token.expectIssued(1));
@@ -68,7 +68,7 @@ describe('a controller that dies at its n-th message, and is started again, leav
   test(
     'of a ServiceToken that is deleted nothing that works',
     () =>
-      stage.expectSurvived({ coarse: 4, statements: 24 }, async () => {
+      stage.expectSurvived(async () => {
         const token = await TokenTrial.open(stage);
         await token.create();
         await waitForPass(() => token.expectIssued(1));
@@ -84,7 +84,7 @@ describe('a controller that dies at its n-th message, and is started again, leav
   test(
     'of a new ServiceToken that is deleted before the next controller is there nothing that works',
     () =>
-      stage.expectSurvived({ coarse: 5, statements: 60 }, async () => {
+      stage.expectSurvived(async () => {
         const token = await TokenTrial.open(stage);
         return {
           act: () => token.create(),

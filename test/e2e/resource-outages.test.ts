@@ -5,12 +5,12 @@ import { startOwnCluster } from '../support/cluster/own-cluster.ts';
 import { PostgresProxy } from '../support/faults/postgres-proxy.ts';
 import { ResourceChanges } from './resource-changes.ts';
 import { Stack } from '../support/cluster/stack.ts';
+import { drawOf, isFull } from '../support/fixtures/test-size.ts';
 import { waitFor } from '../support/fixtures/wait-for.ts';
 
 // ServiceTokens, SecretSnapshots, SnapshotRestores, SecretEnvironments and AccessGrants are made, approved, withdrawn and
 // deleted while the controller cannot reach its database, or the API server takes no write of it.
 
-const isFull = process.env['KEYFRAME_TEST_SCALE'] === 'full';
 const databaseOutageMs = isFull ? 60_000 : 15_000;
 const refusalMs = isFull ? 30_000 : 5_000;
 // The pauses between two tries grow to a minute and more.
@@ -73,7 +73,7 @@ describe('what is made, withdrawn and deleted', () => {
     { status: 429, reason: 'TooManyRequests' },
   ];
 
-  test.each(isFull ? refusals : refusals.slice(0, 1))(
+  test.each(drawOf(refusals, 1))(
     'while the API server answers every write $status is done afterwards, and nothing twice',
     async ({ status, reason }) => {
       const changes = await ResourceChanges.prepare(stack);

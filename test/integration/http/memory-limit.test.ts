@@ -16,15 +16,15 @@ import { createTestDatabase } from '../../support/database/postgres.ts';
 import { CapturedProcess } from '../../support/faults/captured-process.ts';
 import type { LoadGroup, LoadPlan, LoadReport, LoadRequest } from '../../support/faults/http-load.ts';
 import { MemoryLimit } from '../../support/faults/memory-limit.ts';
+import { isFull } from '../../support/fixtures/test-size.ts';
 import { waitFor } from '../../support/fixtures/wait-for.ts';
 import { makeAuthority } from '../../support/fixtures/certificate.ts';
 
 /**
  * The API in a control group with the memory that the chart gives it: requests of any number and size do not end it, and
- * another caller is served meanwhile. KEYFRAME_TEST_SCALE=full loads it for a minute each.
+ * another caller is served meanwhile. In the full size each load is tried by itself too, for a minute each.
  */
 
-const isFull = process.env['KEYFRAME_TEST_SCALE'] === 'full';
 const loadMs = isFull ? 60_000 : 4_000;
 // The clients have low priority, so they may take long to connect beside other tests.
 const connectMs = 180_000;
@@ -204,20 +204,23 @@ function report(name: string, { memory }: Target, { durationsMs, load }: Seen): 
   );
 }
 
+// The last one has all others in it.
+const loads = [
+  ['200 clients without a token that send bodies', anonymousBodies],
+  ['clients without a token whose bodies have chunks of one byte', tinyChunks],
+  ['100 callers who write 8 MiB each', largeBodies],
+  ['100 callers who send half of 8 MiB', heldBodies],
+  ['50 callers who each read a full environment', fullReads],
+  ['100 callers who read nothing of a full environment', sleepingReads],
+  ['1,000 visitors who read nothing of pages', sleepingVisitors],
+  ['all of them together', everything],
+] as const;
+
 describe.each([
   ['plain HTTP', false],
   ['TLS', true],
 ])('over %s', (protocol, isTls) => {
-  test.each([
-    ['200 clients without a token that send bodies', anonymousBodies],
-    ['clients without a token whose bodies have chunks of one byte', tinyChunks],
-    ['100 callers who write 8 MiB each', largeBodies],
-    ['100 callers who send half of 8 MiB', heldBodies],
-    ['50 callers who each read a full environment', fullReads],
-    ['100 callers who read nothing of a full environment', sleepingReads],
-    ['1,000 visitors who read nothing of pages', sleepingVisitors],
-    ['all of them together', everything],
-  ])(
+  test.each(isFull ? loads : loads.slice(-1))(
     'the process survives %s',
     async (name, groups) => {
       const target = await start(isTls);

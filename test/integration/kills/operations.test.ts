@@ -4,11 +4,12 @@ import type { Reply } from '../../support/api/keep-alive-client.ts';
 import { createEnvironment, createWorld, type TestToken, type World } from '../../support/api/services.ts';
 import { durabilitySettings } from '../../support/database/mortal-postgres.ts';
 import { readHistory } from '../../support/database/stored-history.ts';
+import { isFull, seed } from '../../support/fixtures/test-size.ts';
 import { waitFor } from '../../support/fixtures/wait-for.ts';
 import { type Kill, KillSite, statements } from './kill-site.ts';
 import { KilledOperations, kinds, type Operation, type Values } from './killed-operations.ts';
 
-const kills = process.env['KEYFRAME_TEST_SCALE'] === 'full' ? 50 : 10;
+const kills = isFull ? 50 : 10;
 
 let site: KillSite;
 let world: World;
@@ -34,7 +35,7 @@ const anyMoment: fc.Arbitrary<Kill['moment']> = fc.oneof(
 );
 
 /** Drawn by the seed, but that each kind of operation is killed behind its commit, and before it, at first. */
-function killsOf(seed: number): Kill[] {
+function drawKills(): Kill[] {
   return fc.sample(anyMoment, { seed, numRuns: kills }).map((drawn, index) => {
     const victim = index % 2 === 0 ? 'server' : 'postgres';
     if (index >= 2 * kinds.length) return { victim, moment: drawn };
@@ -126,9 +127,8 @@ async function outcomeUnder(kill: Kill, operation: Operation): Promise<Outcome> 
 test(`${kills} operations are each done whole or not at all, and once, when PostgreSQL or the server is killed`, async () => {
   const settings = await site.settings();
   expect(settings).toEqual(Object.fromEntries(durabilitySettings.map((name) => [name, 'on'])));
-  const seed = Number(process.env['KEYFRAME_TEST_SEED'] ?? Math.trunc(Math.random() * 2 ** 31));
   const outcomes: Record<Outcome, number> = { answered: 0, silent: 0, lost: 0 };
-  for (const [index, kill] of killsOf(seed).entries()) {
+  for (const [index, kill] of drawKills().entries()) {
     const kind = kinds[index % kinds.length] ?? 'restore';
     try {
       outcomes[await outcomeUnder(kill, await operations.prepare(kind, `trial-${index}`))] += 1;

@@ -6,12 +6,13 @@ import { Programs, type RunningProgram } from '../../support/api/program.ts';
 import { createWorld, newRootKey, startServices, type TestServices, type World } from '../../support/api/services.ts';
 import { readHistory, type StoredHistory, type StoredVersion } from '../../support/database/stored-history.ts';
 import { secretCalls } from '../../support/api/secret-calls.ts';
+import { isFull } from '../../support/fixtures/test-size.ts';
 import { waitFor } from '../../support/fixtures/wait-for.ts';
 import { nonEmpty } from '../../support/fixtures/non-empty.ts';
 
-const operations = process.env['KEYFRAME_TEST_SCALE'] === 'full' ? 5_000 : 1_500;
+const operations = isFull ? 5_000 : 750;
 const writers = 32;
-const kills = 5;
+const kills = isFull ? 5 : 3;
 /** Every so many answers to first attempts are taken for lost on their way. */
 const lostEvery = 25;
 const keys = Array.from({ length: 100 }, (_, index) => `KEY_${index}`);
@@ -154,7 +155,7 @@ async function expectCurrent({ world }: Site, { versions, revision }: StoredHist
   expect(await calls.read()).toMatchObject({ revision, secrets: Object.fromEntries(newest) });
 }
 
-test('32 writers lose nothing and do nothing twice while PostgreSQL is killed five times', async () => {
+test('32 writers lose nothing and do nothing twice while PostgreSQL is killed several times', async () => {
   expect(await postgres.settings()).toEqual(Object.fromEntries(durabilitySettings.map((name) => [name, 'on'])));
   const one = await makeSite({ ONE: 'first' });
   const many = await makeSite(Object.fromEntries(keys.map((key) => [key, `first ${key}`])));

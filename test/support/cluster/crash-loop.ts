@@ -1,5 +1,5 @@
 import { ApiProxy } from '../faults/api-proxy.ts';
-import { type KillPoint, KillSwitch } from './kill-switch.ts';
+import { type KillPoint, KillSwitch, type MessageCounts } from './kill-switch.ts';
 import type { MovedClock } from '../faults/moved-clock.ts';
 import { PostgresProxy } from '../faults/postgres-proxy.ts';
 import type { ServerProcess } from '../api/server-process.ts';
@@ -22,19 +22,10 @@ export interface Trial {
   clear?(): Promise<void>;
 }
 
-export interface CrashSeries {
-  readonly of: KillPoint['of'];
-  readonly moments: readonly KillPoint['moment'][];
-  /** How far one message to die at is from the next. */
-  readonly stride: number;
-  /** The first one; 1 if absent. */
-  readonly first?: number;
-}
-
 // More messages than anything takes: a loop that gets here does not end.
 const mostMessages = 400;
 
-/** A controller that is killed at its n-th message and started again, with n raised until it is done before. */
+/** A controller that is killed at its n-th message and started again. */
 export class CrashLoop {
   readonly api: ApiProxy;
   readonly #stack: Stack;
@@ -67,22 +58,34 @@ export class CrashLoop {
   }
 
   /**
-   * Has the controller die at every message of a series, each time in a trial of its own, until one is done before its
-   * message comes. Answers how often it died. Throws, with the message that it died at, what is wrong afterwards.
+   * Has the controller die at every message of a kind, each time in a trial of its own, until one is done before its message
+   * comes. Returns how often it died. Throws, with the message that it died at, what is wrong afterwards.
    */
-  async run(series: CrashSeries, makeTrial: () => Promise<Trial>): Promise<number> {
-    const { of, moments, stride, first = 1 } = series;
-    let deaths = 0;
-    for (let nth = first; nth < mostMessages; nth += stride) {
-      const moment = moments[Math.floor((nth - first) / stride) % moments.length] ?? 'after';
-      if (!(await this.#crashAt({ of, nth, moment }, await makeTrial()))) return deaths;
-      deaths += 1;
+  async dieEverywhere({ of, moment }: Omit<KillPoint, 'nth'>, makeTrial: () => Promise<Trial>): Promise<number> {
+    for (let nth = 1; nth < mostMessages; nth += 1) {
+      const { hasDied } = await this.#crashAt({ of, nth, moment }, await makeTrial());
+      if (!hasDied) return nth - 1;
     }
     throw new Error(`After ${mostMessages} messages it was still not done.`);
   }
 
-  /** One trial; answers whether the controller died in it. */
-  async #crashAt(point: KillPoint, trial: Trial): Promise<boolean> {
+  /** Has the controller die at one message, or at an earlier one if a trial is done before it. Throws like `dieEverywhere`. */
+  async dieAt({ of, nth, moment }: KillPoint, makeTrial: () => Promise<Trial>): Promise<void> {
+    for (let number = nth; number >= 1; number = Math.floor(number / 2)) {
+      const { hasDied } = await this.#crashAt({ of, nth: number, moment }, await makeTrial());
+      if (hasDied) return;
+    }
+    throw new Error(`No ${of} came, at which the controller could have been killed.`);
+  }
+
+  /** Lets one trial end undisturbed. Returns how many messages it took. */
+  async countMessages(makeTrial: () => Promise<Trial>): Promise<MessageCounts> {
+    const { counts } = await this.#crashAt({ of: 'request', nth: Infinity, moment: 'after' }, await makeTrial());
+    return counts;
+  }
+
+  /** One trial. Returns whether the controller died in it, and what it sent until it was done or dead. */
+  async #crashAt(point: KillPoint, trial: Trial): Promise<{ hasDied: boolean; counts: MessageCounts }> {
     const { of, nth, moment } = point;
     try {
       await this.#switch.quiet();
@@ -92,7 +95,7 @@ export class CrashLoop {
       await waitFor('the controller to be done or dead', () => this.#switch.isStruck || isDone(trial));
       if (!this.#switch.isStruck) await this.#switch.quiet();
       const hasDied = this.#switch.isStruck;
-      this.#switch.disarm();
+      const counts = this.#switch.disarm();
       if (hasDied) await this.#controller.captured.ended;
       await trial.meanwhile?.();
       if (hasDied) await this.#startController();
@@ -101,9 +104,10 @@ export class CrashLoop {
       await isSettled(trial);
       await trial.prove();
       await trial.clear?.();
-      return hasDied;
+      return { hasDied, counts };
     } catch (error) {
-      throw new Error(`With the controller killed ${moment} ${of} ${nth}: ${messageOf(error)}`, { cause: error });
+      const how = Number.isFinite(nth) ? `With the controller killed ${moment} ${of} ${nth}` : 'Without a kill';
+      throw new Error(`${how}: ${messageOf(error)}`, { cause: error });
     }
   }
 

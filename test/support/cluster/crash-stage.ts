@@ -1,35 +1,31 @@
 import { expect } from '@jest/globals';
 import type { ApiProxy } from '../faults/api-proxy.ts';
-import { CrashLoop, type CrashSeries, type Trial } from './crash-loop.ts';
 import type { MovedClock } from '../faults/moved-clock.ts';
-import { Stack } from './stack.ts';
 import { nonEmpty } from '../fixtures/non-empty.ts';
+import { drawNumbers, isFull, seed } from '../fixtures/test-size.ts';
+import { CrashLoop, type Trial } from './crash-loop.ts';
+import type { KillPoint, MessageCounts } from './kill-switch.ts';
+import { Stack } from './stack.ts';
 
 // A proxy kills the controller by SIGKILL, at a message to PostgreSQL (a statement, counted where it is to be executed) or
-// to the API server (a request); the next controller then has to bring everything to its end. At full scale that happens
-// at every statement and every request, both before the other side has it and when its answer is lost. Otherwise it
-// happens at every third to fifth request and COMMIT, with the answer lost, and at one or two other statements, before and
-// after in turn: what each test is called with. Each series must kill at least once.
+// to the API server (a request); the next controller then has to bring everything to its end. In the full size that happens
+// at every statement and every request, both before the other side has it and when its answer is lost. By default it happens
+// at some of them, on each day at others.
 
-const isFull = process.env['KEYFRAME_TEST_SCALE'] === 'full';
 const both = ['before', 'after'] as const;
-const everywhere: readonly CrashSeries[] = both.flatMap((moment) => [
-  { of: 'request', moments: [moment], stride: 1 },
-  { of: 'statement', moments: [moment], stride: 1 },
-]);
+/** How often a controller dies by default, at each kind of message. */
+const deaths = { request: 2, commit: 1, statement: 2 } as const;
 
-/** How far what a controller dies at is from the next, unless that is everything. */
-export interface Strides {
-  /** Of requests, and of COMMITs. */
-  readonly coarse: number;
-  readonly statements: number;
+/** Requests and COMMITs whose answer is lost, and statements before or after, in turn. */
+function drawPoints(counts: MessageCounts): KillPoint[] {
+  return (['request', 'commit', 'statement'] as const).flatMap((of) =>
+    drawNumbers(counts[of], deaths[of]).map((index, turn) => {
+      const moment = of === 'statement' ? (both[(seed + turn) % both.length] ?? 'before') : 'after';
+      return { of, nth: index + 1, moment };
+    }),
+  );
 }
 
-const somewhere = ({ coarse, statements }: Strides): readonly CrashSeries[] => [
-  { of: 'request', moments: ['after'], stride: coarse },
-  { of: 'commit', moments: ['after'], stride: coarse },
-  { of: 'statement', moments: both, stride: statements, first: Math.ceil(statements / 2) },
-];
 /** How long one test may take: it ends what hangs. */
 export const crashLimitMs = isFull ? 1_800_000 : 300_000;
 
@@ -62,11 +58,18 @@ export class CrashStage<Site> {
     return this.#loop.api;
   }
 
-  /** Has a controller die at all these messages, each in a trial of its own. */
-  async expectSurvived(strides: Strides, makeTrial: () => Promise<Trial>): Promise<void> {
-    const deaths: number[] = [];
-    for (const each of isFull ? everywhere : somewhere(strides)) deaths.push(await this.#loop.run(each, makeTrial));
-    // A series without a death shows nothing.
-    for (const count of nonEmpty(deaths)) expect(count).toBeGreaterThanOrEqual(1);
+  /** Has a controller die at a message, at each of many, each time in a trial of its own. */
+  async expectSurvived(makeTrial: () => Promise<Trial>): Promise<void> {
+    if (!isFull) {
+      const counts = await this.#loop.countMessages(makeTrial);
+      // A kind of message that never comes shows nothing.
+      for (const count of nonEmpty(Object.values(counts))) expect(count).toBeGreaterThanOrEqual(1);
+      for (const point of drawPoints(counts)) await this.#loop.dieAt(point, makeTrial);
+      return;
+    }
+    for (const moment of both) {
+      expect(await this.#loop.dieEverywhere({ of: 'request', moment }, makeTrial)).toBeGreaterThanOrEqual(1);
+      expect(await this.#loop.dieEverywhere({ of: 'statement', moment }, makeTrial)).toBeGreaterThanOrEqual(1);
+    }
   }
 }

@@ -13,12 +13,15 @@ export interface KillPoint {
   readonly moment: 'before' | 'after';
 }
 
+/** How many messages of each kind were sent. */
+export type MessageCounts = Readonly<Record<KillPoint['of'], number>>;
+
 export interface KillSwitchDeps {
   readonly api: ApiProxy;
   readonly database: PostgresProxy;
 }
 
-const noCounts: Readonly<Record<KillPoint['of'], number>> = { statement: 0, commit: 0, request: 0 };
+const noCounts: MessageCounts = { statement: 0, commit: 0, request: 0 };
 // The longest pause between two messages of a reconcile is shorter.
 const quietMs = 200;
 
@@ -56,8 +59,10 @@ export class KillSwitch {
     this.#isStruck = false;
   }
 
-  disarm(): void {
+  /** Returns what was sent since the arming. */
+  disarm(): MessageCounts {
     this.#victim = undefined;
+    return { ...this.#counts };
   }
 
   /** Waits until nothing that counts has been sent for a while. */
