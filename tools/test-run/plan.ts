@@ -19,7 +19,7 @@ export interface Plan {
   readonly size: Size;
   /** What tests draw by chance follows from it. */
   readonly seed: number;
-  /** Whether each test file loads its modules again. */
+  /** Whether each test file has a process of its own. */
   readonly isIsolated: boolean;
   /** Of the order of files and tests; undefined for the usual order. */
   readonly shuffleSeed: number | undefined;
@@ -88,7 +88,7 @@ Suites: ${suiteNames.join(', ')}.
 Options:
   --full              Run every test, with more random runs. Otherwise the default size runs.
   --cost              Print the processor time of each step by program.
-  --isolated          Load all modules again for each test file.
+  --isolated          Run each test file in a process of its own.
   --shuffled[=SEED]   Run the test files, and the tests of each, in a random order. The default seed is KEYFRAME_TEST_SEED.
   --help              Print this.
 

@@ -9,7 +9,8 @@ const scripts: readonly (readonly [RegExp, string])[] = [
   [/\/jest\/bin\/jest\.js$/, 'Jest'],
   [/\/keyframe\.cjs$/, 'keyframe'],
 ];
-const server = /\/(?:dist\/server\/main\.js|src\/main\.ts)$/;
+// The last one is that of the image.
+const server = /\/(?:dist\/server\/main\.js|src\/main\.ts|bin\/keyframe-server)$/;
 // Options of Node.js whose value is the next argument.
 const takesValue = ['--import', '--require', '-r', '--env-file'];
 

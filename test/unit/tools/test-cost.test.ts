@@ -241,6 +241,7 @@ describe('the name of a program', () => {
     [['/usr/bin/node', '/x/node_modules/jest-worker/build/workers/processChild.js'], 'Jest worker'],
     [['node', '--import', '/x/preload.mjs', '/x/dist/server/main.js', 'controller'], 'keyframe-server controller'],
     [['/app/bin/node', '/x/src/main.ts', 'api'], 'keyframe-server api'],
+    [['/app/bin/node', '/app/bin/keyframe-server', 'all'], 'keyframe-server all'],
     [['node', '/x/dist/keyframe.cjs', 'whoami'], 'keyframe'],
     [['node', '/x/node_modules/.bin/prettier', '--check', '.'], 'prettier'],
     [['node', '/x/node_modules/@scope/tool/main.js'], '@scope/tool'],
