@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { parseAllDocuments, stringify } from 'yaml';
 import type { KubeObject } from '../../tools/devcluster/cluster/kube-http.ts';
-import { createNamespace, discardNamespace, sharedCluster } from '../support/cluster/cluster.ts';
+import { adminClient, createNamespace, discardNamespace } from '../support/cluster/cluster.ts';
+import { DryRun } from '../support/cluster/dry-run.ts';
 import { fencedBlocks, pages, readPage, scriptsOf } from '../support/fixtures/documentation.ts';
 import { chartFolder, neededValues, objectsOf, runHelm } from '../support/cluster/helm.ts';
-import { runKubectl } from '../support/cluster/kubectl.ts';
 import { shellCommands } from '../support/cli/shell-commands.ts';
 
 /** What our pages show to be applied is accepted by an API server, and what they show for the chart by helm. */
@@ -18,9 +18,11 @@ interface Manifest extends KubeObject {
 
 const folder = mkdtempSync(join(tmpdir(), 'keyframe-docs-'));
 let namespace: string;
+let dryRun: DryRun;
 
 beforeAll(async () => {
   namespace = await createNamespace();
+  dryRun = new DryRun(adminClient(), namespace);
 });
 
 afterAll(async () => {
@@ -49,21 +51,11 @@ const manifests: readonly Manifest[] = pages.flatMap((page) =>
 const isKnown = ({ apiVersion = '' }: Manifest): boolean =>
   /^(?:v1|apps\/|batch\/|.*\.k8s\.io\/|keyframe\.dev\/)/.test(apiVersion);
 
-/** Applies an object as a dry run, or makes one that leaves its name to the server; answers why it is refused. */
+/** Why the API server refuses a manifest; nothing if it accepts it. */
 async function refusalOf({ page, ...object }: Manifest): Promise<string[]> {
-  const { namespace: place, ...metadata } = object.metadata;
-  const verb = 'generateName' in metadata ? ['create'] : ['apply', '--server-side'];
-  const file = join(folder, 'manifest.yaml');
-  writeFileSync(file, stringify({ ...object, metadata: place === undefined ? metadata : { ...metadata, namespace } }));
-  const args = [...verb, '--dry-run=server', '--validate=strict', '--namespace', namespace, '-f', file];
-  try {
-    await runKubectl(sharedCluster(), args);
-    return [];
-  } catch (error) {
-    return [
-      `${page}: ${object.kind ?? ''} ${object.metadata.name}: ${(error as { stderr?: string }).stderr ?? String(error)}`,
-    ];
-  }
+  const { namespace: _place, ...metadata } = object.metadata;
+  const refusal = await dryRun.refusal({ ...object, metadata });
+  return refusal === undefined ? [] : [`${page}: ${object.kind ?? ''} ${object.metadata.name}: ${refusal}`];
 }
 
 describe('the manifests of our pages', () => {

@@ -62,9 +62,13 @@ export async function renderChart({ namespace, values, more = [] }: Rendering): 
   ]);
 }
 
-/** The objects of rendered manifests. */
+/** The objects of rendered manifests. Throws if one is no YAML or has a field twice. */
 export function objectsOf(manifests: string): KubeObject[] {
   return parseAllDocuments(manifests)
-    .map((document) => document.toJS() as KubeObject | null)
+    .map((document) => {
+      const [fault] = document.errors;
+      if (fault !== undefined) throw fault;
+      return document.toJS() as KubeObject | null;
+    })
     .filter((object) => object !== null);
 }
