@@ -4,6 +4,7 @@ import type { AccessGrant } from '../../../src/controller/generated/access-grant
 import type { SecretSnapshot } from '../../../src/controller/generated/secret-snapshot.ts';
 import type { SnapshotSchedule } from '../../../src/controller/generated/snapshot-schedule.ts';
 import type { ApiEnvironment } from '../api/api-client.ts';
+import { MovedClock } from '../faults/moved-clock.ts';
 import { ResourceSite } from './resource-site.ts';
 import type { Stack } from './stack.ts';
 import { waitFor } from '../fixtures/wait-for.ts';
@@ -49,6 +50,13 @@ export class ScheduleSite {
     return new ScheduleSite(stack, environment, namespace);
   }
 
+  /** The same in a namespace that is granted the environment. */
+  static async makeGranted(stack: Stack): Promise<ScheduleSite> {
+    const site = await ScheduleSite.make(stack);
+    await site.grant();
+    return site;
+  }
+
   /** Grants the namespace its environment for some kinds; answers the grant's name. */
   async grant(kinds: readonly string[] = scheduleKinds): Promise<string> {
     const { organization, project, name } = this.environment.ref;
@@ -68,6 +76,13 @@ export class ScheduleSite {
   /** Has a schedule looked at now. */
   async look(name: string): Promise<void> {
     await this.schedules.requestReconcile(name);
+  }
+
+  /** Lets hours pass on the controller's clock, and has a schedule looked at; returns the beginning of the hour that is now. */
+  async passHours(clock: MovedClock, name: string, hours = 1): Promise<number> {
+    clock.move(hours * hourMs);
+    await this.look(name);
+    return hourOf(clock.now());
   }
 
   /**
@@ -148,4 +163,15 @@ export const hourMs = 3_600_000;
 /** The beginning of the hour of a moment. */
 export function hourOf(ms: number): number {
   return Math.floor(ms / hourMs) * hourMs;
+}
+
+/**
+ * A clock for a controller, a day ahead of the API server's, so that every schedule has missed times when it is made. It
+ * starts at least ten minutes before the end of an hour: no test must run over it.
+ */
+export function clockAhead(resources: AsyncDisposableStack): MovedClock {
+  const clock = new MovedClock(resources, 24 * hourMs);
+  const toGoMs = hourOf(clock.now()) + hourMs - clock.now();
+  if (toGoMs < 600_000) clock.move(toGoMs);
+  return clock;
 }
