@@ -1,3 +1,4 @@
+/** @default A marked value and marked tokens are nowhere but in the Secrets that rightfully hold them. */
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { ApiClient, TextBody } from '../support/api/api-client.ts';

@@ -1,3 +1,4 @@
+/** @default What the chart renders is safe with every values file. */
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { KubeObject } from '../../tools/devcluster/cluster/kube-http.ts';
 import { exitCodes } from '../../src/config/exit-error.ts';

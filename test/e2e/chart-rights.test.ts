@@ -1,3 +1,4 @@
+/** @default The accounts of the chart have exactly the committed rights. */
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';

@@ -1,3 +1,4 @@
+/** @default An API server accepts every object that the chart renders, and admits its pods under Pod Security «restricted». */
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { checkoutDirectory } from '../../tools/checkout.ts';

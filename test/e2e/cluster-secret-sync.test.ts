@@ -1,3 +1,4 @@
+/** @default A ClusterSecretSync brings its Secret to each selected namespace, and garbage collection takes it away. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { ClusterSyncSite } from '../support/cluster/cluster-sync-site.ts';
 

@@ -1,3 +1,4 @@
+/** @default The API server fills in the defaults of an AccessGrant and refuses what is wrong. */
 import { describe, expect, test } from '@jest/globals';
 import { ResourceTrial } from '../support/cluster/resource-trial.ts';
 

@@ -1,3 +1,4 @@
+/** @default The API server fills in the defaults of a SecretEnvironment, refuses what is wrong, and keeps its immutable fields. */
 import { describe, expect, test } from '@jest/globals';
 import { ResourceTrial, expectRefused } from '../support/cluster/resource-trial.ts';
 

@@ -1,3 +1,4 @@
+/** @default The API server fills in the defaults of a SnapshotRestore, refuses what is wrong, and keeps its immutable fields. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createNamespace, discardNamespace } from '../support/cluster/cluster.ts';
 import { ResourceTrial, expectRefused } from '../support/cluster/resource-trial.ts';

@@ -1,3 +1,4 @@
+/** @default The API server judges the sources of a SecretSync, one by one and together. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createNamespace, discardNamespace } from '../support/cluster/cluster.ts';
 import { ResourceTrial, expectRefused } from '../support/cluster/resource-trial.ts';

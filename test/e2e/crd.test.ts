@@ -1,3 +1,4 @@
+/** @default The API server fills in the defaults of a SecretSync, refuses what is wrong, and keeps its immutable fields. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { KubeAnswer } from '../../tools/devcluster/cluster/kube-http.ts';
 import type { SecretSync } from '../../src/controller/generated/secret-sync.ts';

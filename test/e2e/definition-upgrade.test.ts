@@ -1,3 +1,4 @@
+/** @default The resources of each release stay valid under the present definitions. */
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { apply } from '../../tools/devcluster/cluster/apply.ts';

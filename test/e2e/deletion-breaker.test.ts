@@ -1,3 +1,4 @@
+/** @default A loss of too many keys waits for a consent, also after a restart of the controller. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { ServerProcess } from '../support/api/server-process.ts';
 import { Stack } from '../support/cluster/stack.ts';

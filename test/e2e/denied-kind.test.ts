@@ -1,3 +1,4 @@
+/** @default Without the right to list a kind, the controller serves all other kinds. */
 import { afterAll, expect, test } from '@jest/globals';
 import { Stack } from '../support/cluster/stack.ts';
 import { waitFor } from '../support/fixtures/wait-for.ts';

@@ -1,3 +1,4 @@
+/** @default The API server accepts each manifest of our pages, and helm each command and values file. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

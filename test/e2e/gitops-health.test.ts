@@ -1,3 +1,4 @@
+/** @default Argo CD, Flux and kstatus judge our conditions correctly. */
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { type ReadyClaim, conditionClaims, mergeConditions } from '../../src/controller/frame/conditions.ts';

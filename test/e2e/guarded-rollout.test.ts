@@ -1,3 +1,4 @@
+/** @default A Deployment whose pods crash with a change gets its earlier data back, if the controller may look at pods. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { GuardedSite } from './guarded-site.ts';
 import type { ServerProcess } from '../support/api/server-process.ts';

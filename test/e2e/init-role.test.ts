@@ -1,3 +1,4 @@
+/** @default The init Job makes the Secrets of a release once, and reports the rights that it lacks. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { KubeHttp } from '../../tools/devcluster/cluster/kube-http.ts';
 import { RootKeys } from '../../src/crypto/root-keys.ts';

@@ -1,3 +1,4 @@
+/** @default One `kubectl apply` makes a SecretSync ready without a token that could be read, and costs two writes. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';

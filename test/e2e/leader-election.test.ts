@@ -1,3 +1,4 @@
+/** @default Of two controllers one works by its Lease; the other one takes over when the leader is stopped in order. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { leaseDurationSeconds } from '../../src/controller/frame/leadership.ts';
 import type { ProxiedRequest } from '../support/faults/api-proxy.ts';

@@ -1,3 +1,4 @@
+/** @default Server-side apply decides whose keys of a shared Secret are whose. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { ApiProxy, type RequestMatch } from '../support/faults/api-proxy.ts';
 import { Canary } from '../support/fixtures/canary.ts';

@@ -1,3 +1,4 @@
+/** @default Without the definitions, the controller reports what to do, and serves the cluster when they exist. */
 import { join } from 'node:path';
 import { afterAll, expect, test } from '@jest/globals';
 import { installCustomResources } from '../../tools/devcluster/cluster/custom-resources.ts';

@@ -1,3 +1,4 @@
+/** @default The garbage collector removes the Secret of a deleted SecretSync, and a Secret of another owner stays untouched. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { ApiProxy } from '../support/faults/api-proxy.ts';
 import { writesOf } from '../support/api/secret-requests.ts';

@@ -1,3 +1,4 @@
+/** @default After a recovery of the database, tokens and Secrets follow the recovered state. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Plaintext } from '../../src/domain/plaintext.ts';
 import type { ApiClient, ApiEnvironment, ServiceToken } from '../support/api/api-client.ts';

@@ -1,3 +1,4 @@
+/** @default What a list, a watch and a conditional write show on a real API server. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { KubeAnswer } from '../../tools/devcluster/cluster/kube-http.ts';
 import { KubeClient } from '../../src/kube/client/client.ts';

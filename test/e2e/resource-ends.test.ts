@@ -1,3 +1,4 @@
+/** @default `kubectl wait` sees each kind become ready, and a namespace that is deleted takes what its resources own along. */
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Cluster } from '../../tools/devcluster/cluster/cluster.ts';

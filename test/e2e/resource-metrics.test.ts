@@ -1,3 +1,4 @@
+/** @default The controller reports every metric, and follows a SecretSync with them. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { declaredMetrics, sampleMetrics } from '../support/api/metric-samples.ts';
 import type { ServerProcess } from '../support/api/server-process.ts';

@@ -1,3 +1,4 @@
+/** @default The admission policy lets only a user with the right to approve have a restore carried out. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { KubeAnswer, KubeHttp } from '../../tools/devcluster/cluster/kube-http.ts';
 import { createNamespace, discardNamespace } from '../support/cluster/cluster.ts';

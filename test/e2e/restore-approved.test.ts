@@ -1,3 +1,4 @@
+/** @default A restore is carried out as a second user approved it. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { KubeHttp } from '../../tools/devcluster/cluster/kube-http.ts';
 import { RestoreSite } from '../support/cluster/restore-site.ts';

@@ -1,3 +1,4 @@
+/** @default A SecretEnvironment makes its environment with project and organization, and deletes only what it made. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { EnvironmentSite, unusedRef } from '../support/cluster/environment-site.ts';
 import { conditionsOf, readyOf } from '../support/cluster/resource-site.ts';

@@ -1,3 +1,4 @@
+/** @default A SecretSnapshot takes one snapshot under a grant, shows the grant that it lacks, and deletes what it took. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import type { AccessGrant } from '../../src/controller/generated/access-grant.ts';

@@ -1,3 +1,4 @@
+/** @default A ServiceToken gives a token that works, as long as a grant covers it, and takes it along when it is deleted. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Stack } from '../support/cluster/stack.ts';
 import { TokenSite } from '../support/cluster/token-site.ts';

@@ -1,3 +1,4 @@
+/** @default A SnapshotSchedule takes each snapshot once, by its own timer too, and also where two controllers both lead. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { MovedClock } from '../support/faults/moved-clock.ts';
 import { conditionsOf, readyOf } from '../support/cluster/resource-site.ts';

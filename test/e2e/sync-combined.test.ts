@@ -1,3 +1,4 @@
+/** @default A pin, a merge and a ServiceToken work together. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { SecretSnapshot } from '../../src/controller/generated/secret-snapshot.ts';
 import type { SecretSync } from '../../src/controller/generated/secret-sync.ts';

@@ -1,3 +1,4 @@
+/** @default A SecretSync chooses, renames and decodes keys, and the API server refuses wrong rules. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { first, makePinSite } from '../support/cluster/pin-site.ts';
 import { Stack } from '../support/cluster/stack.ts';

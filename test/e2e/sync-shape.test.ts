@@ -1,3 +1,4 @@
+/** @default A SecretSync hides and rewrites keys, and the API server refuses wrong rules. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { SharedSecret, makeMergeSite } from '../support/cluster/merge-site.ts';
 import { Stack } from '../support/cluster/stack.ts';

@@ -1,3 +1,4 @@
+/** @default The API shows each SecretSync with what its Secret holds, and `keyframe wait` ends when all have a revision. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { CliRunner } from '../support/cli/cli.ts';
 import { secretValues } from '../support/cluster/secret-watch.ts';

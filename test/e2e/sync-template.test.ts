@@ -1,3 +1,4 @@
+/** @default A template composes values, and the API server refuses a wrong template. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { SharedSecret, makeMergeSite } from '../support/cluster/merge-site.ts';
 import { Stack } from '../support/cluster/stack.ts';

@@ -1,3 +1,4 @@
+/** @default Each change of an environment reaches the Secret. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Stack } from '../support/cluster/stack.ts';
 import { waitFor } from '../support/fixtures/wait-for.ts';

@@ -1,3 +1,4 @@
+/** @default What happens while a watch is closed is seen when it opens again. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { ApiProxy, failureAnswer, type ProxiedRequest } from '../support/faults/api-proxy.ts';
