@@ -21,7 +21,7 @@ let controller: ServerProcess;
 let site: SyncSite;
 
 beforeAll(async () => {
-  stack = await Stack.start(resources, { namespaces: 11 });
+  stack = await Stack.start(resources, { namespaces: 12 });
   proxy = await PostgresProxy.start(stack.databaseUrl);
   resources.defer(() => proxy.close());
   database = new pg.Pool({ connectionString: stack.databaseUrl });
@@ -54,6 +54,14 @@ beforeEach(async () => {
 });
 
 describe('a SecretSync', () => {
+  test('that fails is reported with the reason, and with what its Secret still holds', async () => {
+    await waitForConsumer({ syncedRevision: 1 });
+    await stack.admin.call('DELETE', `/service-tokens/${site.environment.ref.organization}/${site.token.id}`);
+    const { ready } = await waitForConsumer({ reason: 'AuthenticationFailed', wantedRevision: null });
+    expect(ready).toBe(false);
+    await waitForConsumer({ health: 'stalled', stalled: true, syncedRevision: 1 });
+  });
+
   test('that is suspended is reported as such', async () => {
     await waitForConsumer({ syncedRevision: 1 });
     await site.patchSync({ spec: { suspend: true } });

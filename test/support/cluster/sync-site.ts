@@ -213,8 +213,9 @@ export class SyncSite {
     return waitFor(
       `Secret ${this.namespace}/${this.name} and its status to agree on the keys ${Object.keys(values).join(', ')}`,
       async () => {
-        const [secret, { metadata, status }] = [await this.existingSecret(), await this.sync()];
+        const secret = await this.existingSecret();
         expect(Object.fromEntries(secretValues(secret))).toEqual(values);
+        const { metadata, status } = await this.sync();
         // Of a spec that was changed just now, the status may still show the one before.
         expect(status?.observedGeneration).toBe(metadata.generation);
         const { uid, resourceVersion } = secret.metadata;
