@@ -45,6 +45,7 @@ interface Pod {
 
 interface Workload extends KubeObject {
   readonly spec: {
+    readonly replicas?: number;
     readonly strategy?: object;
     readonly selector: { readonly matchLabels: Labels };
     readonly template: { readonly metadata: { readonly labels: Labels }; readonly spec: PodSpec };
@@ -78,6 +79,13 @@ function ofKind<T extends KubeObject>(objects: readonly KubeObject[], kind: stri
 function matches(labels: Labels, selector: Labels): boolean {
   return Object.entries(selector).every(([name, value]) => labels[name] === value);
 }
+
+/** The values that turn off what the others have. */
+const without: Readonly<Record<string, string>> = {
+  NetworkPolicy: 'one-role.yaml',
+  PodDisruptionBudget: 'placement.yaml',
+  ValidatingAdmissionPolicy: 'bare.yaml',
+};
 
 describe.each(valuesFiles)('with the values of %s', (values) => {
   let objects: KubeObject[];
@@ -128,12 +136,15 @@ describe.each(valuesFiles)('with the values of %s', (values) => {
   });
 
   test('an upgrade or a drain never leaves too few pods', () => {
-    for (const { spec } of nonEmpty(ofKind<Workload>(objects, 'Deployment')))
+    const deployments = nonEmpty(ofKind<Workload>(objects, 'Deployment'));
+    for (const { spec } of deployments)
       expect(spec.strategy).toEqual({ type: 'RollingUpdate', rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } });
     const budgets = ofKind<KubeObject & { spec: { selector: { matchLabels: Labels } } }>(
       objects,
       'PodDisruptionBudget',
     );
+    const several = deployments.filter(({ spec: { replicas = 1 } }) => replicas > 1);
+    expect(budgets).toHaveLength(values === without['PodDisruptionBudget'] ? 0 : several.length);
     for (const { spec } of budgets) {
       expect(spec).toMatchObject({ maxUnavailable: 1, unhealthyPodEvictionPolicy: 'AlwaysAllow' });
       expect(pods.filter(({ labels }) => matches(labels, spec.selector.matchLabels))).toHaveLength(1);
@@ -186,6 +197,7 @@ describe.each(valuesFiles)('with the values of %s', (values) => {
       }
     }
     const policies = ofKind<KubeObject & { spec: { podSelector: { matchLabels: Labels } } }>(objects, 'NetworkPolicy');
+    expect(policies.length > 0).toBe(values !== without['NetworkPolicy']);
     for (const { metadata, spec } of policies)
       expect(selected(spec.podSelector.matchLabels)).toEqual(
         metadata.name.endsWith('-postgres') ? expected['postgres'] : servers,
@@ -195,6 +207,7 @@ describe.each(valuesFiles)('with the values of %s', (values) => {
   test('the policy of approvals denies what it cannot judge, in every namespace that the controller serves', () => {
     const policies = ofKind<KubeObject & { spec: object }>(objects, 'ValidatingAdmissionPolicy');
     const bindings = ofKind<KubeObject & { spec: object }>(objects, 'ValidatingAdmissionPolicyBinding');
+    expect(policies).toHaveLength(values === without['ValidatingAdmissionPolicy'] ? 0 : 1);
     expect(bindings).toHaveLength(policies.length);
     const variables = pods.flatMap(containersOf).flatMap(({ env = [] }) => env);
     const served = variables.find(({ name }) => name === 'KEYFRAME_WATCH_NAMESPACES')?.value;
