@@ -12,6 +12,8 @@ import { watchedPage } from '../support/browser/watched-page.ts';
 
 const followParent = pathToFileURL(join(checkoutDirectory, 'tools', 'follow-parent.mjs')).href;
 const resources = new AsyncDisposableStack();
+/** Vite bundles the packages when the page first requests them. */
+const bundlingMs = 60_000;
 let browser: Browser;
 let url = '';
 
@@ -39,7 +41,7 @@ beforeAll(async () => {
 afterAll(() => resources.disposeAsync());
 
 test('one page shows every part, and axe finds no fault in it', async () => {
-  const { page, complaints } = await watchedPage(await browser.newContext());
+  const { page, complaints } = await watchedPage(await browser.newContext(), bundlingMs);
   await page.goto(`${url}dev/`);
   await page.getByRole('heading', { name: 'Parts', exact: true }).waitFor();
   expect(await page.getByRole('heading', { level: 2 }).allInnerTexts()).toEqual([
