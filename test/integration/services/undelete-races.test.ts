@@ -19,7 +19,7 @@ beforeEach(() => {
   tenants = new TenantCalls(services, world);
 });
 
-const rounds = process.env['KEYFRAME_TEST_SCALE'] === 'full' ? 200 : 40;
+const rounds = process.env['KEYFRAME_TEST_SCALE'] === 'full' ? 200 : 15;
 
 const deadlocks = (): Promise<number> => deadlocksOf(services.database);
 
