@@ -1,40 +1,20 @@
-import { randomUUID } from 'node:crypto';
 import { expect, test } from '@jest/globals';
 import { openApiDocument } from '../../../src/http/openapi/document.ts';
 import { type BodyLimits, bodyLimits } from '../../../src/http/request/body-limits.ts';
-import type { Call, PublicRoute, Route } from '../../../src/http/route.ts';
-import { publicRouteTable, routeTable } from '../../../src/http/routes/table.ts';
+import { allRoutes, type AnyRoute, callOf, openServices } from './route-calls.ts';
 
-const routes = [...routeTable, ...publicRouteTable];
-const withBody = routes.filter(({ input }) => input.body !== undefined);
-
-/** Lets every caller in. */
-const services = new Proxy({}, { get: () => new Proxy({}, { get: () => () => Promise.resolve({}) }) }) as Parameters<
-  Route['run']
->[1];
+const withBody = allRoutes.filter(({ input }) => input.body !== undefined);
 
 /** The limits with which a route reads its body. */
-async function readLimits(route: Route | PublicRoute): Promise<BodyLimits | undefined> {
+async function readLimits(route: AnyRoute): Promise<BodyLimits | undefined> {
   let read: BodyLimits | undefined;
-  const values: Readonly<Record<string, string>> = {
-    key: 'KEY',
-    version: '1',
-    revision: '1',
-    user: 'ada@example.test',
-  };
-  const names = [...route.path.matchAll(/\{([a-z]+)\}/g)].map(([, name = '']) => name);
-  const call = {
-    params: Object.fromEntries(names.map((name) => [name, values[name] ?? randomUUID()])),
-    caller: { principal: {} },
-    query: () => ({}),
-    header: () => undefined,
-    entered: () => {},
-    body: ({ limits }: { limits: BodyLimits }) => {
+  const call = callOf(route, {
+    body: ({ limits }) => {
       read = limits;
       return Promise.reject(new Error('read'));
     },
-  } as unknown as Call;
-  await expect(route.run(call, services)).rejects.toThrow('read');
+  });
+  await expect(route.run(call, openServices)).rejects.toThrow('read');
   return read;
 }
 
