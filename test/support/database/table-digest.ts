@@ -9,6 +9,16 @@ const columnsOfUse = ['last_used_at', 'first_used_at'];
  * audit and the times of a credential's use are left out: a refused request leaves those.
  */
 export async function tableDigests({ pool }: Pick<Database, 'pool'>): Promise<Record<string, string>> {
+  const statement = statements.get(pool) ?? (await digestStatement(pool));
+  statements.set(pool, statement);
+  const { rows } = await pool.query<{ name: string; digest: string }>(statement);
+  return Object.fromEntries(rows.map(({ name, digest }) => [name, digest]));
+}
+
+/** The statement of each database: tests that compare often would spend much of their time with its catalog. */
+const statements = new WeakMap<Database['pool'], string>();
+
+async function digestStatement(pool: Database['pool']): Promise<string> {
   const { rows: tables } = await pool.query<{ name: string; columns: string }>(
     `SELECT c.relname AS name, string_agg(
        format(CASE WHEN t.typtype = 'e' THEN 't.%I::text' ELSE 't.%I' END, a.attname), ', ' ORDER BY a.attname) AS columns
@@ -25,6 +35,5 @@ export async function tableDigests({ pool }: Pick<Database, 'pool'>): Promise<Re
     ({ name, columns }) => `SELECT '${name}' AS name, count(*) || ':' ||
         COALESCE(sum(hash_record_extended(ROW(${columns}), 0)::numeric), 0) AS digest FROM "${name}" AS t`,
   );
-  const { rows } = await pool.query<{ name: string; digest: string }>(selects.join(' UNION ALL '));
-  return Object.fromEntries(rows.map(({ name, digest }) => [name, digest]));
+  return selects.join(' UNION ALL ');
 }

@@ -2,9 +2,10 @@ import { describe, expect, test } from '@jest/globals';
 import { routeTable } from '../../../../src/http/routes/table.ts';
 import type { Reply } from '../../../support/api/keep-alive-client.ts';
 import type { Actor } from './callers.ts';
-import { type Row, missingItems, rows } from './expectations.ts';
+import { type Row, deadCredentials, missingItems, rows } from './expectations.ts';
 import { type ForeignTarget, foreignAnswer, foreignTargets } from './foreign-targets.ts';
 import { preparations, withMissingItem } from './requests.ts';
+import { oneOfEach, some } from './sample.ts';
 import { type Ready, type Site, comparable, requestIdOf } from './site.ts';
 import { withSite } from './with-site.ts';
 import { sentence } from '../../../support/fixtures/interface-sentences.ts';
@@ -16,6 +17,7 @@ withSite((given) => ({ site } = given));
 
 /** The first line of each route. */
 const routes = [...Map.groupBy(rows, ({ route }) => route).values()].flatMap(([first]) => first ?? []);
+const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
 describe('the committed table', () => {
   test('has a line for every route, and a route for every line', () => {
@@ -103,13 +105,21 @@ async function expectAudited(row: Row, actors: readonly Actor[], answers: readon
 }
 
 describe(`with a credential that is not live, everything is 401 and nothing is written ${sentence('4.0.1')}:`, () => {
-  test.each(routes.map((row) => [row.route, row] as const))('%s', async (_route, row) => {
-    const ready = await site.prepare(row, site.places.own, { actor: site.actor('owner'), succeeds: false });
-    const headers = [...site.credentials.headers];
-    const reported = await site.askInVain(headers.map(([, authorization]) => ({ ...ready, authorization })));
-    const names = headers.map(([name]) => name);
+  test.each(methods)('%s', async (method) => {
+    const cells = routes
+      .flatMap((row, place) => some(deadCredentials, 3, place).map((name) => ({ row, name })))
+      .filter(({ row }) => row.method === method);
+    const owner = { actor: site.actor('owner'), succeeds: false };
+    const ready = await Promise.all(
+      cells.map(async ({ row, name }) => ({
+        ...(await site.prepare(row, site.places.own, owner)),
+        authorization: site.credentials.headers.get(name),
+      })),
+    );
+    const reported = await site.askInVain(ready);
+    const names = cells.map(({ row, name }) => `${row.route} with ${name}`);
     expect(statusesOf(names, reported)).toEqual(Object.fromEntries(names.map((name) => [name, 401])));
-    for (const { headers: answered } of nonEmpty(reported)) expect(answered['www-authenticate']).toMatch(/^Bearer /);
+    for (const { headers } of nonEmpty(reported)) expect(headers['www-authenticate']).toMatch(/^Bearer /);
   });
 
   test('but those who hold them would be let in with live ones', async () => {
@@ -121,12 +131,14 @@ describe(`with a credential that is not live, everything is 401 and nothing is w
   });
 });
 
-describe('on another target, or a missing one, every caller gets the response of the table:', () => {
+describe('on another target, or a missing one, a caller gets the response of the table:', () => {
   const placed = routes.filter(({ path }) => targetsOf(path).length > 0);
 
-  test.each(placed.map((row) => [row.route, row] as const))('%s', async (_route, row) => {
+  test.each(placed.map((row, place) => [row.route, row, place] as const))('%s', async (_route, row, place) => {
+    // The same ones on every target, so that the responses for each target are compared.
+    const actors = some(site.actors, 5, place);
     const cells = targetsOf(row.path).flatMap((target) =>
-      site.actors.flatMap((actor) => {
+      actors.flatMap((actor) => {
         const answer = foreignAnswer(row.path, target, actor.name);
         const status = answer === '=' ? row.statuses[actor.name] : answer;
         return status === undefined ? [] : [{ target, actor, status, name: `${actor.name} on a ${target}` }];
@@ -137,7 +149,7 @@ describe('on another target, or a missing one, every caller gets the response of
       site.prepare(row, site.places.foreign.get(target) ?? site.places.own, { actor, succeeds: status < 300 });
     const vain = await Promise.all(refused.map(prepare));
     // What exists and is hidden from them altogether is asked for as well.
-    const outsiders = site.actors.filter((actor) => row.statuses[actor.name] === 404 && !isNoMember(row, actor));
+    const outsiders = actors.filter((actor) => row.statuses[actor.name] === 404 && !isNoMember(row, actor));
     const hidden = await Promise.all(
       outsiders.map((actor) => site.prepare(row, site.places.own, { actor, succeeds: false })),
     );
@@ -181,37 +193,54 @@ function targetsOf(path: string): readonly ForeignTarget[] {
 describe('HEAD is answered like GET, without a body:', () => {
   const read = routes.filter(({ method }) => method === 'GET');
 
-  test.each(read.map((row) => [row.path, row] as const))('%s', async (_path, row) => {
-    const ready = await prepareAll(row, site.actors);
+  test.each(read.map((row, place) => [row.path, row, place] as const))('%s', async (_path, row, place) => {
+    const actors = oneOfEach(site.actors, ({ name }) => row.statuses[name], place);
+    const ready = await prepareAll(row, actors);
     const reported = await Promise.all(ready.map((one) => site.send({ ...one, row: { ...row, method: 'HEAD' } })));
-    expect(
-      statusesOf(
-        site.actors.map(({ name }) => name),
-        reported,
-      ),
-    ).toEqual(row.statuses);
+    expect(reported.map(({ status }) => status)).toEqual(actors.map(({ name }) => row.statuses[name]));
     expect(reported.map(({ text }) => text).join('')).toBe('');
   });
 });
 
 const faultOr = (status: number): number | 'a fault' => ([400, 422].includes(status) ? 'a fault' : status);
 
+/** A line, a caller and the place of the line in the table. */
+interface Cell {
+  readonly row: Row;
+  readonly actor: Actor;
+}
+
+/** A caller for each answer of each line, of the lines of a method. */
+function cellsOf(lines: readonly Row[], method: string, answerOf: (cell: Cell) => unknown): Cell[] {
+  return lines.flatMap((row, place) => {
+    if (row.method !== method) return [];
+    const cells = site.actors.map((actor) => ({ row, actor }));
+    return [...oneOfEach(cells, answerOf, place)];
+  });
+}
+
+/** Asks in vain by all cells at once, after `spoil` changed the requests; the statuses by line and caller. */
+async function askSpoiled(cells: readonly Cell[], spoil: (ready: Ready) => Ready): Promise<[string, number][]> {
+  const ready = await Promise.all(
+    cells.map(({ row, actor }) => site.prepare(row, site.places.own, { actor, succeeds: false })),
+  );
+  const reported = await site.askInVain(ready.map(spoil));
+  return cells.map(({ row, actor }, index) => [`${row.name} by ${actor.name}`, reported[index]?.status ?? 0]);
+}
+
 describe('before anything else of a request is judged, what is hidden is 404 and what is denied 403:', () => {
-  test.each(routes.map((row) => [row.route, row] as const))('%s', async (_route, row) => {
-    const all = await Promise.all(
-      site.actors.map((actor) => site.prepare(row, site.places.own, { actor, succeeds: false })),
-    );
+  const wanted = ({ row, actor }: Cell): number | 'a fault' => {
+    const status = row.statuses[actor.name];
+    return faultOr(status < 300 || isNoMember(row, actor) ? 400 : status);
+  };
+
+  test.each(methods)('%s', async (method) => {
+    const cells = cellsOf(routes, method, wanted);
     // Faults of every kind: in the path below the target, in the query and in the body.
-    const spoiled = all.map((ready) => ({ ...ready, ...spoiledParams(ready), query: '?nonsense=1', body: '{"x":' }));
-    const reported = await site.askInVain(spoiled);
-    const expected = site.actors.map((actor) => {
-      const status = row.statuses[actor.name];
-      return faultOr(status < 300 || isNoMember(row, actor) ? 400 : status);
-    });
-    const actual = reported.map(({ status }) => faultOr(status));
-    const named = (statuses: readonly unknown[]): object =>
-      Object.fromEntries(statuses.map((status, index) => [site.actors[index]?.name ?? '', status]));
-    expect(named(actual)).toEqual(named(expected));
+    const spoil = (ready: Ready): Ready => ({ ...ready, ...spoiledParams(ready), query: '?nonsense=1', body: '{"x":' });
+    const statuses = await askSpoiled(cells, spoil);
+    const expected = statuses.map(([name], index) => [name, wanted(cells[index] as Cell)]);
+    expect(statuses.map(([name, status]) => [name, faultOr(status)])).toEqual(expected);
   });
 
   /** Of a snapshot that is asked for by its id alone, the id is the target. */
@@ -221,15 +250,16 @@ describe('before anything else of a request is judged, what is hidden is 404 and
   }
 });
 
-describe('what is not there is 404 to those who may ask for it, and is denied to the others all the same:', () => {
-  test.each(Object.entries(missingItems))('%s', async (line, answer) => {
-    const row = rowOf(line);
-    const ready = await Promise.all(
-      site.actors.map((actor) => site.prepare(row, site.places.own, { actor, succeeds: false })),
-    );
-    const reported = await site.askInVain(ready.map((one) => ({ ...one, ...withMissingItem(one) })));
-    const expected = site.actors.map(({ name }) => (row.statuses[name] < 300 ? answer : row.statuses[name]));
-    expect(reported.map(({ status }) => status)).toEqual(expected);
+describe('what is not there is 404 to those who may ask for it, and is denied to the others:', () => {
+  const wanted = ({ row, actor: { name } }: Cell): number => {
+    const answer = missingItems[row.name] ?? 0;
+    return row.statuses[name] < 300 ? answer : row.statuses[name];
+  };
+
+  test.each(methods.filter((method) => method !== 'PATCH'))('%s', async (method) => {
+    const cells = cellsOf(Object.keys(missingItems).map(rowOf), method, wanted);
+    const statuses = await askSpoiled(cells, (ready) => ({ ...ready, ...withMissingItem(ready) }));
+    expect(statuses).toEqual(statuses.map(([name], index) => [name, wanted(cells[index] as Cell)]));
   });
 });
 
