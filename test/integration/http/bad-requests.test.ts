@@ -82,18 +82,6 @@ describe('a request is refused with 401', () => {
   });
 });
 
-describe('a target is judged before the rest of the request', () => {
-  test('what is not visible is 404, and what is not allowed 403, whatever the body', async () => {
-    const stranger = api.client(world.stranger.token);
-    const viewer = api.client(world.viewer.token);
-    for (const body of ['{', { unknown: word }]) {
-      await expectProblem(stranger.send('PATCH', secrets, body), 'not_found');
-      await expectProblem(viewer.send('PATCH', secrets, body), 'forbidden');
-      await expectProblem(stranger.send('POST', '/organizations', body), 'forbidden');
-    }
-  });
-});
-
 describe('paths and methods', () => {
   test('an unknown path is not found, whatever is sent to it', async () => {
     for (const path of ['/', '/nothing', `${secrets}/A/B`, '/secrets/a', `${secrets}/`, '/ME', '/organizations//']) {
@@ -145,32 +133,6 @@ describe('paths and methods', () => {
     expect(errors?.map((fault) => fault.field)).toEqual([field]);
   });
 
-  test.each([
-    ['key', 'a%20b', 'must be 1 to 253 letters'],
-    ['key', 'K'.repeat(254), 'must be 1 to 253 letters'],
-    ['key', '__proto__', 'must not be "." or "__proto__"'],
-    ['key', '..%2e', 'must not be "." or "__proto__"'],
-    ['key', '%F0%9F%98%80', 'must be 1 to 253 letters'],
-  ])('a malformed %s is refused: %s', async (field, text, message) => {
-    for (const [method, path] of [
-      ['GET', `${secrets}/${text}`],
-      ['DELETE', `${secrets}/${text}`],
-      ['GET', `${versions}/${text}`],
-    ] as const) {
-      const { errors } = await expectProblem(owner.send(method, path), 'invalid_input');
-      expect(errors).toEqual([{ field, message: expect.stringContaining(message) }]);
-    }
-  });
-
-  test('versions and ids have to be what they are called', async () => {
-    for (const version of ['0', 'x', '1.0', '-1', '2147483648']) {
-      const { detail } = await expectProblem(owner.send('GET', `${versions}/A/${version}`), 'invalid_input');
-      expect(detail).toBe('version: must be an integer from 1 to 2147483647');
-    }
-    const { detail } = await expectProblem(owner.send('DELETE', `${tokens}/${word}`), 'invalid_input');
-    expect(detail).toBe('id: must be a UUID');
-  });
-
   test('a query parameter that is not known, or stands twice, is refused by its name', async () => {
     const unbuilt = await expectProblem(owner.send('GET', `${secrets}?vlaues=false`), 'invalid_input');
     expect(unbuilt.detail).toBe('vlaues: is not a query parameter of this request');
@@ -181,43 +143,6 @@ describe('paths and methods', () => {
     await expectProblem(owner.send('GET', `${secrets}?__proto__=1`), 'invalid_input');
   });
 
-  const lists = {
-    '/api/v1/organizations': () => '/organizations',
-    '/api/v1/projects/{org}': () => `/projects/${world.slugs.organization}`,
-    '/api/v1/environments/{org}/{project}': () => `/environments/${world.slugs.organization}/web`,
-    '/api/v1/secrets/{org}/{project}/{env}': () => secrets,
-  };
-
-  test('the lists that take deleted are known', async () => {
-    const answer = await owner.request('GET', '/openapi.json');
-    const { paths } = JSON.parse(answer.text) as { paths: Record<string, { get?: { parameters?: object[] } }> };
-    const taking = Object.keys(paths).filter((path) =>
-      paths[path]?.get?.parameters?.some((parameter) => 'name' in parameter && parameter.name === 'deleted'),
-    );
-    expect(taking.sort()).toEqual(Object.keys(lists).sort());
-  });
-
-  test.each(Object.entries(lists))('in %s, deleted is true or false and stands once', async (_list, pathOf) => {
-    const path = pathOf();
-    for (const value of [word, 'maybe', 'TRUE', '1', '0', 'yes', 'true,false', '%20true', '']) {
-      const found = await expectProblem(owner.send('GET', `${path}?deleted=${value}`), 'invalid_input');
-      const message = 'must be one of true, false';
-      const errors = [{ field: 'deleted', message }];
-      expect(found).toMatchObject({ status: 422, detail: `deleted: ${message}`, errors });
-      expect(JSON.stringify(found)).not.toContain(word);
-    }
-    for (const query of ['deleted=true&deleted=true', 'deleted=false&deleted=true', 'deleted=maybe&deleted=maybe']) {
-      const found = await expectProblem(owner.send('GET', `${path}?${query}`), 'invalid_input');
-      const errors = [{ field: 'deleted', message: 'must be given once' }];
-      expect(found).toMatchObject({ status: 422, detail: 'deleted: must be given once', errors });
-    }
-    for (const name of ['Deleted', 'deleted[]', 'deleted[0]']) {
-      const found = await expectProblem(owner.send('GET', `${path}?${name}=true`), 'invalid_input');
-      expect(found.detail).toContain('is not a query parameter of this request');
-    }
-    for (const value of ['true', 'false']) await owner.expectStatus(200, 'GET', `${path}?deleted=${value}`);
-  });
-
   test.each(['-271821-04-20T00:00:00.000Z', '+275760-09-13T00:00:00.000Z', '2026-02-30T00:00:00.000Z', '2026', ''])(
     'a cursor at the time %j is none',
     async (time) => {
@@ -226,4 +151,33 @@ describe('paths and methods', () => {
       expect(errors).toEqual([{ field: 'cursor', message: expect.stringContaining('is not a cursor') }]);
     },
   );
+});
+
+describe('a condition on a change', () => {
+  const stale = '"00000000-0000-0000-0000-000000000000"';
+
+  beforeAll(() => owner.expectStatus(201, 'PUT', `${secrets}/A`, { value: 'kept' }));
+
+  // A caller who sends one counts on it: done without it, the change would overwrite what the caller has never seen.
+  test.each([
+    { method: 'PUT', path: '/A', body: { value: 'lost' }, condition: { 'if-match': stale } },
+    { method: 'PUT', path: '/A', body: { value: 'lost' }, condition: { 'if-none-match': '*' } },
+    { method: 'PATCH', path: '', body: { set: { A: 'lost' } }, condition: { 'if-match': stale } },
+    {
+      method: 'PATCH',
+      path: '',
+      body: { set: { A: 'lost' } },
+      condition: { 'if-unmodified-since': 'Sat, 21 Nov 2026 10:00:00 GMT' },
+    },
+    { method: 'DELETE', path: '/A', body: undefined, condition: { 'if-match': stale } },
+  ])('$method with $condition is refused and changes nothing', async ({ method, path, body, condition }) => {
+    const { detail } = await expectProblem(owner.send(method, secrets + path, body, condition), 'malformed_request');
+    expect(detail).toMatch(/^changes do not support If-Match, If-None-Match or If-Unmodified-Since/);
+    expect(await owner.expectStatus(200, 'GET', `${secrets}/A`)).toMatchObject({ value: 'kept', version: 1 });
+  });
+
+  test('a caller who may not make a change is refused for that, whatever the condition', async () => {
+    const viewer = api.client(world.viewer.token);
+    await expectProblem(viewer.send('DELETE', `${secrets}/A`, undefined, { 'if-match': stale }), 'forbidden');
+  });
 });

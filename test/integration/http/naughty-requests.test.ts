@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type TestApi, startTestApi } from '../../support/api/http.ts';
 import { type Asked, KeepAliveClient, type Reply } from '../../support/api/keep-alive-client.ts';
@@ -44,7 +43,7 @@ async function expectServing(): Promise<void> {
   expect(await ask({ method: 'GET', path: '/me' })).toMatchObject({ status: 200 });
 }
 
-/** Asks once with each string; what is answered without an error must be among the expected. */
+/** Asks once with each string (test/unit/http/route-input.test.ts has all routes); what is answered without an error must be among the expected. */
 async function expectFaults(
   request: (text: string) => Asked,
   { field, accepts }: { readonly field: RegExp; readonly accepts: readonly string[] },
@@ -64,44 +63,23 @@ async function expectFaults(
 }
 
 describe('a naughty string in a query is a fault of its parameter, as', () => {
-  const id = randomUUID();
-
+  // What stands for a place in a list is read by its service.
   test.each<[string, string, readonly string[]]>([
     ['prefix', 'secrets/{place}', accepted.prefixes.only],
-    // Of revision 0 nothing is kept after the first change.
-    ['revision', 'secrets/{place}', []],
-    ['values', 'secrets/{place}', ['true']],
-    ['revision', 'secrets/{place}/KEY', []],
-    ['limit', 'versions/{place}/KEY', []],
     ['cursor', 'versions/{place}/KEY', []],
     ['cursor', 'snapshots/{place}', []],
-    ['limit', 'snapshots/{place}', []],
     ['cursor', 'service-tokens/{org}', []],
     ['since', 'changes/{place}', ['zero']],
     ['cursor', 'changes/{place}', []],
-    ['limit', 'changes/{place}', []],
-    ['action', 'audit/{org}', ['constructor', 'prototype', 'null', 'undefined', 'true', '__proto__']],
-    ['actor', 'audit/{org}', []],
-    ['actorType', 'audit/{org}', []],
-    ['since', 'audit/{org}', []],
     ['cursor', 'audit/{org}', []],
-    ['limit', 'audit/{org}', []],
   ])('%s of /%s', async (name, template, accepts) => {
     const path = `/${template.replace('{place}', place).replace('{org}', org)}`;
     const request = (text: string): Asked => ({ method: 'GET', path: `${path}?${name}=${percentEncoded(text)}` });
     await expectFaults(request, { field: new RegExp(`^${name}$`), accepts });
   });
 
-  test('against of a diff', async () => {
-    const { text } = await ask({ method: 'POST', path: `/snapshots/${place}`, body: {} });
-    const path = `/snapshots/${place}/${(JSON.parse(text) as { id: string }).id}/diff`;
-    const request = (against: string): Asked => ({ method: 'GET', path: `${path}?against=${percentEncoded(against)}` });
-    await expectFaults(request, { field: /^against$/, accepts: [] });
-  });
-
   test('its name', async () => {
-    const path = `/secrets/${place}`;
-    const request = (text: string): Asked => ({ method: 'GET', path: `${path}?${percentEncoded(text)}=${id}` });
+    const request = (text: string): Asked => ({ method: 'GET', path: `/secrets/${place}?${percentEncoded(text)}=1` });
     await expectFaults(request, { field: /^(?:\(unprintable name\)|[A-Za-z0-9._-]+)$/, accepts: [] });
   });
 });
@@ -111,23 +89,10 @@ describe('a naughty string in a path is a fault of its part, or the name of noth
     [/^organization$/, 'GET', '/organizations/{text}'],
     [/^org$/, 'POST', '/organizations/{text}/purge'],
     [/^project$/, 'GET', '/projects/{org}/{text}'],
-    [/^environment$/, 'GET', '/environments/{org}/web/{text}'],
     [/^environment$/, 'GET', '/secrets/{org}/web/{text}'],
-    [/^project$/, 'GET', '/changes/{org}/{text}/prod'],
-    [/^key$/, 'GET', '/secrets/{place}/{text}'],
     [/^key$/, 'DELETE', '/secrets/{place}/{text}'],
-    [/^key$/, 'GET', '/versions/{place}/{text}'],
-    [/^version$/, 'GET', '/versions/{place}/KEY/{text}'],
     [/^id$/, 'GET', '/snapshots/{text}'],
-    [/^id$/, 'GET', '/snapshots/{place}/{text}'],
-    [/^id$/, 'GET', '/snapshots/{place}/{text}/diff'],
-    [/^id$/, 'GET', '/service-tokens/{org}/{text}'],
-    [/^id$/, 'GET', '/users/{text}'],
     [/^user$/, 'DELETE', '/members/{org}/{text}'],
-    [/^id$/, 'DELETE', '/personal-tokens/{text}'],
-    [/^id$/, 'DELETE', '/sessions/{text}'],
-    [/^id$/, 'DELETE', '/identities/{text}'],
-    [/^id$/, 'DELETE', '/passkeys/{text}'],
   ])('%s of %s %s', async (field, method, template) => {
     const path = template.replace('{place}', place).replace('{org}', org);
     await expectFaults((text) => ({ method, path: path.replace('{text}', percentEncoded(text)) }), {
@@ -137,20 +102,11 @@ describe('a naughty string in a path is a fault of its part, or the name of noth
   });
 });
 
-describe('a naughty string as a name in a body is refused as no field', () => {
-  test.each<[string, string]>([
-    ['PUT', '/secrets/{place}/KEY'],
-    ['PATCH', '/secrets/{place}'],
-    ['POST', '/snapshots/{place}'],
-    ['POST', '/service-tokens/{org}'],
-    ['POST', '/users'],
-    ['PATCH', '/organizations/{org}'],
-    ['PUT', '/members/{org}/00000000-0000-4000-8000-000000000000'],
-  ])('of %s %s', async (method, template) => {
-    const path = template.replace('{place}', place).replace('{org}', org);
-    const request = (text: string): Asked => ({ method, path, body: `{${JSON.stringify(text)}:1}` });
-    await expectFaults(request, { field: /^(?:\(unprintable name\)|[A-Za-z0-9._-]+)$/, accepts: [] });
-  });
+test('a naughty string as a name in a body is refused as no field', async () => {
+  const request = (text: string): Asked => {
+    return { method: 'PUT', path: `/secrets/${place}/KEY`, body: `{${JSON.stringify(text)}:1}` };
+  };
+  await expectFaults(request, { field: /^(?:\(unprintable name\)|[A-Za-z0-9._-]+)$/, accepts: [] });
 });
 
 test('an Idempotency-Key of letters that hurt is kept as it is', async () => {
@@ -175,6 +131,6 @@ test('an event stream that goes on after a naughty string begins all the same', 
 });
 
 test('nothing of all this is in the log', () => {
-  expect(api.logs.length).toBeGreaterThan(1000);
+  expect(api.logs.length).toBeGreaterThan(500);
   expect(JSON.stringify(api.logs)).not.toContain(naughtyMark);
 });

@@ -16,20 +16,27 @@ import { sentence } from '../../support/fixtures/interface-sentences.ts';
 let api: TestApi;
 let world: World;
 let developer: HttpClient;
+let slugs: World['slugs'];
 let all: string;
 let secrets: string;
 
 beforeAll(async () => {
   api = await startTestApi();
+  world = await createWorld(api.services);
+  developer = api.client(world.developer.token);
 });
 
 afterAll(() => api.close());
 
+/** Each test has an environment. */
 beforeEach(async () => {
-  world = await createWorld(api.services);
-  developer = api.client(world.developer.token);
-  all = `/snapshots/${world.slugs.organization}/web/prod`;
-  secrets = `/secrets/${world.slugs.organization}/web/prod`;
+  const { organization, project } = world.slugs;
+  const environment = `e-${randomUUID()}`;
+  const admin = api.client(world.admin.token);
+  await admin.expectStatus(201, 'POST', `/environments/${organization}/${project}`, { slug: environment });
+  slugs = { organization, project, environment };
+  all = `/snapshots/${organization}/${project}/${environment}`;
+  secrets = `/secrets/${organization}/${project}/${environment}`;
 });
 
 async function set(values: Record<string, string>, deleted: readonly string[] = []): Promise<void> {
@@ -66,7 +73,7 @@ describe('a snapshot over HTTP', () => {
       nextCursor: null,
     });
     const found = placedSnapshotView.parse(await developer.expectStatus(200, 'GET', `/snapshots/${snapshot.id}`));
-    expect(found).toEqual({ ...snapshot, ...world.slugs });
+    expect(found).toEqual({ ...snapshot, ...slugs });
   });
 
   test.each<[string, unknown, Record<string, string>]>([
@@ -99,19 +106,6 @@ describe('a snapshot over HTTP', () => {
     expect(await text(socket)).toMatch(/^HTTP\/1\.1 201 /);
   });
 
-  test.each<[string, unknown, string]>([
-    ['name', { name: '' }, 'invalid_input'],
-    ['name', { name: 5 }, 'invalid_input'],
-    ['name', { name: null }, 'invalid_input'],
-    ['description', { description: 'a\nb' }, 'invalid_input'],
-    ['desc', { desc: 'x' }, 'invalid_input'],
-    ['body', [], 'invalid_input'],
-    ['body', null, 'invalid_input'],
-  ])('is refused for a faulty %s (%#)', async (field, body, code) => {
-    const { errors } = await expectProblem(developer.send('POST', all, body === null ? 'null' : body), code);
-    expect(errors?.map((error) => error.field)).toEqual([field]);
-  });
-
   test(`is refused for a body that is not JSON ${sentence('4.1.2')}`, async () => {
     await expectProblem(developer.send('POST', all, '{'), 'malformed_request');
     await expectProblem(developer.send('POST', all, '{}', { 'content-type': 'text/plain' }), 'unsupported_media_type');
@@ -136,16 +130,6 @@ describe('a snapshot over HTTP', () => {
       const { errors } = await expectProblem(developer.send('GET', path), 'invalid_input');
       expect(errors?.map(({ field }) => field)).toEqual(['id']);
     }
-  });
-
-  test('of others is not found, in one text with what does not exist', async () => {
-    const id = await create();
-    const stranger = api.client(world.stranger.token);
-    const absent = randomUUID();
-    const hidden = await expectProblem(stranger.send('GET', `/snapshots/${id}`), 'not_found');
-    const missing = await expectProblem(stranger.send('GET', `/snapshots/${absent}`), 'not_found');
-    expect(hidden.detail.replace(id, absent)).toBe(missing.detail);
-    await expectProblem(stranger.send('GET', `${all}/${id}`), 'not_found');
   });
 
   test('is paged', async () => {
@@ -253,49 +237,6 @@ describe('a restore over HTTP', () => {
     expect({ revision, lists }).toEqual({ revision: from + 1, lists: planned });
     expect(revisionId).not.toBe(_before);
     expect([await valueOf('DB_HOST'), await valueOf('WEB'), await valueOf('WEB_LATER')]).toEqual(['1', '2', '1']);
-  });
-
-  test.each<[string, unknown]>([
-    ['keys.include', { keys: { include: 'A' } }],
-    ['keys.include.1', { keys: { include: ['A', 'A B'] } }],
-    ['keys.exclude', { keys: { exclude: Array.from({ length: 17 }, (_, index) => `A${index}*`) } }],
-    ['includeDeleted', { includeDeleted: 'yes' }],
-    ['keys.only', { keys: { only: ['A'] } }],
-  ])('refuses a bad %s', async (field, rest) => {
-    const body = { snapshotId: randomUUID(), ...(rest as object) };
-    const problem = await expectProblem(developer.send('POST', `${all}/restore`, body), 'invalid_input');
-    expect(problem.errors?.[0]?.field).toBe(field);
-  });
-
-  test.each<[string, unknown]>([
-    ['snapshotId', {}],
-    ['snapshotId', { snapshotId: 'x' }],
-    ['planHash', { planHash: 'x' }],
-    ['expectedRevision', { expectedRevision: 3 }],
-    ['prune', { prune: 'yes' }],
-    ['dryRun', { dryRun: 1 }],
-    ['comment', { comment: '\u0000' }],
-    ['dryrun', { dryrun: true }],
-  ])('is refused for a faulty %s (%#)', async (field, faulty) => {
-    const body = { ...(field === 'snapshotId' ? {} : { snapshotId: randomUUID() }), ...(faulty as object) };
-    const { errors } = await expectProblem(developer.send('POST', `${all}/restore`, body), 'invalid_input');
-    expect(errors?.map((error) => error.field)).toEqual([field]);
-  });
-
-  test('needs a body', async () => {
-    await expectProblem(developer.send('POST', `${all}/restore`), 'malformed_request');
-    await expectProblem(developer.send('POST', `${all}/restore`, ''), 'malformed_request');
-  });
-
-  test('is for callers who may write', async () => {
-    const id = await create();
-    const reader = await world.serviceToken({ permission: 'read' });
-    const writer = await world.serviceToken();
-    for (const token of [world.viewer.token, reader.token]) {
-      await expectProblem(api.client(token).send('POST', `${all}/restore`, { snapshotId: id }), 'forbidden');
-    }
-    expect((await api.client(writer.token).send('POST', `${all}/restore`, { snapshotId: id })).status).toBe(200);
-    expect((await api.client(reader.token).send('GET', `/snapshots/${id}`)).status).toBe(200);
   });
 });
 
