@@ -2,7 +2,7 @@ import type { Request, Response } from 'express';
 import type { RateLimits } from '../admission/rate-limits.ts';
 import { sourceAddress } from '../admission/source-address.ts';
 import type { WorkLimit } from '../admission/work-limit.ts';
-import { sendContent } from './send-response.ts';
+import { sendContent, type SendOptions } from './send-response.ts';
 
 /** Sends content that needs no token, such as the dashboard. The headers but Content-Length are set before. */
 export type SendPublic = (request: Request, response: Response, content: Buffer) => Promise<void>;
@@ -14,15 +14,16 @@ export type SendPublic = (request: Request, response: Response, content: Buffer)
 export function publicContentSender({
   rateLimits,
   workLimit,
+  ...patience
 }: {
   readonly rateLimits: Pick<RateLimits, 'countPublic'>;
   readonly workLimit: WorkLimit;
-}): SendPublic {
+} & Pick<SendOptions, 'stallTimeoutMs'>): SendPublic {
   return (request, response, content) =>
     workLimit.during(response, async (work) => {
       const address = sourceAddress(request) ?? '';
       work.isFrom(address);
       await rateLimits.countPublic(address);
-      await sendContent(response, [content], { work });
+      await sendContent(response, [content], { ...patience, work });
     });
 }

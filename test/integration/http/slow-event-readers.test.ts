@@ -51,7 +51,7 @@ test('a reader that takes nothing makes nothing pile up, and is cut off', async 
 
 test('a reader that takes some of it again and again is kept, and fetches no faster than it takes', async () => {
   // A process that stands still for seconds must not make the reader look slow.
-  const patienceMs = 8000;
+  const patienceMs = 5000;
   const seen = await serveEvents(patienceMs);
   const socket = reader();
   const startedAt = performance.now();

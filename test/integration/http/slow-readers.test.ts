@@ -42,7 +42,7 @@ describe('a reader that is slow', () => {
 
   test('but takes some of it again and again gets all of it, however long that takes', async () => {
     // The kernel's buffers hide several of the reader's pauses from the server, and a busy machine makes each longer.
-    const patience = { stallTimeoutMs: 9000 };
+    const patience = { stallTimeoutMs: 5000 };
     const cut = await serve(patience);
     const socket = connect({ port: server.port, host: '127.0.0.1' });
     socket.write('GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
