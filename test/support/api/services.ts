@@ -2,7 +2,6 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { type Services, type ServicesOptions, openServices } from '../../../src/compose/services.ts';
 import { RootKeys } from '../../../src/crypto/root-keys.ts';
 import { generateToken } from '../../../src/crypto/token.ts';
-import { DomainError } from '../../../src/domain/errors/domain-error.ts';
 import type { Plaintext } from '../../../src/domain/plaintext.ts';
 import type { EnvironmentAction, OrganizationAction, ProjectAction } from '../../../src/domain/policy.ts';
 import type { Caller, BearerPrincipal, Role } from '../../../src/domain/principal.ts';
@@ -13,6 +12,7 @@ import type { EnvironmentRecord } from '../../../src/services/tenancy/environmen
 import type { OrganizationRecord } from '../../../src/services/tenancy/organizations.ts';
 import type { ProjectRecord } from '../../../src/services/tenancy/projects.ts';
 import type { CreateServiceTokenInput } from '../../../src/services/tokens/service-tokens.ts';
+import { insertTenancy, insertUsers, type UserRow } from './world-rows.ts';
 
 /** The server's services on a real database, which `close` closes. A test that needs streams of changes starts the feed. */
 export interface TestServices extends Services {
@@ -99,21 +99,52 @@ export async function authenticated(
   return callerOf(await authentication.authenticate(token.reveal()));
 }
 
+interface NewUser {
+  readonly instanceAdmin?: boolean;
+  readonly email?: string;
+}
+
 /** Inserts a person with a personal token, past the services: theirs need an instance admin who is there already. */
-export async function createUser(
-  services: Pick<TestServices, 'database' | 'authentication'>,
-  options: { readonly instanceAdmin?: boolean; readonly email?: string } = {},
-): Promise<TestUser> {
-  const [id, credentialId] = [randomUUID(), randomUUID()];
-  const { email = `${id.slice(0, 8)}@example.test` } = options;
-  const { token, hash } = generateToken('personal_token', credentialId);
-  const { prisma } = services.database;
-  await prisma.user.create({ data: { id, email, instanceAdmin: options.instanceAdmin ?? false } });
-  const creator = { createdByType: 'user', createdById: id, createdByName: email } as const;
-  await prisma.personalToken.create({
-    data: { id: credentialId, userId: id, name: 'test', tokenHash: hash, ...creator },
+export async function createUser(services: Pick<TestServices, 'database'>, wanted: NewUser = {}): Promise<TestUser> {
+  const { user } = await createUsers(services, { user: wanted });
+  return user;
+}
+
+async function createUsers<Name extends string>(
+  { database }: Pick<TestServices, 'database'>,
+  wanted: Readonly<Record<Name, NewUser>>,
+): Promise<Record<Name, TestUser>> {
+  const made = Object.entries<NewUser>(wanted).map(([name, { instanceAdmin = false, email }]) => {
+    const [id, credentialId] = [randomUUID(), randomUUID()];
+    const { token, hash } = generateToken('personal_token', credentialId);
+    const row: UserRow = {
+      id,
+      email: email ?? `${id.slice(0, 8)}@example.test`,
+      instanceAdmin,
+      tokenId: credentialId,
+      tokenHash: hash,
+    };
+    return { name, row, user: userOf(row, token) };
   });
-  return { id, email, token, caller: await authenticated(services, token) };
+  await insertUsers(
+    database.pool,
+    made.map(({ row }) => row),
+  );
+  return Object.fromEntries(made.map(({ name, user }) => [name, user])) as Record<Name, TestUser>;
+}
+
+/** The user as authentication finds them. */
+function userOf({ id, email, instanceAdmin, tokenId: credentialId }: UserRow, token: Plaintext): TestUser {
+  const principal = {
+    type: 'user',
+    id,
+    name: email,
+    instanceAdmin,
+    tokenCreator: null,
+    credentialId,
+    expiresAt: null,
+  } as const;
+  return { id, email, token, caller: callerOf(principal) };
 }
 
 /** Accepts the invitation that a change of roles returned, as the invited user; nothing if the role was given at once. */
@@ -138,38 +169,24 @@ export async function enrol(
   await accept(services, user, await services.members.set(access, { id: user.id }, { role }));
 }
 
-/**
- * A new world, whose slugs and people no other has. If the machine stands still for seconds, a transaction gives up its wait
- * for a connection. Then a second world is created.
- */
+/** A new world, whose slugs and people no other has. */
 export async function createWorld(services: TestServices): Promise<World> {
-  return newWorld(services).catch((error: unknown) => {
-    if (error instanceof DomainError && error.code === 'overloaded') return newWorld(services);
-    throw error;
+  const people = await createUsers(services, {
+    owner: { instanceAdmin: true },
+    admin: {},
+    developer: {},
+    viewer: {},
+    stranger: {},
   });
-}
-
-async function newWorld(services: TestServices): Promise<World> {
-  const owner = await createUser(services, { instanceAdmin: true });
-  const slug = `org-${owner.id.slice(0, 8)}`;
-  const organization = await services.organizations.create(
-    await services.access.instance(owner.caller, 'organization.create'),
-    { slug },
+  const { owner, admin, developer, viewer } = people;
+  const members = { admin: admin.caller, developer: developer.caller, viewer: viewer.caller };
+  const slugs = { organization: `org-${owner.id.slice(0, 8)}`, project: 'web', environment: 'prod' };
+  const { environment, ...place } = await insertTenancy(
+    services.database.pool,
+    { owner: owner.caller, members },
+    slugs,
   );
-  const member = async (role: Role): Promise<TestUser> => {
-    const user = await createUser(services);
-    await enrol(services, owner, user, { organization: slug, role });
-    return user;
-  };
-  const people = {
-    owner,
-    admin: await member('admin'),
-    developer: await member('developer'),
-    viewer: await member('viewer'),
-    stranger: await createUser(services),
-  };
-  const project = await createProject(services, { organization, owner }, 'web');
-  return createEnvironment(services, { ...people, organization, project }, 'prod');
+  return worldOf(services, { ...people, ...place }, environment);
 }
 
 /** A project, and the people of its organization. */
@@ -192,14 +209,18 @@ export async function createProject(
 
 /** Creates an environment as the owner of a project; returns a world with the same people, which has it as its own. */
 export async function createEnvironment(services: TestServices, place: ProjectPlace, slug: string): Promise<World> {
+  const slugs = { organization: place.organization.slug, project: place.project.slug };
+  const creation = await services.access.project(place.owner.caller, 'environment.create', slugs);
+  return worldOf(services, place, await services.environments.create(creation, { slug }));
+}
+
+function worldOf(services: TestServices, place: ProjectPlace, environment: EnvironmentRecord): World {
   const { organization, project, owner, admin, developer, viewer, stranger } = place;
-  const slugs = { organization: organization.slug, project: project.slug, environment: slug };
+  const slugs = { organization: organization.slug, project: project.slug, environment: environment.slug };
   const { access } = services;
   const onOrganization: World['onOrganization'] = (caller, action) => access.organization(caller, action, slugs);
   const onProject: World['onProject'] = (caller, action) => access.project(caller, action, slugs);
   const onEnvironment: World['onEnvironment'] = (caller, action) => access.environment(caller, action, slugs);
-  const creation = await onProject(owner.caller, 'environment.create');
-  const environment = await services.environments.create(creation, { slug });
   const serviceToken: World['serviceToken'] = async (input = {}) => {
     const ownScope = input.scope === undefined ? { scope: 'environment' as const, environmentId: environment.id } : {};
     const wanted = {
