@@ -31,7 +31,7 @@ afterAll(async () => {
 
 /** How a role that ends by itself ends, and what it says. */
 async function ending(args: readonly string[], env: Readonly<Record<string, string>>) {
-  const captured = programs.spawn({ args, env });
+  const captured = await programs.spawn({ args, env });
   const { code } = await captured.ended;
   return { code, output: captured.output.toString() };
 }
@@ -84,7 +84,7 @@ describe('a certificate that is not valid at this time', () => {
       code: 78,
       output: expect.stringMatching(`of its authority, is not valid at this time: .* \\(${code}\\)`),
     });
-    const waiting = programs.spawn({ args: ['migrate'], env: { ...env, DATABASE_WAIT: '60s' } });
+    const waiting = await programs.spawn({ args: ['migrate'], env: { ...env, DATABASE_WAIT: '60s' } });
     expect(await logLine(waiting, 'the database does not answer yet: waiting for it')).toMatchObject({ code });
     await postgres.renew(authority);
     expect((await waiting.ended).code).toBe(0);

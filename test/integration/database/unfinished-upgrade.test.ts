@@ -84,7 +84,7 @@ async function faultOfOld(): Promise<string | undefined> {
 }
 
 async function runMigrate(...options: readonly string[]): Promise<readonly [code: number | null, output: string]> {
-  const captured = programs.spawn({ args: ['migrate', ...options], env: { DATABASE_URL: database.url } });
+  const captured = await programs.spawn({ args: ['migrate', ...options], env: { DATABASE_URL: database.url } });
   const { code } = await captured.ended;
   return [code, captured.output.toString()];
 }

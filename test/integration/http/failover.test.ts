@@ -112,7 +112,7 @@ test('every acknowledged value is in the history after both failovers', async ()
 test('a server that starts on a standby exits with a message that says so', async () => {
   await postgres.failOver();
   const programs = new Programs();
-  const server = programs.spawn({ args: ['api'], env: { DATABASE_URL: postgres.url, ROOT_KEY: rootKey } });
+  const server = await programs.spawn({ args: ['api'], env: { DATABASE_URL: postgres.url, ROOT_KEY: rootKey } });
   const { code } = await server.ended;
   expect([code, server.output.toString()]).toEqual([69, expect.stringContaining(`${readOnlyFault} (25006): correct`)]);
 });

@@ -8,7 +8,7 @@ import { checkoutDirectory } from '../../../tools/checkout.ts';
 import type { ProcessEnd } from '../../support/faults/captured-process.ts';
 import { HttpClient } from '../../support/api/http.ts';
 import { type TestDatabase, createEmptyDatabase, createTestDatabase } from '../../support/database/postgres.ts';
-import { Programs, type RunningProgram, logLine, program } from '../../support/api/program.ts';
+import { Programs, type RunningProgram, logLine } from '../../support/api/program.ts';
 import { newRootKey } from '../../support/api/services.ts';
 import { waitFor } from '../../support/fixtures/wait-for.ts';
 
@@ -43,7 +43,7 @@ async function refusal(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
 ): Promise<[ProcessEnd['code'], string]> {
-  const server = programs.spawn({ args, env });
+  const server = await programs.spawn({ args, env });
   const { code } = await server.ended;
   const output = server.output.toString();
   expect(output).not.toMatch(/canary|^ +at /m);
@@ -116,7 +116,7 @@ describe('a start that cannot succeed says why in one message', () => {
   });
 
   test('without a kubeconfig that can be used', async () => {
-    const env = { DATABASE_URL: database.url, ROOT_KEY: rootKey, KUBECONFIG_FILE: program };
+    const env = { DATABASE_URL: database.url, ROOT_KEY: rootKey, KUBECONFIG_FILE: import.meta.filename };
     const [code, output] = await refusal(['controller'], env);
     expect([code, output]).toEqual([
       78,
@@ -160,7 +160,7 @@ describe('a start that cannot succeed says why in one message', () => {
     expect(output).toMatch(/^keyframe-server: the database lacks migration \d+_init: run keyframe-server migrate\n$/);
     const migrations = readdirSync(join(checkoutDirectory, 'prisma', 'migrations'), { withFileTypes: true });
     for (const applied of [migrations.filter((entry) => entry.isDirectory()).length, 0]) {
-      const migration = programs.spawn({ args: ['migrate'], env });
+      const migration = await programs.spawn({ args: ['migrate'], env });
       expect((await migration.ended).code).toBe(0);
       expect(
         await logLine(migration, 'the database has the schema of this release').catch(() =>
@@ -197,7 +197,7 @@ describe('the first administrator', () => {
     const tokenFile = join(folder, 'canary-token');
     writeFileSync(tokenFile, 'canary');
     const env = { DATABASE_URL: own.url, ROOT_KEY: rootKey, BOOTSTRAP_ADMIN_EMAIL: 'admin@example.test' };
-    const server = programs.spawn({ args: ['api'], env: { ...env, BOOTSTRAP_TOKEN_FILE: tokenFile } });
+    const server = await programs.spawn({ args: ['api'], env: { ...env, BOOTSTRAP_TOKEN_FILE: tokenFile } });
     expect((await server.ended).code).toBe(78);
     expect(server.output.toString()).toContain(`keyframe-server: ${tokenFile} holds no personal token`);
     await own.drop();

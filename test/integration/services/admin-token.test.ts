@@ -25,7 +25,7 @@ afterAll(() => programs.endAll());
 
 /** How the role ends, and what it prints. */
 async function adminToken(options: readonly string[]) {
-  const captured = programs.spawn({ args: ['admin-token', ...options], env: { DATABASE_URL: database.url } });
+  const captured = await programs.spawn({ args: ['admin-token', ...options], env: { DATABASE_URL: database.url } });
   const { code } = await captured.ended;
   return { code, output: captured.output.toString() };
 }

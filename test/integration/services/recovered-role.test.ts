@@ -31,7 +31,10 @@ afterAll(async () => {
 
 /** How the role ends, and what it says. */
 async function recovered(options: readonly string[], env: Readonly<Record<string, string>> = {}) {
-  const captured = programs.spawn({ args: ['recovered', ...options], env: { DATABASE_URL: database.url, ...env } });
+  const captured = await programs.spawn({
+    args: ['recovered', ...options],
+    env: { DATABASE_URL: database.url, ...env },
+  });
   const { code } = await captured.ended;
   return { captured, code, output: captured.output.toString() };
 }
@@ -50,7 +53,7 @@ describe('the role recovered', () => {
     const { code, output } = await recovered(['--token-file', join(folder, 'token')], { DATABASE_URL: empty.url });
     await empty.drop();
     expect({ code, output }).toEqual({ code: 78, output: expect.stringContaining('migrate') });
-    const unset = programs.spawn({ args: ['recovered', '--token-file', join(folder, 'token')] });
+    const unset = await programs.spawn({ args: ['recovered', '--token-file', join(folder, 'token')] });
     expect((await unset.ended).code).toBe(78);
     expect(unset.output.toString()).toContain('KEYFRAME_DATABASE_URL');
   });

@@ -54,7 +54,7 @@ export class ApiServers {
 
   /** Runs the program in a role to its end; answers its exit code and what it wrote. */
   async run(role: 'api' | 'migrate'): Promise<[code: number | null, output: string]> {
-    const server = this.#programs.spawn({ args: [role], env: this.#env });
+    const server = await this.#programs.spawn({ args: [role], env: this.#env });
     const { code } = await server.ended;
     return [code, server.output.toString()];
   }

@@ -1,11 +1,7 @@
-import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { checkoutDirectory } from '../../../tools/checkout.ts';
+import { buildServer } from '../../../tools/build/server.ts';
 import { CapturedProcess } from '../faults/captured-process.ts';
 import { compileCacheEnv } from './compile-cache.ts';
-
-/** The program itself, unbuilt. */
-export const program = join(checkoutDirectory, 'src', 'main.ts');
 
 export interface ProgramOptions {
   readonly args: readonly string[];
@@ -28,11 +24,12 @@ export interface RunningProgram {
   readonly metricsPort: number;
 }
 
-/** Runs `keyframe-server` as processes, and ends those that still run with `endAll`. */
+/** Runs this checkout's build of `keyframe-server` as processes, and ends those that still run with `endAll`. */
 export class Programs {
   readonly #started: CapturedProcess[] = [];
 
-  spawn({ args, env = {}, nodeArgs = [] }: ProgramOptions): CapturedProcess {
+  async spawn({ args, env = {}, nodeArgs = [] }: ProgramOptions): Promise<CapturedProcess> {
+    const program = await buildServer();
     const variables = Object.entries({ HOST: '127.0.0.1', PORT: '0', METRICS_PORT: '0', ...noRateLimits, ...env });
     const server = new CapturedProcess({
       name: args.join(' '),
@@ -49,7 +46,7 @@ export class Programs {
 
   /** Starts one and waits until it says that it has. */
   async start(options: ProgramOptions): Promise<RunningProgram> {
-    const server = this.spawn(options);
+    const server = await this.spawn(options);
     const line = await logLine(server, 'started');
     return { server, port: Number(line['port']), metricsPort: Number(line['metricsPort']) };
   }
