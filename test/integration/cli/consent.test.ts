@@ -1,6 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { commandTable } from '../../../src/cli/command-table.ts';
 import type { CliRunner } from '../../support/cli/cli.ts';
@@ -197,6 +195,13 @@ const typed: Readonly<Record<string, () => readonly [place: string, word: string
   'env purge': () => [joined(world.slugs.organization, world.slugs.project, ids.buried), ids.buried],
 };
 
+/** What the question names in the refusal without a terminal. */
+function namedInRefusal(name: string): readonly string[] {
+  // `edit` ends before it knows the place.
+  if (name === 'edit') return ['Apply your changes?'];
+  return named[name]?.() ?? typed[name]?.().slice(0, 1) ?? [];
+}
+
 const commands = commandTable.flatMap(({ entries }) =>
   entries.flatMap((entry) =>
     'commands' in entry ? entry.commands.map(({ name }) => `${entry.name} ${name}`) : [entry.name],
@@ -225,58 +230,61 @@ describe('consent', () => {
     expect([...neverAsks, ...Object.keys(asks)].sort()).toEqual([...commands].sort());
   });
 
-  test.each(Object.keys(asks))(
-    'without a terminal and without --yes, %s changes nothing and ends with 7',
-    async (name) => {
-      const line = asks[name]?.() ?? [];
-      const before = await state();
-      const { code, stdout, stderr } = await cli.run(line, { input: 'A=4\nB=4\n' });
-      expect([code, stdout]).toEqual([7, '']);
-      expect(stderr).toContain('To continue without confirmation, add --yes');
-      expect(await state()).toEqual(before);
-    },
-  );
-
   test('the question of every command that asks is known', () => {
     expect([...Object.keys(named), ...Object.keys(typed)].sort()).toEqual(Object.keys(asks).sort());
   });
 
-  test.each(Object.keys(named))('the question of %s names what a no leaves unchanged', async (name) => {
+  test.each(Object.keys(asks))(
+    'without a terminal and without --yes, %s names its question, changes nothing and ends with 7',
+    async (name) => {
+      const before = await state();
+      const { code, stdout, stderr } = await cli.run(asks[name]?.() ?? [], { input: 'A=4\nB=4\n' });
+      expect([code, stdout]).toEqual([7, '']);
+      expect(stderr).toContain('To continue without confirmation, add --yes');
+      const question = /there is no terminal to ask at: (?<question>.*)/.exec(stderr)?.groups?.['question'];
+      for (const part of namedInRefusal(name)) expect(question).toContain(part);
+      // The source of `promote`.
+      expect(question).not.toContain('staging');
+      expect(await state()).toEqual(before);
+    },
+  );
+
+  // A question is the same at a terminal, except of `edit`.
+  test.each(['edit', 'promote'])('a no to the question of %s leaves what it names unchanged', async (name) => {
     const before = await state();
-    writeFileSync(join(cli.folder, 'pushed.env'), 'A=4\nB=4\n');
-    const line = (asks[name]?.() ?? []).map((word) => (word === '-' ? 'pushed.env' : word));
     // The editor of `edit` changes a value.
-    const { shown, code } = await cli.onTerminal(line, [['[y/N]', 'n\r']], { env: { VISUAL: 'sed -i s/2/4/' } });
+    const env = { VISUAL: 'sed -i s/2/4/' };
+    const { shown, code } = await cli.onTerminal(asks[name]?.() ?? [], [['[y/N]', 'n\r']], { env });
     const question = shown.slice(0, shown.indexOf('[y/N]')).split('\n').at(-1);
     for (const part of named[name]?.() ?? []) expect(question).toContain(part);
-    // The source of `promote`.
     expect(question).not.toContain('staging');
     expect(code).toBe(7);
     expect(await state()).toEqual(before);
   });
 
-  const wrongWords: readonly (readonly [string, (word: string) => string])[] = [
-    ['y', () => 'y'],
+  test.each(Object.keys(typed))('%s is not confirmed by y', async (name) => {
+    const [where, word] = typed[name]?.() ?? ['', ''];
+    const before = await state();
+    const { shown, code } = await cli.onTerminal(asks[name]?.() ?? [], [[`Type ${word} to continue:`, 'y\r']]);
+    expect(shown).toContain(` ${where} with `);
+    expect(shown).toContain('not confirmed; nothing was changed');
+    expect(code).toBe(7);
+    expect(await state()).toEqual(before);
+  });
+
+  test.each([
     ['yes', () => 'yes'],
     ['an empty line', () => ''],
-    ['the word in capitals', (word) => word.toUpperCase()],
-    ['the word with a blank within', (word) => `${word.slice(0, 2)} ${word.slice(2)}`],
-    ['the beginning of the word', (word) => word.slice(0, -1)],
-  ];
-
-  test.each(Object.keys(typed).flatMap((name) => wrongWords.map(([title, of]) => [name, title, of] as const)))(
-    '%s is not confirmed by %s',
-    async (name, _title, of) => {
-      const [where, word] = typed[name]?.() ?? ['', ''];
-      const before = await state();
-      const script = [[`Type ${word} to continue:`, `${of(word)}\r`]] as const;
-      const { shown, code } = await cli.onTerminal(asks[name]?.() ?? [], script);
-      expect(shown).toContain(` ${where} with `);
-      expect(shown).toContain('not confirmed; nothing was changed');
-      expect(code).toBe(7);
-      expect(await state()).toEqual(before);
-    },
-  );
+    ['the word in capitals', (word: string) => word.toUpperCase()],
+    ['the word with a blank within', (word: string) => `${word.slice(0, 2)} ${word.slice(2)}`],
+    ['the beginning of the word', (word: string) => word.slice(0, -1)],
+  ])('env delete is not confirmed by %s', async (_title, of) => {
+    const [, word] = typed['env delete']?.() ?? ['', ''];
+    const before = await state();
+    const script = [[`Type ${word} to continue:`, `${of(word)}\r`]] as const;
+    expect((await cli.onTerminal(asks['env delete']?.() ?? [], script)).code).toBe(7);
+    expect(await state()).toEqual(before);
+  });
 
   test('the word itself confirms', async () => {
     const [, word] = typed['env purge']?.() ?? ['', ''];
@@ -300,11 +308,5 @@ describe('consent', () => {
     const { code, stderr } = await cli.run(line);
     expect(code).toBe(7);
     expect(stderr).toContain(`Make yourself viewer of ${world.slugs.organization}?`);
-  });
-
-  test('shows the name of the token that it is about', async () => {
-    const { shown, code } = await cli.onTerminal(['token', 'revoke', ids.personalToken], [['[y/N]', 'n\r']]);
-    expect(code).toBe(7);
-    expect(shown).toContain(`Revoke your personal token "spare"?`);
   });
 });
