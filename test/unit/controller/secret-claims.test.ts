@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { type SecretClaim, holderAmong, ownerOf } from '../../../src/controller/kinds/secret-claims/claim.ts';
 import { SecretClaims } from '../../../src/controller/kinds/secret-claims/claims.ts';
 import { type ControllerEvent, Seen } from '../../../src/controller/frame/dependencies.ts';
@@ -76,7 +76,11 @@ describe('the owner of a Secret', () => {
 
 describe('the claims on a Secret', () => {
   const events: ControllerEvent[] = [];
-  const claims = new SecretClaims({ publish: (event) => void events.push(event) });
+  let claims: SecretClaims;
+  beforeEach(() => {
+    events.length = 0;
+    claims = new SecretClaims({ publish: (event) => void events.push(event) });
+  });
   const take = (): ControllerEvent[] => events.splice(0);
   /** The version of the holder, as a result notes it. */
   const holderSeen = (secret: string): string | undefined => {
@@ -94,6 +98,7 @@ describe('the claims on a Secret', () => {
   });
 
   test('cause an event when a claim changes, which is stale only for who depends on it', () => {
+    claims.note('ns/x', older);
     claims.note('ns/x', younger);
     expect(take()).toEqual([
       { kind: 'Secret claim', id: 'ns/x SecretSync younger', version: expect.any(String) },
