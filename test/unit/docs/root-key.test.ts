@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, test } from '@jest/globals';
+import { afterAll, beforeEach, expect, test } from '@jest/globals';
 import { RootKeys } from '../../../src/crypto/root-keys.ts';
 import { documentedCommands } from '../../support/cli/documented-commands.ts';
 import { readPage } from '../../support/fixtures/documentation.ts';
@@ -17,6 +17,8 @@ const [add = '', publish = '', reorder = ''] = documentedCommands(section.split(
   ({ command }) => command,
 );
 
+// As `init` and `openssl` make it: with or without the end of the line.
+beforeEach(() => writeFileSync(file, `main:${randomBytes(32).toString('base64')}`));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const run = (script: string): void => {
@@ -25,8 +27,6 @@ const run = (script: string): void => {
 const keys = (): RootKeys => RootKeys.parse(readFileSync(file, 'utf8'));
 
 test('adds a key that opens and does not wrap yet, then lets it wrap; what the old one wrapped opens all the time', () => {
-  // As `init` and `openssl` make it: with or without the end of the line.
-  writeFileSync(file, `main:${randomBytes(32).toString('base64')}`);
   const wrapped = keys().wrap(randomBytes(32), 'data-key');
   run(add.slice(add.indexOf('\n')));
   expect(keys().ids).toEqual(['main', 'key-2027']);
