@@ -9,12 +9,12 @@ import { type Answer, ScriptedApi, list, object, watch } from './scripted-api.ts
 let api: ScriptedApi;
 let watches: NamedWatches;
 let heard: [key: string, object: KubeObject | undefined][];
-let open: number;
+let open: Set<unknown>;
 
 beforeEach(async () => {
   api = await ScriptedApi.start();
   heard = [];
-  open = 0;
+  open = new Set();
   watches = new NamedWatches({
     client: api.client(),
     clock: systemClock,
@@ -29,13 +29,12 @@ afterEach(async () => {
   await api.stop();
 });
 
-/** A watch that counts itself as long as it is open. */
+/** A watch that is in `open` as long as it is open. It may close when the next test has begun. */
 function counted(answer: Answer): Answer {
+  const ofThisTest = open;
   return (response, request) => {
-    open += 1;
-    response.on('close', () => {
-      open -= 1;
-    });
+    ofThisTest.add(response);
+    response.on('close', () => ofThisTest.delete(response));
     answer(response, request);
   };
 }
@@ -45,7 +44,7 @@ test('one watch by name serves all who follow the same object, and closes with t
   api.onWatch(counted(watch()));
   watches.follow('ns/a', new Set(['ns/token']));
   watches.follow('ns/b', new Set(['ns/token']));
-  await waitFor('the watch', () => open === 1);
+  await waitFor('the watch', () => open.size === 1);
   expect(api.watches).toHaveLength(1);
   expect(api.watches[0]).toMatchObject({ path: '/namespaces/ns/secrets' });
   expect(api.watches[0]?.query.get('fieldSelector')).toBe('metadata.name=token');
@@ -53,9 +52,9 @@ test('one watch by name serves all who follow the same object, and closes with t
   expect([...watches.followersOf('ns/token')]).toEqual(['ns/a', 'ns/b']);
   watches.follow('ns/a', new Set());
   await new Promise((resolve) => setTimeout(resolve, 50));
-  expect(open).toBe(1);
+  expect(open.size).toBe(1);
   watches.follow('ns/b', new Set());
-  await waitFor('the close', () => open === 0);
+  await waitFor('the close', () => open.size === 0);
   expect(watches.size).toBe(0);
 });
 
@@ -63,10 +62,10 @@ test('following something else lets go of what was followed before', async () =>
   api.onList(list('7', []));
   api.onWatch(counted(watch()));
   watches.follow('ns/a', new Set(['ns/one', 'ns/both']));
-  await waitFor('two watches', () => open === 2);
+  await waitFor('two watches', () => open.size === 2);
   watches.follow('ns/a', new Set(['ns/both', 'ns/two']));
   await waitFor('the third watch', () => api.watches.length === 3);
-  await waitFor('one to close', () => open === 2);
+  await waitFor('one to close', () => open.size === 2);
   expect([...watches.followersOf('ns/one')]).toEqual([]);
   expect([...watches.followersOf('ns/both')]).toEqual(['ns/a']);
 });
@@ -88,7 +87,7 @@ test('a stop closes every watch', async () => {
   api.onList(list('7', []));
   api.onWatch(counted(watch()));
   watches.follow('ns/a', new Set(['ns/one', 'ns/two']));
-  await waitFor('two watches', () => open === 2);
+  await waitFor('two watches', () => open.size === 2);
   await watches.stop();
-  await waitFor('the close', () => open === 0);
+  await waitFor('the close', () => open.size === 0);
 });
