@@ -151,7 +151,6 @@ describe('a SecretSync', () => {
     });
     const sources = [source('one', 'A'), source('two', 'B'), source('three', 'NONE')] as SecretSyncSpec['sources'];
     harness.cluster.put(syncs, 'app', (object) => {
-      object.metadata.generation = 2;
       object['spec'] = { sources, target: { type: 'Opaque' } };
     });
     const calls = await harness.calls();

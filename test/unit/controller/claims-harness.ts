@@ -42,7 +42,6 @@ export class ClaimsHarness extends TokenHarness {
       spec: { environmentRef: { organization: 'acme', project: 'web', name: environment } },
     });
     this.cluster.put(syncs, name, (object) => {
-      object.metadata.generation = 1;
       object.metadata.creationTimestamp = `2026-01-01T00:00:0${second}Z`;
       object['spec'] = spec;
     });

@@ -28,7 +28,6 @@ export class ClusterSyncHarness extends Harness {
     const { spec } = secretSync();
     const selection = fields.namespaces === undefined ? { namespaceSelector: { matchLabels: { sync: 'yes' } } } : {};
     this.cluster.put(clusterSyncs, 'shared', (object) => {
-      object.metadata.generation = (object.metadata.generation ?? 0) + 1;
       object['spec'] = {
         ...selection,
         excludeNamespaces: ['kube-*'],

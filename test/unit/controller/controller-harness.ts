@@ -103,7 +103,6 @@ export class Harness {
   putSync(options: SyncOptions = {}): void {
     const { metadata, spec } = secretSync(options);
     this.cluster.put(syncs, metadata.name, (object) => {
-      object.metadata.generation = (object.metadata.generation ?? 0) + 1;
       object['spec'] = spec;
     });
   }

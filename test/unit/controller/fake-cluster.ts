@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { ApiError } from '../../../src/kube/client/api-error.ts';
+import { isDeepStrictEqual } from 'node:util';
 import type { ApiCall, KubeClient } from '../../../src/kube/client/client.ts';
 import type { KubeObject, ObjectMeta } from '../../../src/kube/client/objects.ts';
-import { applied } from './server-side-apply.ts';
-import { fits } from './selectors.ts';
+import { pageOf } from './list-pages.ts';
 import { merged } from './merge-patch.ts';
+import { asStored, changed, checkEvent, checkPrecondition, deleting, isLetGo, refuse } from './object-rules.ts';
+import { fits } from './selectors.ts';
+import { applied, withManagers } from './server-side-apply.ts';
+import { WatchBody } from './watch-body.ts';
 
 /** An object with whatever it has beside its metadata. */
 export type AnyObject = KubeObject & Record<string, unknown>;
-
-const listed =
-  /(?:secrets|secretsyncs|accessgrants|servicetokens|secretsnapshots|snapshotrestores|snapshotschedules|secretenvironments|\/namespaces|\/deployments|\/pods)$/;
 
 type Hook = (call: ApiCall) => void | Promise<void>;
 
@@ -24,13 +24,17 @@ interface Change {
 
 interface Watch {
   readonly call: Omit<ApiCall, 'method' | 'body'>;
-  readonly send: (type: string, object: AnyObject) => void;
+  readonly send: (type: string, object: object) => void;
   readonly end: () => void;
 }
 
+// A watch from an earlier version is refused: the server no longer remembers what followed it.
+const oldestVersion = 1000;
+
 /**
- * As much of an API server as the controller sees, in memory: resource versions, uids, preconditions, selectors,
- * metadata-only answers, finalizers and watches. Hooks step in between a call and what it does, to play races.
+ * As much of an API server as the controller sees, in memory: resource versions, uids, preconditions, selectors, pages,
+ * metadata-only answers, generations, finalizers, server-side apply and watches. Hooks step in between a call and what it
+ * does, to play races. The cases of test/support/cluster/api-contract run on it and on a real API server.
  */
 export class FakeCluster implements Pick<KubeClient, 'request' | 'watch'> {
   /** `METHOD path` of every call but lists and watches, without the query. */
@@ -46,7 +50,7 @@ export class FakeCluster implements Pick<KubeClient, 'request' | 'watch'> {
   readonly #finished: { readonly pattern: RegExp; readonly hook: Hook }[] = [];
   #held: { readonly sends: (() => void)[]; readonly isHeld: (watch: string) => boolean } | undefined;
   #away: (() => never) | undefined;
-  #version = 1000;
+  #version = oldestVersion;
 
   /** Runs once, before the next call that fits does anything; what it throws is the call's answer. */
   before(pattern: RegExp, hook: Hook): void {
@@ -94,13 +98,16 @@ export class FakeCluster implements Pick<KubeClient, 'request' | 'watch'> {
     return [...this.#watches].map(({ call }) => nameOf(call));
   }
 
-  /** Writes as someone else: makes the object or changes it. `version` sets its version, as a restored etcd can. */
+  /**
+   * Writes as another client: makes the object or changes it, its status too. The generation follows from the spec. `version`
+   * sets the version, as a restored etcd can.
+   */
   put(collection: string, name: string, change: (object: AnyObject) => void, version?: string): AnyObject {
     const path = `${collection}/${name}`;
     const before = this.#objects.get(path);
-    const object = copied(before ?? this.#blank(collection, name));
+    const object = copied(before ?? { metadata: this.#blank(collection, name) });
     change(object);
-    return this.#store(path, object, before, version);
+    return this.#store(path, object, before, { manager: 'another', version });
   }
 
   remove(path: string): void {
@@ -115,8 +122,7 @@ export class FakeCluster implements Pick<KubeClient, 'request' | 'watch'> {
     const before = this.#objects.get(path);
     if ((before?.metadata.finalizers ?? []).length === 0) this.remove(path);
     else if (before !== undefined && before.metadata.deletionTimestamp === undefined) {
-      const metadata = { ...before.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' };
-      this.#store(path, { ...before, metadata }, before);
+      this.#write(path, deleting(before), before);
     }
   }
 
@@ -128,7 +134,7 @@ export class FakeCluster implements Pick<KubeClient, 'request' | 'watch'> {
   }
 
   async request<T>(call: ApiCall): Promise<T> {
-    const isList = call.method === 'GET' && listed.test(call.path);
+    const isList = call.method === 'GET' && isCollection(call.path);
     if (!isList) this.calls.push(`${call.method} ${call.path}${call.query?.['dryRun'] === undefined ? '' : '?dryRun'}`);
     await Promise.resolve();
     await this.#reportStep('before', call);
@@ -144,50 +150,27 @@ export class FakeCluster implements Pick<KubeClient, 'request' | 'watch'> {
 
   watch(call: Omit<ApiCall, 'method' | 'body'> & { readonly signal: AbortSignal }): Promise<AsyncIterable<Uint8Array>> {
     this.#away?.();
-    const lines: Uint8Array[] = [];
-    let wake = (): void => {};
-    const ending = new AbortController();
+    const body = new WatchBody();
     const watch: Watch = {
       call,
       send: (type, object) => {
-        const say = (): void => {
-          lines.push(Buffer.from(`${JSON.stringify({ type, object: shaped(call.accept, object) })}\n`));
-          wake();
-        };
+        const say = (): void => body.send({ type, object: shaped(call.accept, object) });
         if (this.#held?.isHeld(nameOf(call)) === true) this.#held.sends.push(say);
         else say();
       },
-      end: () => {
-        ending.abort();
-        wake();
-      },
+      end: () => body.end(),
     };
     this.#watches.add(watch);
-    const since = Number(call.query?.['resourceVersion'] ?? this.#version);
-    for (const change of this.#changes.filter(({ object }) => Number(object.metadata.resourceVersion) > since))
-      show(watch, change);
-    const watches = this.#watches;
-    async function* body(): AsyncGenerator<Uint8Array> {
-      const aborted = new Promise<never>((_, reject) => {
-        const abort = (): void => reject(new Error('aborted'));
-        // One that was cut before anything was read of it ends like any other.
-        if (call.signal.aborted) abort();
-        else call.signal.addEventListener('abort', abort);
-      });
-      aborted.catch(() => undefined);
-      try {
-        while (!ending.signal.aborted) {
-          yield* lines.splice(0);
-          const more = new Promise<void>((resolve) => {
-            wake = resolve;
-          });
-          if (lines.length === 0) await Promise.race([more, aborted]);
-        }
-      } finally {
-        watches.delete(watch);
-      }
+    this.#begin(watch);
+    return Promise.resolve(this.#read(watch, body.read(call.signal)));
+  }
+
+  async *#read(watch: Watch, lines: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    try {
+      yield* lines;
+    } finally {
+      this.#watches.delete(watch);
     }
-    return Promise.resolve(body());
   }
 
   async #reportStep(moment: string, { method, path }: ApiCall): Promise<void> {
@@ -201,16 +184,42 @@ export class FakeCluster implements Pick<KubeClient, 'request' | 'watch'> {
     await found?.hook(call);
   }
 
+  /** Shows a watch what happened after its version; without a version, the present objects. */
+  #begin(watch: Watch): void {
+    const since = Number(watch.call.query?.['resourceVersion'] ?? '');
+    if (since === 0) {
+      for (const [path, object] of this.#objects) if (fits(watch.call, path, object)) watch.send('ADDED', object);
+    } else if (since < oldestVersion) {
+      watch.send('ERROR', { kind: 'Status', code: 410, reason: 'Expired' });
+      watch.end();
+    } else {
+      for (const change of this.#changes.filter(({ object }) => Number(object.metadata.resourceVersion) > since))
+        show(watch, change);
+    }
+  }
+
   #list(call: ApiCall): unknown {
-    const items = [...this.#objects].filter(([path, object]) => fits(call, path, object)).map(([, object]) => object);
-    return {
-      metadata: { resourceVersion: String(this.#version) },
-      items: items.map((object) => shaped(call.accept, object)),
-    };
+    const { items, ...metadata } = pageOf(call, {
+      version: String(this.#version),
+      at: (version) => (version === undefined ? this.#objects : this.#objectsAt(Number(version))),
+    });
+    return { metadata, items: items.map((object) => shaped(call.accept, object)) };
+  }
+
+  /** The objects as they were at a version: the pages of a list show one moment. */
+  #objectsAt(version: number): ReadonlyMap<string, AnyObject> {
+    const objects = new Map<string, AnyObject>();
+    for (const { path, object, isGone } of this.#changes) {
+      if (Number(object.metadata.resourceVersion) > version) continue;
+      if (isGone) objects.delete(path);
+      else objects.set(path, object);
+    }
+    return objects;
   }
 
   #carryOut(call: ApiCall): unknown {
     if (call.path.endsWith('/events')) {
+      checkEvent(call);
       this.events.push(call.body as Record<string, unknown>);
       return {};
     }
@@ -225,74 +234,80 @@ export class FakeCluster implements Pick<KubeClient, 'request' | 'watch'> {
   }
 
   #get(call: ApiCall): AnyObject {
+    // From the future: the cache waits for that version in vain.
+    if (Number(call.query?.['resourceVersion'] ?? 0) > this.#version) refuse(call, 504, 'Timeout');
     return this.#objects.get(call.path) ?? refuse(call, 404, 'NotFound');
   }
 
   #post(call: ApiCall): AnyObject {
-    const body = call.body as AnyObject;
+    const body = copied(call.body) as AnyObject;
     const path = `${call.path}/${body.metadata.name}`;
-    if (this.#objects.has(path)) return refuse(call, 409, 'AlreadyExists');
-    const blank = this.#blank(call.path, body.metadata.name).metadata;
-    const generation = call.path.includes('/keyframe.dev/') ? { generation: 1 } : {};
-    const object = { ...body, metadata: { ...body.metadata, ...blank, ...generation } };
-    return call.query?.['dryRun'] === undefined
-      ? this.#store(path, { ...object, metadata: { ...object.metadata, ...kept(body.metadata) } }, undefined)
-      : object;
+    if (this.#objects.has(path)) refuse(call, 409, 'AlreadyExists');
+    const object = { ...body, metadata: { ...body.metadata, ...this.#blank(call.path, body.metadata.name) } };
+    if (call.query?.['dryRun'] !== undefined) return asStored(path, object, undefined);
+    return this.#store(path, object, undefined, { manager: managerOf(call) });
   }
 
   #replace(call: ApiCall): AnyObject {
     const before = this.#get(call);
-    const body = call.body as AnyObject;
+    const body = copied(call.body) as AnyObject;
     checkPrecondition(call, before, body.metadata);
-    if (before['immutable'] === true || before['type'] !== body['type']) return refuse(call, 422, 'Invalid');
-    const { uid, namespace, creationTimestamp } = before.metadata;
-    const fixed = {
-      uid,
-      ...(namespace === undefined ? {} : { namespace }),
-      ...(creationTimestamp === undefined ? {} : { creationTimestamp }),
-    } as Partial<ObjectMeta>;
-    return this.#store(call.path, { ...body, metadata: { ...body.metadata, ...fixed } }, before);
+    return this.#store(call.path, changed(call, before, body), before, { manager: managerOf(call) });
   }
 
   #patch(call: ApiCall): AnyObject {
     const path = call.path.replace(/\/status$/, '');
-    const before = this.#objects.get(path) ?? refuse(call, 404, 'NotFound');
-    const { metadata, spec, status } = call.body as Readonly<{ metadata: ObjectMeta; spec?: object; status?: object }>;
-    checkPrecondition(call, before, metadata);
-    if (call.contentType === 'application/apply-patch+yaml') return this.#store(path, applied(call, before), before);
-    const { finalizers } = metadata;
-    if (finalizers !== undefined) {
-      const isLast = finalizers.length === 0 && before.metadata.deletionTimestamp !== undefined;
-      const stored = this.#store(path, { ...before, metadata: { ...before.metadata, finalizers } }, before);
-      if (isLast) this.remove(path);
-      return stored;
-    }
-    if (!call.path.endsWith('/status')) return this.#store(path, withPatch(before, metadata, spec), before);
-    const fields = Object.entries({ ...(before['status'] as object | undefined), ...status }).filter(
-      ([, value]) => value !== null,
-    );
-    return this.#store(path, { ...before, status: Object.fromEntries(fields) }, before);
+    const body = copied(call.body) as AnyObject;
+    const before = this.#objects.get(path);
+    if (call.contentType === 'application/apply-patch+yaml') return this.#apply(call, body, before);
+    if (before === undefined) return refuse(call, 404, 'NotFound');
+    checkPrecondition(call, before, body.metadata);
+    const patched = merged(before, body) as AnyObject;
+    return this.#store(path, changed(call, before, patched), before, { manager: managerOf(call) });
+  }
+
+  #apply(call: ApiCall, body: AnyObject, before: AnyObject | undefined): AnyObject {
+    const { uid, resourceVersion, name } = body.metadata as Partial<ObjectMeta>;
+    // One that is to have a version cannot be made by an apply.
+    if (before === undefined && (uid ?? resourceVersion) !== undefined) return refuse(call, 409, 'Conflict');
+    const collection = call.path.slice(0, call.path.lastIndexOf('/'));
+    const present = before ?? { metadata: this.#blank(collection, name ?? '') };
+    const object = applied(call, present);
+    if (before !== undefined) checkPrecondition(call, before, body.metadata);
+    return this.#write(call.path, before === undefined ? object : changed(call, before, object), before);
   }
 
   #delete(call: ApiCall): AnyObject {
     const before = this.#get(call);
-    checkPrecondition(call, before, (call.body as { preconditions: Partial<ObjectMeta> }).preconditions);
+    const { preconditions = {} } = (call.body ?? {}) as { readonly preconditions?: Partial<ObjectMeta> };
+    checkPrecondition(call, before, preconditions);
     this.collect(call.path);
     return this.#objects.get(call.path) ?? before;
   }
 
-  #blank(collection: string, name: string): AnyObject {
+  #blank(collection: string, name: string): ObjectMeta {
     const namespace = /namespaces\/([^/]+)\//.exec(collection)?.[1];
-    return {
-      metadata: { name, ...(namespace === undefined ? {} : { namespace }), uid: randomUUID(), resourceVersion: '' },
-    };
+    const place = namespace === undefined ? {} : { namespace };
+    return { name, ...place, uid: randomUUID(), resourceVersion: '', creationTimestamp: '2026-01-01T00:00:00Z' };
   }
 
-  #store(path: string, object: AnyObject, before: AnyObject | undefined, version?: string): AnyObject {
-    const unversioned = (value: AnyObject): string =>
-      JSON.stringify({ ...value, metadata: { ...value.metadata, resourceVersion: '' } });
-    // As the real one: a write that changes nothing makes no version.
-    if (before !== undefined && unversioned(before) === unversioned(object)) return before;
+  #store(
+    path: string,
+    next: AnyObject,
+    before: AnyObject | undefined,
+    { manager, version }: { readonly manager: string; readonly version?: string | undefined },
+  ): AnyObject {
+    return this.#write(path, withManagers(path, { before, next, manager }), before, version);
+  }
+
+  #write(path: string, next: AnyObject, before: AnyObject | undefined, version?: string): AnyObject {
+    const object = copied(asStored(path, next, before));
+    // A write that changes nothing makes no version.
+    if (before !== undefined && isDeepStrictEqual(unversioned(before), unversioned(object))) return before;
+    if (before !== undefined && isLetGo(before, object)) {
+      this.remove(path);
+      return object;
+    }
     const stored = { ...object, metadata: { ...object.metadata, resourceVersion: version ?? this.#next() } };
     this.#objects.set(path, stored);
     this.#report(before, stored, path, false);
@@ -316,44 +331,35 @@ function nameOf({ path, query }: Watch['call']): string {
   return `${path}?${query?.['fieldSelector'] ?? ''}`;
 }
 
-/** An object after a merge patch of its metadata and spec. Another spec is another generation. */
-function withPatch(before: AnyObject, { labels, annotations, ownerReferences }: ObjectMeta, spec?: object): AnyObject {
-  const maps = Object.entries({ labels, annotations }).filter(([, map]) => map !== undefined);
-  const patched = merged(before.metadata, Object.fromEntries(maps)) as unknown as ObjectMeta;
-  const metadata = { ...patched, ...(ownerReferences === undefined ? {} : { ownerReferences }) };
-  if (spec === undefined) return { ...before, metadata };
-  const generation = (before.metadata.generation ?? 0) + 1;
-  return { ...before, metadata: { ...metadata, generation }, spec: merged(before['spec'], spec) };
-}
-
-/** Has a watch show a change, as far as it is of what the watch selects. */
+/** Has a watch show a change, as far as it is of what the watch selects. What it leaves is shown as it was. */
 function show({ call, send }: Watch, { path, before, object, isGone }: Change): void {
   const wasShown = before !== undefined && fits(call, path, before);
+  const { resourceVersion } = object.metadata;
   if (!isGone && fits(call, path, object)) send(wasShown ? 'MODIFIED' : 'ADDED', object);
-  else if (wasShown) send('DELETED', object);
+  else if (wasShown) send('DELETED', { ...before, metadata: { ...before.metadata, resourceVersion } });
 }
 
-function kept({ labels, annotations, ownerReferences, finalizers }: ObjectMeta): Partial<ObjectMeta> {
-  const all = { labels, annotations, ownerReferences, finalizers };
-  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
+/** Whether a path is that of a list: one that ends with a plural, not with a name. */
+function isCollection(path: string): boolean {
+  const below = path.replace(/^\/(?:api\/[^/]+|apis\/[^/]+\/[^/]+)\/(?:namespaces\/[^/]+\/)?/, '');
+  return !below.includes('/');
 }
 
-function checkPrecondition(call: ApiCall, { metadata }: AnyObject, wanted: Partial<ObjectMeta>): void {
-  const isOther = (field: 'uid' | 'resourceVersion'): boolean =>
-    wanted[field] !== undefined && wanted[field] !== metadata[field];
-  if (isOther('uid') || isOther('resourceVersion')) refuse(call, 409, 'Conflict');
+function managerOf({ query }: ApiCall): string {
+  return query?.['fieldManager'] ?? 'keyframe';
+}
+
+function unversioned(object: AnyObject): AnyObject {
+  return { ...object, metadata: { ...object.metadata, resourceVersion: '' } };
 }
 
 function expectUncut(call: ApiCall): void {
   if (call.signal?.aborted === true) refuse(call, 0, 'Cut');
 }
 
-function refuse(call: ApiCall, status: number, reason: string): never {
-  throw new ApiError(`${call.method} ${call.path}`, status, reason);
-}
-
-function shaped(accept: string | undefined, object: AnyObject): AnyObject {
-  return accept?.includes('as=PartialObjectMetadata') === true ? { metadata: object.metadata } : object;
+function shaped(accept: string | undefined, object: object): object {
+  const isShort = accept?.includes('as=PartialObjectMetadata') === true && 'metadata' in object;
+  return isShort ? { metadata: object.metadata } : object;
 }
 
 /** What went over a wire; a structured clone's prototypes would be those outside Jest's sandbox. */

@@ -139,7 +139,6 @@ describe('a grant that is withdrawn', () => {
   test('by the labels of a namespace counts as well', async () => {
     await harness.keyless();
     harness.cluster.put('/apis/keyframe.dev/v1alpha1/accessgrants', 'team', (object) => {
-      object.metadata.generation = 7;
       const { rules } = object['spec'] as { readonly rules: unknown };
       object['spec'] = { namespaceSelector: { matchLabels: { team: 'a' } }, rules };
     });

@@ -66,7 +66,6 @@ beforeEach(async () => {
   };
   controller = new KindController<Thing>(kindContext({ kube: cluster, clock, logger, namespaces, onRecovered }), rules);
   cluster.put(things, 'one', (object) => {
-    object.metadata.generation = 1;
     object['spec'] = {};
   });
   for (const { group } of controller.watches) group.start();

@@ -117,7 +117,6 @@ describe('a ServiceToken', () => {
     await started();
     await harness.clock.advance(1000);
     harness.cluster.put(syncs, 'app', (object) => {
-      object.metadata.generation = 2;
       object['spec'] = { ...(object['spec'] as object), suspend: true };
     });
     await harness.clock.advance(700_000);

@@ -109,7 +109,7 @@ describe('a resource that holds something', () => {
     await settled();
     done.splice(0);
     cluster.put(things('ending'), 'one', (thing) => {
-      thing.metadata.generation = 2;
+      thing['spec'] = { round: 2 };
     });
     await controller.resync();
     await clock.advance(60_000);

@@ -48,7 +48,6 @@ beforeEach(() => {
 async function started(first: ReadyClaim): Promise<void> {
   claim = first;
   cluster.put(things, 'one', (object) => {
-    object.metadata.generation = 1;
     object['spec'] = {};
   });
   for (const { group } of controller.watches) group.start();

@@ -18,9 +18,9 @@ describe('a new SecretSync', () => {
       metadata: {
         labels: { 'keyframe.dev/target': 'true' },
         annotations: { 'keyframe.dev/owned-by': 'app' },
-        ownerReferences: [],
       },
     });
+    expect(harness.target()?.metadata).not.toHaveProperty('ownerReferences');
     const { uid, resourceVersion } = harness.target()?.metadata ?? {};
     expect(harness.status()).toEqual({
       observedGeneration: 1,

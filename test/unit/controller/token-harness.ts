@@ -60,7 +60,6 @@ export class TokenHarness extends Harness {
   /** Makes a ServiceToken of acme/web/prod, as a user does. */
   putServiceToken(name: string): void {
     this.cluster.put(serviceTokensPath, name, (object) => {
-      object.metadata.generation = 1;
       object['spec'] = { ...tokenSpec };
     });
   }
@@ -74,7 +73,6 @@ export class TokenHarness extends Harness {
     const { metadata, spec } = secretSync({ name });
     const { tokenSecretRef: _, ...bare } = spec;
     this.cluster.put(syncs, metadata.name, (object) => {
-      object.metadata.generation = (object.metadata.generation ?? 0) + 1;
       object['spec'] = { ...bare, ...reference };
     });
   }
@@ -82,7 +80,6 @@ export class TokenHarness extends Harness {
   /** Grants the namespace all environments of acme/web, for ServiceTokens unless other kinds are given. */
   grant(kinds: readonly GrantRule['kinds'][number][] = ['ServiceToken'], environments = ['*']): void {
     this.cluster.put(grantsPath, 'team', (object) => {
-      object.metadata.generation = (object.metadata.generation ?? 0) + 1;
       const rules = [{ organization: 'acme', project: 'web', environments, permission: 'Read', kinds }];
       object['spec'] = { namespaces: ['ns'], rules };
     });

@@ -7,7 +7,6 @@ import { TokenHarness, serviceTokensPath } from './token-harness.ts';
 
 function suspend({ cluster }: TokenHarness, collection: string, name: string): void {
   cluster.put(collection, name, (object) => {
-    object.metadata.generation = 2;
     object['spec'] = { ...(object['spec'] as object), suspend: true };
   });
 }

@@ -22,7 +22,6 @@ function works(): boolean | undefined {
 /** Sets spec.suspend of the ServiceToken, as a user does. */
 async function suspend(isSuspended: boolean): Promise<void> {
   harness.cluster.put(serviceTokensPath, 'app-token', (object) => {
-    object.metadata.generation = (object.metadata.generation ?? 0) + 1;
     object['spec'] = { ...(object['spec'] as object), suspend: isSuspended };
   });
   await settled();

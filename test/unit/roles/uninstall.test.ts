@@ -51,7 +51,8 @@ function put(collection: string, name: string, finalizers: readonly string[]): v
 }
 
 function finalizersOf(path: string): readonly string[] | undefined {
-  return cluster.get(path)?.metadata.finalizers;
+  const found = cluster.get(path);
+  return found && (found.metadata.finalizers ?? []);
 }
 
 describe('the removal of finalizers', () => {

@@ -102,7 +102,9 @@ describe('a Secret of something else that SecretSyncs merge into', () => {
     await harness.loseSecret();
     harness.claim({ ...merging, name: 'second', environment: 'staging', second: 1 });
     harness.cluster.put(syncs, 'second', (object) => {
-      object['spec'] = { ...(object['spec'] as object), tokenSecretRef: { name: 'again', key: 'token' } };
+      const tokenSecretRef = { name: 'again', key: 'token' };
+      const keys = { rename: [{ from: 'FROM', to: 'ALSO' }] };
+      object['spec'] = { ...(object['spec'] as object), tokenSecretRef, keys };
     });
     harness.putToken('kf_svc_good', 'again');
     putSecret(harness);
@@ -117,6 +119,7 @@ describe('a Secret of something else that SecretSyncs merge into', () => {
     await harness.rest();
     expect(harness.reason('merging')).toBe('Synced');
     expect(harness.reason('second')).toBe('Synced');
+    expect(harness.values('shared')).toEqual({ OWN: 'x', FROM: 'prod', ALSO: 'staging' });
     expect(Object.keys(harness.target('shared')?.metadata.annotations ?? {})).toEqual(
       expect.arrayContaining(['merge.keyframe.dev/merging', 'merge.keyframe.dev/second']),
     );

@@ -164,7 +164,6 @@ export class ModelWorld extends TokenHarness {
     };
     const reference = references[ask] ?? { ...(tokenSecretRef && { tokenSecretRef }) };
     this.cluster.put(syncs, metadata.name, (object) => {
-      object.metadata.generation = (object.metadata.generation ?? 0) + 1;
       object['spec'] = { ...bare, ...reference };
     });
   }

@@ -218,7 +218,6 @@ describe('the ServiceToken that a SecretSync names', () => {
   const putToken = (harness: TokenHarness): void => harness.putServiceToken('ci');
   const name = ({ cluster }: TokenHarness): void => {
     cluster.put(syncs, 'app', (object) => {
-      object.metadata.generation = 2;
       object['spec'] = { ...(object['spec'] as object), tokenRef: { name: 'ci' }, maxDeletedKeys: '100%' };
     });
   };
