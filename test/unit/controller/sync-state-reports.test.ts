@@ -109,6 +109,39 @@ describe('the controller reports', () => {
   });
 });
 
+describe('the next controller', () => {
+  beforeEach(async () => {
+    harness.cluster.put('/api/v1/namespaces', 'ns', () => {});
+    await reports();
+    await harness.controller.stop();
+  });
+
+  /** What is reported after another controller has begun. */
+  async function reportsOf(watchNamespaces: readonly string[] = []): Promise<SyncStateReport[]> {
+    const { cluster, services } = harness;
+    harness = new Harness({ cluster, services, watchNamespaces });
+    await harness.start();
+    return await reports();
+  }
+
+  test('reports what changed while none ran', async () => {
+    harness.services.change(prod, { A: 'changed' });
+    expect(await reportsOf()).toMatchObject([{ synced: revision(2) }]);
+  });
+
+  test('reports no SecretSync that was deleted while none ran, and those that stayed', async () => {
+    harness.putSync({ name: 'stays' });
+    expect(await reportsOf()).toHaveLength(2);
+    await harness.controller.stop();
+    harness.cluster.remove(`${syncs}/app`);
+    expect(await reportsOf()).toMatchObject([{ name: 'stays' }]);
+  });
+
+  test('leaves the reports of a namespace that it does not watch', async () => {
+    expect(await reportsOf(['other'])).toMatchObject([{ name: 'app', synced: revision(1) }]);
+  });
+});
+
 test('syncing does not wait for the reports', async () => {
   harness.services.syncStates.gate = new Promise(() => {});
   await harness.clock.advance(1500);
