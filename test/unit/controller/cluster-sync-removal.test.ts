@@ -123,6 +123,19 @@ describe('namespaces that are selected no more', () => {
     expect(harness.children(names)).toEqual(['team-03']);
   });
 
+  test('are judged together if they lose their labels one after the other', async () => {
+    for (const name of ['team-00', 'team-01', 'team-02']) {
+      unselect(name);
+      await harness.clock.advance(2000);
+    }
+    await harness.settle();
+    expect(harness.children(names)).toEqual(names);
+    expect(harness.clusterReady?.reason).toBe('RemovalBlocked');
+    for (const name of ['team-01', 'team-02']) harness.putNamespace(name);
+    await harness.settle();
+    expect(harness.children(names)).toEqual(['team-01', 'team-02', 'team-03']);
+  });
+
   test('keep it again where they are selected again', async () => {
     unselect('team-00', 'team-01', 'team-02');
     await harness.settle();
@@ -142,6 +155,21 @@ describe('namespaces that are selected no more', () => {
     await harness.settle();
     // One of one, beside the new one: those that were deleted are not among the present ones.
     expect(harness.children(['team-03', 'new'])).toEqual(['new']);
+  });
+
+  test('do not count if they are deleted while no controller runs', async () => {
+    await harness.controller.stop();
+    for (const name of ['team-00', 'team-01', 'team-02']) {
+      harness.cluster.remove(`${syncsIn(name)}/shared`);
+      harness.cluster.remove(`/api/v1/namespaces/${name}`);
+    }
+    harness = new ClusterSyncHarness({ cluster: harness.cluster });
+    harness.putNamespace('team-00');
+    await harness.start();
+    await harness.settle();
+    expect(harness.children(names)).toEqual(['team-00', 'team-03']);
+    expect(harness.parent.status).toMatchObject({ selected: 2 });
+    expect(harness.clusterReady?.reason).not.toBe('RemovalBlocked');
   });
 
   test('keep a SecretSync that changed since it was judged', async () => {
