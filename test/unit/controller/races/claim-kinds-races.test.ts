@@ -125,6 +125,25 @@ describe('a Secret of something else that SecretSyncs merge into', () => {
     );
   });
 
+  test('has the value of the first one of two for a key that both merge, after each of 20 deletions', async () => {
+    const harness = ClaimsHarness.create();
+    putSecret(harness);
+    harness.claim(merging);
+    await harness.start();
+    await harness.rest();
+    harness.claim({ ...merging, name: 'second', environment: 'staging' });
+    for (let count = 0; count < 20; count += 1) {
+      await harness.rest();
+      expect(harness.values('shared')).toEqual({ OWN: 'x', FROM: 'prod' });
+      expect(harness.ready('second')).toMatchObject({
+        reason: 'MergeConflict',
+        message: expect.stringContaining('FROM (keyframe-merge-merging)'),
+      });
+      await harness.loseSecret();
+      putSecret(harness);
+    }
+  });
+
   test('does not keep a SecretSync waiting for one that was deleted', async () => {
     const harness = ClaimsHarness.create();
     putSecret(harness);
