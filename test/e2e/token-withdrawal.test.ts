@@ -26,7 +26,7 @@ beforeAll(async () => {
   const cluster = await startOwnCluster(resources);
   etcd = await Etcd.open(join(cluster.runFolder, 'etcd.sock'));
   resources.defer(() => etcd.close());
-  stack = await Stack.start(resources, { namespaces: 18, adminKubeconfig: cluster.kubeconfig });
+  stack = await Stack.start(resources, { namespaces: 15, adminKubeconfig: cluster.kubeconfig });
   database = await PostgresProxy.start(stack.databaseUrl);
   resources.defer(() => database.close());
   controller = await stack.startController({ databaseUrl: database.url, env });
@@ -98,51 +98,6 @@ async function auditedSuspensions(uid: string): Promise<readonly { readonly caus
     WHERE actor_id = $1 AND action = 'service_token.suspend' AND outcome = 'success' AND label = '[Service Token]'`;
   return await query<{ cause: string | null }>(stack.databaseUrl, sql, [uid]);
 }
-
-describe('a ServiceToken with spec.suspend', () => {
-  test('keeps its token while a grant covers it, and only so long', async () => {
-    const { site, token } = await siteWithOldToken();
-    await site.patch({ spec: { suspend: true } });
-    await site.waitForReason('Suspended');
-    expect(await site.answer(token)).toBe(200);
-    await site.withdraw();
-    await waitForAnswer(site, token, 401);
-    await waitFor('the condition to say so', async () => {
-      const ready = await site.condition('Ready');
-      expect(ready).toMatchObject({ reason: 'Suspended' });
-      expect(ready?.message).toContain('grants no access until an AccessGrant covers it again');
-      expect(ready?.message).toContain('kind: AccessGrant');
-      return true;
-    });
-    await site.grant();
-    await waitForAnswer(site, token, 200);
-    expect(await site.condition('Ready')).toMatchObject({ reason: 'Suspended' });
-  });
-
-  test('is judged by what its token may, not by what its spec asks for since', async () => {
-    const { site, token } = await siteWithOldToken({ permission: 'ReadWrite' });
-    await site.patch({ spec: { suspend: true, permission: 'Read' } });
-    await site.waitForReason('Suspended');
-    await site.withdraw();
-    await site.grant('Read');
-    await waitForAnswer(site, token, 401);
-    await site.patch({ spec: { suspend: false } });
-    await site.waitForReason('Issued');
-    const write = await stack.admin.as(token).send('PATCH', site.environment.path, { set: { B: 'beta' } });
-    expect([await site.answer(token), write.status]).toEqual([200, 403]);
-  });
-
-  test('gets a finalizer that was taken off back', async () => {
-    const { site } = await siteWithOldToken();
-    await site.patch({ spec: { suspend: true } });
-    await site.waitForReason('Suspended');
-    await site.patch({ metadata: { finalizers: null } });
-    await waitFor('the finalizer to be back', async () => {
-      expect((await site.resource()).metadata.finalizers).toEqual(finalizers);
-      return true;
-    });
-  });
-});
 
 describe('a token whose ServiceToken is gone is suspended', () => {
   let gone: OldToken;

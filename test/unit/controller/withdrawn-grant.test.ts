@@ -52,6 +52,33 @@ describe('with spec.suspend', () => {
     expect(works()).toBe(true);
   });
 
+  test('judges by what the token may, not by what the spec asks for since', async () => {
+    const change = (fields: object): void =>
+      void harness.cluster.put(serviceTokensPath, 'app-token', (object) => {
+        object['spec'] = { ...(object['spec'] as object), ...fields };
+      });
+    const grant = async (permission: string): Promise<void> => {
+      harness.grant();
+      harness.cluster.put('/apis/keyframe.dev/v1alpha1/accessgrants', 'team', (object) => {
+        const { namespaces, rules } = object['spec'] as { namespaces: unknown; rules: readonly object[] };
+        object['spec'] = { namespaces, rules: rules.map((rule) => ({ ...rule, permission })) };
+      });
+      await settled();
+    };
+    await grant('ReadWrite');
+    change({ permission: 'ReadWrite' });
+    await settled();
+    expect(harness.serviceTokens.find(harness.tokenUid)).toMatchObject({ permission: 'read_write' });
+    change({ permission: 'Read', suspend: true });
+    await settled();
+    await withdraw();
+    await grant('Read');
+    expect(works()).toBe(false);
+    await suspend(false);
+    await harness.clock.advance(1000);
+    expect([works(), harness.serviceTokens.find(harness.tokenUid)?.permission]).toEqual([true, 'read']);
+  });
+
   test('and without the finalizer, which is restored, the token ends with the ServiceToken', async () => {
     await suspend(true);
     harness.cluster.put(serviceTokensPath, 'app-token', ({ metadata }) => {
