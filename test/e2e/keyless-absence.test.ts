@@ -4,7 +4,6 @@ import { KeylessFaultSite } from '../support/cluster/keyless-fault-site.ts';
 import { keylessTokensOf } from '../support/cluster/keyless-tokens.ts';
 import { runs } from '../support/faults/postgres-proxy.ts';
 import { query } from '../support/cluster/resource-rows.ts';
-import type { SecretObject } from '../support/cluster/secret-watch.ts';
 import { parentOf } from '../support/cluster/sync-site.ts';
 import type { TokenSync } from '../support/cluster/token-sync.ts';
 import { waitFor } from '../support/fixtures/wait-for.ts';
@@ -25,56 +24,9 @@ beforeAll(async () => {
 
 afterAll(() => resources.disposeAsync());
 
-async function createSecret({ site: of }: TokenSync, stringData: object): Promise<SecretObject> {
-  const body = { metadata: { name: 'app' }, stringData };
-  return await site.stack.kube.json<SecretObject>({ method: 'POST', path: parentOf(of.secretPath()), body });
-}
-
 async function deleteSecret({ site: of }: TokenSync): Promise<void> {
   await site.stack.kube.json({ method: 'DELETE', path: of.secretPath('app') });
 }
-
-describe('the Secret', () => {
-  test('of another client is in the way: it stays as it is, and the SecretSync goes on when it is gone', async () => {
-    const sync = await site.make();
-    const foreign = await createSecret(sync, { THEIRS: 'x' });
-    await sync.create();
-    await sync.waitForReason('TargetNotOwned');
-    await sync.expectStays(async () => expect(await sync.site.secret('app')).toEqual(foreign));
-    await deleteSecret(sync);
-    await site.expectClean(sync, alpha);
-  });
-
-  test('is edited, emptied and deleted, and is right again each time', async () => {
-    const sync = await site.makeSynced();
-    await sync.site.patchSecret({ stringData: { A: 'edited', B: 'added' } }, 'app');
-    await site.expectClean(sync, alpha);
-    await sync.site.patchSecret({ data: null }, 'app');
-    await site.expectClean(sync, alpha);
-    await deleteSecret(sync);
-    await site.expectClean(sync, alpha);
-  });
-});
-
-describe('the AccessGrant', () => {
-  test('is withdrawn between the read of a value and the write of the Secret: nothing is written', async () => {
-    const sync = await site.makeSynced();
-    const { environment } = sync.site;
-    const values = site.database.hold(runs(/v\.value_bytes AS "valueBytes"/));
-    await environment.change(next);
-    await values.arrived();
-    await sync.site.withdraw();
-    // Refused for the withdrawal too: the controller has seen it.
-    await sync.syncs.create({ environmentRef: environment.ref }, 'second');
-    await sync.syncs.waitForReason('second', 'AccessDenied');
-    values.release();
-    await sync.waitForReason('AccessDenied');
-    await sync.expectStays(async () => expect(await sync.values()).toEqual(alpha));
-    await sync.syncs.delete('second');
-    await sync.site.grant();
-    await site.expectClean(sync, next);
-  });
-});
 
 describe('while no controller runs', () => {
   test('everything may be changed and deleted, and the next one takes it as it is', async () => {
