@@ -11,8 +11,8 @@ import { waitFor } from '../support/fixtures/wait-for.ts';
 export type SpecSource = NonNullable<SecretSyncSpec['sources']>[number];
 
 /** What the two environments hold at first, and what they give together. */
-export const sharedValues = { A: 'shared a', B: 'shared b' };
-export const ownValues = { B: 'own b', C: 'own c' };
+const sharedValues = { A: 'shared a', B: 'shared b' };
+const ownValues = { B: 'own b', C: 'own c' };
 export const united = { A: 'shared a', B: 'own b', C: 'own c' };
 
 /** Two environments, and a namespace whose AccessGrant lets it read both; no SecretSync yet. */

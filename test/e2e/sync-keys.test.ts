@@ -1,6 +1,5 @@
 /** @default A SecretSync chooses, renames and decodes keys, and the API server refuses wrong rules. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { first, makePinSite } from '../support/cluster/pin-site.ts';
 import { Stack } from '../support/cluster/stack.ts';
 import type { SyncSite } from '../support/cluster/sync-site.ts';
 
@@ -8,7 +7,7 @@ const resources = new AsyncDisposableStack();
 let stack: Stack;
 
 beforeAll(async () => {
-  stack = await Stack.start(resources, { namespaces: 5 });
+  stack = await Stack.start(resources, { namespaces: 2 });
   await stack.startController();
 });
 
@@ -72,49 +71,6 @@ describe('spec.keys', () => {
     await site.waitUntilSynced({});
     expect((await site.sync()).status?.secretCount).toBe(0);
   });
-
-  test('that leads two keys to one name, or decodes what is no base64, writes nothing and says which keys', async () => {
-    const site = await makeSite({ A: 'one', B: 'two' }, { rename: [{ from: 'A', to: 'B' }] });
-    expect((await site.waitForReason('KeyConflict')).message).toContain('The keys A and B would both become B');
-    expect(await site.condition('Stalled')).toMatchObject({ status: 'True' });
-    await site.expectStays(async () => expect(await site.secret()).toBeUndefined());
-    await site.patchSync({ spec: { keys: { rename: null, decodeBase64: ['B'] } } });
-    expect((await site.waitForReason('NotBase64')).message).toContain('The value of B is not base64');
-    await site.expectStays(async () => expect(await site.secret()).toBeUndefined());
-    await site.environment.change({ B: btoa('two') });
-    await site.waitUntilSynced({ A: 'one', B: 'two' });
-    await site.environment.change({ B: 'no base64' });
-    await site.waitForReason('NotBase64');
-    await site.expectStays(async () => expect(await site.existingSecret()).toMatchObject({ data: { B: btoa('two') } }));
-  });
-});
-
-describe('a Secret', () => {
-  test('is not written where the values do not fit its type, or are too large for any', async () => {
-    const site = await makeSite(
-      { CERT: 'c', KEY: 'k' },
-      { rename: [{ from: 'CERT', to: 'tls.crt' }] },
-      { type: 'kubernetes.io/tls' },
-    );
-    expect((await site.waitForReason('TypeUnmet')).message).toContain('tls.key is missing');
-    await site.expectStays(async () => expect(await site.secret()).toBeUndefined());
-    const rename = [
-      { from: 'CERT', to: 'tls.crt' },
-      { from: 'KEY', to: 'tls.key' },
-    ];
-    await site.patchSync({ spec: { keys: { rename } } });
-    const before = await site.waitUntilSynced({ 'tls.crt': 'c', 'tls.key': 'k' });
-    await site.environment.change({}, ['KEY']);
-    await site.waitForReason('TypeUnmet');
-    const isAsBefore = async (): Promise<void> => expect(await site.existingSecret()).toEqual(before);
-    await site.expectStays(isAsBefore);
-    const large = Object.fromEntries(Array.from({ length: 5 }, (_, n) => [`LARGE_${n}`, 'x'.repeat(250_000)]));
-    await site.environment.change({ ...large, KEY: 'k' });
-    expect((await site.waitForReason('TooLarge')).message).toContain('1250002 bytes');
-    await site.expectStays(isAsBefore);
-    await site.patchSync({ spec: { keys: { exclude: ['LARGE_*'] } } });
-    await site.waitForReason('Synced');
-  });
 });
 
 describe('a SecretSync is refused with a sentence about', () => {
@@ -134,17 +90,4 @@ describe('a SecretSync is refused with a sentence about', () => {
     expect(answer.status).toBe(422);
     expect((answer.body as { message: string }).message).toContain(message);
   });
-});
-
-test('a Secret keeps what it has when a value of its pinned revision is destroyed, until its key is left out', async () => {
-  const site = await makePinSite(stack, { spec: { revision: 1 } });
-  const held = await site.waitUntilSynced(first);
-  const { organization, project, name } = site.environment.ref;
-  await stack.admin.call('POST', `/versions/${organization}/${project}/${name}/A/1/destroy`);
-  const { message } = await site.waitForReason('VersionDestroyed');
-  expect(message).toContain('were destroyed in Keyframe: A (version 1). Secret app is unchanged.');
-  await site.expectStays(async () => expect(await site.existingSecret()).toEqual(held));
-  await site.patchSync({ spec: { keys: { exclude: ['A'] } } });
-  const { A: _destroyed, ...others } = first;
-  await site.waitUntilSynced(others);
 });

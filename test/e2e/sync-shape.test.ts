@@ -11,7 +11,7 @@ const resources = new AsyncDisposableStack();
 let stack: Stack;
 
 beforeAll(async () => {
-  stack = await Stack.start(resources, { namespaces: 5 });
+  stack = await Stack.start(resources, { namespaces: 3 });
   await stack.startController();
 });
 
@@ -72,33 +72,6 @@ describe('a SecretSync with functions, hidden and rewritten keys', () => {
     expect((await eventsOf(site)).map(({ reason }) => reason)).toContain('TemplateFieldMissing');
   });
 
-  test('takes a key out of the Secret and renames all, without a loss, and back', async () => {
-    const site = await stack.makeSite({ values, spec: { maxDeletedKeys: 0 } });
-    await site.waitUntilSynced(values);
-    await site.patchSync({ spec: shape });
-    await site.waitUntilSynced({ WEB_MODE: 'on', URL: urlWith(password) });
-    expect((await site.existingSecret()).metadata.annotations).toMatchObject({
-      'keyframe.dev/renamed': '{"WEB_MODE":"APP_MODE"}',
-    });
-    // A key that the environment loses is lost under any name.
-    await site.environment.change({}, ['APP_MODE']);
-    expect((await site.waitForReason('DeletionBlocked')).message).toContain('(WEB_MODE)');
-    await site.environment.change({ APP_MODE: 'on' });
-    await site.patchSync({ spec: { keys: null, template: null } });
-    await site.waitUntilSynced(values);
-  });
-
-  test('reports keys that get one name, or none that a Secret can have', async () => {
-    const keys = { rewrite: { stripPrefix: 'APP_' } };
-    const site = await stack.makeSite({ values: { ...values, MODE: 'x' }, spec: { keys } });
-    expect((await site.waitForReason('KeyConflict')).message).toContain('APP_MODE and MODE would both become MODE');
-    await site.environment.change({ APP_: 'x' }, ['MODE']);
-    expect((await site.waitForReason('KeyInvalid')).message).toContain('the key APP_ gets a name that no Secret can');
-    await site.environment.change({}, ['APP_']);
-    const { APP_LOGIN: LOGIN, APP_HOST: HOST, APP_MODE: MODE } = values;
-    await site.waitUntilSynced({ LOGIN, HOST, MODE });
-  });
-
   test('merges only what is not hidden into a Secret of something else, and takes out what becomes hidden', async () => {
     const site = await makeMergeSite(stack, { values: { A: 'a', B: 'b' }, spec: { maxDeletedKeys: 0 } });
     const shared = new SharedSecret(site);
@@ -107,20 +80,6 @@ describe('a SecretSync with functions, hidden and rewritten keys', () => {
     await site.patchSync({ spec: { keys: { hidden: ['B'] }, template: { data: { T: '$(B | urlencode)!' } } } });
     await shared.waitUntilMerged({ THEIRS: 'x', A: 'a', T: 'b!' }, 2);
   });
-});
-
-test('references of other tools cause one Event, and none more after that', async () => {
-  const site = await stack.makeSite({ values: { A: 'a' }, spec: { template: { data: { T: '{{ .A }}' } } } });
-  await site.waitUntilSynced({ A: 'a', T: '{{ .A }}' });
-  const hints = async (): Promise<Reported[]> =>
-    (await eventsOf(site)).filter(({ note }) => note.includes('"{{" is text'));
-  await waitFor('the Event', async () => {
-    expect(await hints()).toMatchObject([{ reason: 'BracesAreText' }]);
-    return true;
-  });
-  await site.environment.change({ A: 'b' });
-  await site.waitUntilSynced({ A: 'b', T: '{{ .A }}' });
-  await site.expectStays(async () => expect(await hints()).toHaveLength(1));
 });
 
 const refusals: readonly [sentence: string, keys: object, message: string][] = [

@@ -3,14 +3,13 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { SharedSecret, makeMergeSite } from '../support/cluster/merge-site.ts';
 import { Stack } from '../support/cluster/stack.ts';
 import type { SyncSite } from '../support/cluster/sync-site.ts';
-import { waitFor } from '../support/fixtures/wait-for.ts';
 
 const resources = new AsyncDisposableStack();
 const login = { USER: 'app', PASSWORD: `p's "$(USER)"` };
 let stack: Stack;
 
 beforeAll(async () => {
-  stack = await Stack.start(resources, { namespaces: 9 });
+  stack = await Stack.start(resources, { namespaces: 4 });
   await stack.startController();
 });
 
@@ -22,14 +21,6 @@ async function makeSite(
   { values = login, spec = {}, target = {} }: { values?: Record<string, string>; spec?: object; target?: object } = {},
 ): Promise<SyncSite> {
   return await stack.makeSite({ values, spec: { template: { data }, ...spec }, target: { ...target } });
-}
-
-/** Waits until Ready has this reason and its message says this. */
-async function waitForMessage(site: SyncSite, reason: string, part: string): Promise<void> {
-  await waitFor(`the message of ${reason} to say: ${part}`, async () => {
-    expect((await site.waitForReason(reason)).message).toContain(part);
-    return true;
-  });
 }
 
 describe('spec.template', () => {
@@ -58,64 +49,6 @@ describe('spec.template', () => {
     // Keys of the template are never lost by the environment.
     await site.patchSync({ spec: { maxDeletedKeys: 0, template: null } });
     await site.waitUntilSynced(changed);
-  });
-
-  test('that lacks a key writes nothing, neither at first nor later, and goes on by itself', async () => {
-    const site = await makeSite({ URL: '$(USER):$(PORT)@$(HOST | base64)' }, { spec: { maxDeletedKeys: '100%' } });
-    await waitForMessage(
-      site,
-      'TemplateKeyMissing',
-      'The template of URL refers to keys that the Secret does not get from the environment: PORT, HOST.',
-    );
-    expect(await site.secret()).toBeUndefined();
-    expect(await site.condition('Stalled')).toMatchObject({ status: 'True' });
-    await site.environment.change({ PORT: '1', HOST: 'h' });
-    const whole = { ...login, PORT: '1', HOST: 'h', URL: 'app:1@aA==' };
-    const before = await site.waitUntilSynced(whole);
-    await site.environment.change({ USER: 'other' }, ['PORT']);
-    await waitForMessage(site, 'TemplateKeyMissing', 'environment: PORT.');
-    await site.expectStays(async () => expect(await site.existingSecret()).toEqual(before));
-    await site.patchSync({ spec: { template: { data: { URL: '$(USER):$(PORT | default "2")' } } } });
-    await site.waitUntilSynced({ USER: 'other', PASSWORD: login.PASSWORD, HOST: 'h', URL: 'other:2' });
-  });
-
-  test('refers by the names that keys have in the Secret, and not to what is composed', async () => {
-    const keys = { include: ['U*'], rename: [{ from: 'USER', to: 'login' }] };
-    const site = await makeSite({ A: '$(login)', B: '$(A)' }, { spec: { keys } });
-    await waitForMessage(site, 'TemplateKeyMissing', 'cannot refer to another template');
-    await site.patchSync({ spec: { template: { data: { B: '$(USER)' } } } });
-    await waitForMessage(site, 'TemplateKeyMissing', 'environment: USER.');
-    await site.patchSync({ spec: { template: { data: { B: '$(login)!', login: 'x' } } } });
-    await waitForMessage(site, 'KeyConflict', 'The key login comes both');
-    await site.patchSync({ spec: { template: { data: { login: null } } } });
-    await site.waitUntilSynced({ login: 'app', A: 'app', B: 'app!' });
-  });
-
-  test('takes what is not text as base64 alone', async () => {
-    const keys = { decodeBase64: ['STORE'] };
-    const site = await makeSite({ T: '$(STORE)' }, { values: { STORE: '/wD+' }, spec: { keys } });
-    await waitForMessage(site, 'TemplateValueBinary', 'refers to STORE, whose value is not UTF-8');
-    await site.patchSync({ spec: { template: { data: { T: '$(STORE | base64)' } } } });
-    await site.waitForReason('Synced');
-    expect((await site.existingSecret()).data).toEqual({ STORE: '/wD+', T: btoa('/wD+') });
-  });
-
-  test('makes what a type demands, and no more than a Secret holds', async () => {
-    const auths = (word: string): string => `{"auths":{"r.example":{"password":${word}}}}`;
-    const type = 'kubernetes.io/dockerconfigjson';
-    const site = await makeSite({ '.dockerconfigjson': auths('$(PASSWORD)') }, { target: { type } });
-    await site.waitForReason('TypeUnmet');
-    await site.patchSync({ spec: { template: { data: { '.dockerconfigjson': auths('$(PASSWORD | json)') } } } });
-    const composed = { '.dockerconfigjson': auths(JSON.stringify(login.PASSWORD)) };
-    const before = await site.waitUntilSynced({ ...login, ...composed });
-    await site.environment.change({ LARGE: 'x'.repeat(200_000) });
-    await site.patchSync({ spec: { template: { data: { T: '$(LARGE)'.repeat(6) } } } });
-    await waitForMessage(site, 'TooLarge', 'The template of T has more than the 1048576 bytes');
-    await site.patchSync({ spec: { template: { data: { T: '$(LARGE)'.repeat(5) } } } });
-    await waitForMessage(site, 'TooLarge', 'The values of the environment and spec.template have at least 12000');
-    const { data } = await site.existingSecret();
-    expect(Object.keys(data ?? {})).not.toContain('T');
-    expect(data).toMatchObject(before.data ?? {});
   });
 
   test('is the present one for the values of a pin', async () => {

@@ -5,7 +5,7 @@ import type { Stack } from './stack.ts';
 import type { SiteOptions, SyncSite } from './sync-site.ts';
 
 export const first = { A: 'one', B: 'two', C: 'three', D: 'four' };
-export const second = { A: 'changed', E: 'five' };
+const second = { A: 'changed', E: 'five' };
 export const third = { Z: 'last' };
 
 /** An environment whose revision 1 holds `first`, 2 `second` and 3 `third`. */
