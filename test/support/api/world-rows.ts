@@ -21,11 +21,12 @@ export interface UserRow {
   readonly tokenHash: Uint8Array;
 }
 
-// Each is a millisecond older than the next one: what orders them by time finds the order of the array.
+// Each is a millisecond older than the next one, and the last is older than what follows: what orders them by time finds the
+// order of the array. Times are stored in milliseconds.
 const insertUsersStatement: Statement = {
   name: 'test-insert-users',
   text: `WITH person AS (
-      SELECT *, now() - make_interval(secs => 0.001 * (cardinality($1) - position)) AS created_at
+      SELECT *, now() - make_interval(secs => 0.001 * (cardinality($1) + 1 - position)) AS created_at
       FROM unnest($1::uuid[], $2::text[], $3::boolean[], $4::uuid[], $5::bytea[]) WITH ORDINALITY
         AS person (id, email, instance_admin, token_id, token_hash, position)
     ), users AS (

@@ -153,21 +153,18 @@ export const patchCases: readonly ContractCase[] = [
     title: 'merges maps, removes what is null and replaces lists',
     expectHolds: async (site) => {
       await site.makeSync('a', { labels: { one: 'x', two: 'y' } });
-      const references = ['first', 'second'].map((name) => ({
-        apiVersion: 'v1',
-        kind: 'ConfigMap',
-        name,
-        uid: `00000000-0000-4000-8000-00000000000${name.length}`,
-      }));
-      await site.patch(site.syncPath('a'), { metadata: { ownerReferences: references } });
+      await site.patch(site.syncPath('a'), { spec: { keys: { include: ['A', 'B'] } } });
       await site.patch(site.syncPath('a'), {
-        metadata: { labels: { one: null, three: 'z' }, ownerReferences: references.slice(1) },
-        spec: { target: { labels: { a: null, c: '3' } } },
+        metadata: { labels: { one: null, three: 'z' } },
+        spec: { target: { labels: { a: null, c: '3' } }, keys: { include: ['B'] } },
       });
       const { metadata, spec } = await site.sync('a');
       expect(metadata.labels).toEqual({ two: 'y', three: 'z' });
-      expect(metadata.ownerReferences).toEqual(references.slice(1));
-      expect(spec).toMatchObject({ suspend: true, target: { type: 'Opaque', labels: { b: '2', c: '3' } } });
+      expect(spec).toMatchObject({
+        keys: { include: ['B'] },
+        suspend: true,
+        target: { type: 'Opaque', labels: { b: '2', c: '3' } },
+      });
       expect((spec as { target: { labels: object } }).target.labels).not.toHaveProperty('a');
     },
   },
