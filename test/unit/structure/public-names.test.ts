@@ -28,7 +28,6 @@ const known: readonly string[] = [
   'nodejs.org',
   'pypi.org',
   'schemathesis.readthedocs.io',
-  'swc.rs',
   'www.apache.org',
   'www.npmjs.com',
   'www.postgresql.org',
