@@ -103,7 +103,7 @@ export class HttpServer {
       response.once('finish', () => BodyInbox.release(request));
       response.once('close', () => {
         // The connection may have closed.
-        if (this.#connections.get(socket) !== response) return;
+        if (this.#connections.get(socket) !== response || queues.hasWaiting(socket)) return;
         this.#connections.set(socket, undefined);
         places.mark(transport, 'idle');
       });

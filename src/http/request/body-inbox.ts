@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { DomainError } from '../../domain/errors/domain-error.ts';
 import { ignore } from './parser.ts';
 
@@ -12,6 +13,8 @@ const maxTinyChunks = 1_000;
 const lingerMs = 1_000;
 
 const inboxes = new WeakMap<IncomingMessage, BodyInbox>();
+/** Of each connection whose parser skips the rest of a body: what undoes that. */
+const skipping = new WeakMap<Socket, () => void>();
 
 /** Called for each part of a body that arrives, with its bytes. What it throws ends the body. */
 type OnBytes = (bytes: number) => void;
@@ -48,6 +51,9 @@ export class BodyInbox {
 
   /** Must be called when the head of a request has arrived, before anything else can happen. */
   static open(request: IncomingMessage): void {
+    // One read of the socket may deliver the end of a skipped body and all of this request.
+    skipping.get(request.socket)?.();
+    skipping.delete(request.socket);
     if (hasBody(request)) inboxes.set(request, new BodyInbox(request));
   }
 
@@ -67,7 +73,7 @@ export class BodyInbox {
     if (capacity > this.#length) this.#grow(capacity);
     try {
       onBytes(this.#length);
-      this.#request.socket.resume();
+      if (!this.#request.complete) this.#request.socket.resume();
       await this.#done.promise;
       return this.#buffer.subarray(0, this.#length);
     } finally {
@@ -121,8 +127,8 @@ export class BodyInbox {
       this.#onBytes?.(chunk.length);
     } catch (error) {
       this.fail(error as Error);
-      // Node uses the parser for the next request too.
-      this.#request.once('end', ignore(this.#request.socket, ['kOnBody']));
+      const { socket } = this.#request;
+      skipping.set(socket, ignore(socket, ['kOnBody']));
       return;
     }
     const needed = this.#length + chunk.length;

@@ -20,6 +20,7 @@ export function ignore(socket: Socket, names: readonly Name[]): () => void {
   const calls = callbacks.map((callback) => [callback, parser[callback]] as const);
   for (const callback of callbacks) parser[callback] = undefined;
   const restore = (): void => {
+    socket.off('close', restore);
     for (const [callback, call] of calls) parser[callback] = call;
   };
   // Node gives the parser to another connection.

@@ -135,6 +135,42 @@ test('a connection delivers the next body after one in chunks of one byte that n
   await waitFor('the next response', () => peer.text.endsWith('5.'));
 });
 
+test('a connection delivers the whole next body, which arrived together with one in chunks of one byte', async () => {
+  const closeListeners: number[] = [];
+  await serve((request, response) => {
+    closeListeners.push(request.socket.listenerCount('close'));
+    if (request.url === '/unread') request.once('end', () => response.end('unread.'));
+    else answerLength(request, response);
+  });
+  const peer = open();
+  const text = body(5);
+  for (let count = 1; count <= 3; count += 1) {
+    const unread = headOf('/unread', 'Transfer-Encoding: chunked') + inBytes(body(2_000));
+    peer.socket.write(`${unread}${headOf('/', `Content-Length: ${text.length}`)}${text}`);
+    await waitFor('both responses', () => peer.text.split('HTTP/1.1 ').length > 2 * count);
+    expect(peer.text).toMatch(/unread\.[^]*\r\n5\.$/);
+  }
+  // Node warns of a leak above ten.
+  expect(new Set(closeListeners).size).toBe(1);
+});
+
+test('no request is handled that arrived together with a refused body', async () => {
+  const paths: (string | undefined)[] = [];
+  await serve((request, response) => {
+    paths.push(request.url);
+    answerLength(request, response);
+  });
+  const peer = open();
+  const closed = new Promise((resolve) => void peer.socket.once('close', resolve));
+  const refused = headOf('/refused', 'Transfer-Encoding: chunked') + inBytes(body(2_000));
+  peer.socket.write(`${refused}${headOf('/next', 'Content-Length: 0')}`);
+  await waitFor('the response', () => peer.text.includes('HTTP/1.1 403'));
+  peer.socket.end();
+  await closed;
+  expect(peer.text).toContain('Connection: close');
+  expect(paths).toEqual(['/refused']);
+});
+
 test('the client of a large refused body gets the response, and its connection is closed without reading the rest', async () => {
   await serve(answerLength);
   const peer = open();

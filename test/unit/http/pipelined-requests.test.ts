@@ -89,6 +89,37 @@ test('the requests of one connection are handled in different turns of the event
   expect(new Set(turns).size).toBe(9);
 });
 
+test('a connection is served until its last waiting request is', async () => {
+  const serving: number[] = [];
+  await serve((response) => {
+    response.once('close', () => process.nextTick(() => serving.push(server.serving)));
+    response.end('done');
+  });
+  send('/1', '/2', '/3');
+  await waitFor('the responses', () => serving.length === 3);
+  expect(serving).toEqual([1, 1, 0]);
+});
+
+test('a connection with a waiting request is not read until that is handled', async () => {
+  const first = Promise.withResolvers<void>();
+  let connection: Socket | undefined;
+  await serve((response, path) => {
+    connection = response.req.socket;
+    void first.promise.then(() => response.end(`${path}.`));
+  });
+  const client = send('/1');
+  await waitFor('the first request', () => handled.length > 0);
+  client.socket.write('POST /2 HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello');
+  await waitFor('the second request to arrive', () => connection?.bytesRead === client.socket.bytesWritten);
+  const { bytesRead } = connection as Socket;
+  client.socket.write('GET /3 HTTP/1.1\r\nHost: x\r\n\r\n');
+  await pause(100);
+  expect(connection?.bytesRead).toBe(bytesRead);
+  first.resolve();
+  await waitFor('the last response', () => client.text.endsWith('/3.'));
+  expect(handled).toEqual(['/1', '/2', '/3']);
+});
+
 test('no request is handled after a response that closes the connection', async () => {
   await serve((response) => response.setHeader('Connection', 'close').end('done'));
   const client = send('/1', '/2');
