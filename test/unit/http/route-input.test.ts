@@ -163,6 +163,11 @@ const kindsOfQueries: Readonly<Record<string, KindName>> = {
   values: 'yes or no in a query',
 };
 
+/** What a field of this kind takes. */
+function takenBy(kind: KindName | undefined): unknown[] {
+  return kind === undefined ? [] : (kinds[kind] as Kind).takes.map(([input]) => input);
+}
+
 /** What a field of this kind refuses. */
 function refusedBy(kind: KindName | undefined): unknown[] {
   return kind === undefined ? [] : (kinds[kind] as Kind).refuses.map(([input]) => input);
@@ -234,6 +239,16 @@ describe('the body of a route', () => {
     },
   );
 
+  test.each(fields.filter(({ path }) => kindOf(path) !== undefined))(
+    '$name: takes all that its kind takes',
+    async ({ route, example, path }) => {
+      for (const right of takenBy(kindOf(path))) {
+        const faults = await faultsOf(route, withBody(bodyWith(example, path, right)));
+        expect([right, faults]).not.toEqual([right, expect.arrayContaining([path.join('.')])]);
+      }
+    },
+  );
+
   test('has fields of known kinds only', () => {
     const texts = fields.filter(({ path, schema }) => schema.type === 'string' && kindOf(path) === undefined);
     expect(texts.map(({ path }) => path.at(-1)).filter((name = '') => !ofOneRoute.includes(name))).toEqual([]);
@@ -266,6 +281,16 @@ describe('the query of a route', () => {
     },
   );
 
+  test.each(parameters.filter(({ name, parameter }) => kindOf(name, parameter) !== undefined))(
+    '$name: takes all that its kind takes',
+    async ({ name, route, parameter }) => {
+      for (const right of takenBy(kindOf(name, parameter))) {
+        const faults = await faultsOf(route, withQuery({ [parameter]: right as string }));
+        expect([right, faults]).not.toEqual([right, expect.arrayContaining([parameter])]);
+      }
+    },
+  );
+
   test('has parameters of known kinds only', () => {
     const others = parameters.filter(({ name, parameter }) => kindOf(name, parameter) === undefined);
     expect(others.map(({ parameter }) => parameter).filter((name) => !ofOneRoute.includes(name))).toEqual([]);
@@ -273,6 +298,15 @@ describe('the query of a route', () => {
 });
 
 describe('what a path names', () => {
+  test.each(params)('$name: is taken if it can be one', async ({ route, param }) => {
+    for (const text of takenBy(kindsOfPaths[param]) as string[]) {
+      expect([text, await faultsOf(route, withParam(route, param, text))]).not.toEqual([
+        text,
+        expect.arrayContaining([param]),
+      ]);
+    }
+  });
+
   test.each(params)('$name: is refused if it can be none', async ({ route, param }) => {
     const wrong = refusedBy(kindsOfPaths[param]) as string[];
     expect(wrong.length).toBeGreaterThan(0);
