@@ -59,6 +59,7 @@ describe('the fingerprint of a set', () => {
       fingerprint({ a: 'x', b: 'y' }),
       fingerprint({ a: 'y', b: 'x' }),
       fingerprint({ a: '\0\0\0\u0001b\0\0\0\u0001y' }),
+      fingerprint({ 'a\0\0\0\u0001xb': 'y' }),
       fingerprint({ a: 'b' }, 'other'),
       fingerprint({ a: 'b' }, ''),
       fingerprint({ target: 'b' }, 'a'),
