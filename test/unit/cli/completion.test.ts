@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
+import { commandTable } from '../../../src/cli/command-table.ts';
 import { completionOutput, completionsOf, type Sources } from '../../../src/cli/completion/candidates.ts';
-import type { Target } from '../../../src/cli/completion/line.ts';
+import { type Target, targetOf } from '../../../src/cli/completion/line.ts';
 import type { CompletionKind } from '../../../src/cli/options.ts';
 
 /** The candidates for a value that the server knows, if it knows these words. */
@@ -47,4 +48,9 @@ test.each([
   '',
 ])('the word %j is not offered, because a shell would not take it as it is', async (word) => {
   expect(await offered([word, 'ada@example.com'])).toBe('ada@example.com\ta member\n:words\n');
+});
+
+test('a word that begins with a hyphen is no flag behind --', async () => {
+  expect(await targetOf(['get', '-'], commandTable)).toMatchObject({ kind: 'flags' });
+  expect(await targetOf(['get', '--', '-'], commandTable)).toMatchObject({ kind: 'value', current: '-' });
 });

@@ -21,6 +21,7 @@ describe('shell', () => {
   });
 
   test('a NUL is refused with the names of the keys', () => {
+    expect(() => writeShell(table({ A: 'x\0' }))).toThrow(FormatError);
     expect(() => writeShell(table({ A: 'x', B: 'hunter\0', C: '\0' }))).toThrow(
       new FormatError('a shell cannot hold the NUL character in B, C; use another format'),
     );
