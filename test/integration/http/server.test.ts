@@ -65,6 +65,7 @@ describe('requests that are no HTTP', () => {
     const answer = await raw(api.port, bytes);
     const [head = '', body = ''] = answer.split('\r\n\r\n');
     expect(head).toMatch(/^HTTP\/1\.1 400 Malformed request\r\nContent-Type: application\/problem\+json\r\n/);
+    expect(head).toMatch(/\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n/);
     expect(problem.parse(JSON.parse(body))).toMatchObject({ code: 'malformed_request', detail });
     expect(answer).not.toContain('canary');
   });
