@@ -19,6 +19,7 @@ const allowed: Readonly<Record<string, string>> = {
   'src/dashboard/state/drafts.ts: listeners': 'a component that unmounts leaves it',
   'src/http/request-context.ts: contexts': 'has an entry for each request object',
   'src/http/request/body-inbox.ts: inboxes': 'has an entry for each request object',
+  'src/http/request/body-inbox.ts: skipping': 'has an entry for each connection object',
   'src/http/request/json-scan.ts: stringPart': 'an expression whose place is set before each use',
   'src/http/response/entity-tag.ts: listMember': 'an expression whose place is set before each use',
   'src/lib/time-slice.ts: waiting': 'is empty again when each turn has ended',
