@@ -9,6 +9,7 @@ import { findLeaks } from '../../support/fixtures/leak-search.ts';
 import { createEmptyDatabase, createTestDatabase, type TestDatabase } from '../../support/database/postgres.ts';
 import { logLine, Programs } from '../../support/api/program.ts';
 import { newRootKey } from '../../support/api/services.ts';
+import { waitFor } from '../../support/fixtures/wait-for.ts';
 
 const programs = new Programs();
 let database: TestDatabase;
@@ -71,10 +72,13 @@ describe('the role recovered', () => {
     const api = new ApiClient({ url: `http://127.0.0.1:${port}`, token });
     const environment = await api.makeEnvironment();
     const { token: ofMachine } = await environment.createToken();
-    const stream = await fetch(`${api.url}/api/v1/changes${environment.path.slice('/secrets'.length)}`, {
-      headers: { authorization: `Bearer ${ofMachine}`, accept: 'text/event-stream' },
+    // The server has streams once it listens for changes.
+    const stream = await waitFor('a stream of changes', async () => {
+      const response = await fetch(`${api.url}/api/v1/changes${environment.path.slice('/secrets'.length)}`, {
+        headers: { authorization: `Bearer ${ofMachine}`, accept: 'text/event-stream' },
+      });
+      return response.status === 200 && response;
     });
-    expect(stream.status).toBe(200);
     const file = join(folder, 'token');
     const { captured, code } = await recovered(['--token-file', file, '--admin', 'Admin@Example.com']);
     expect({ code, output: captured.output.toString() }).toMatchObject({ code: 0 });
