@@ -21,7 +21,7 @@ export class Listeners {
    * @throws The error of the system if it cannot listen there.
    */
   static async listen(server: Server, address: { host: string | undefined; port: number }): Promise<Listeners> {
-    if (!reusePort) return Listeners.#open([server], address, {});
+    if (!reusePort) return Listeners.#open([server], address);
     const free = await freeAddress(address);
     // @types/node lacks these properties of Node's server.
     const { allowHalfOpen, noDelay } = server as Server & {
@@ -32,17 +32,13 @@ export class Listeners {
       const acceptor = createServer({ allowHalfOpen, noDelay });
       return acceptor.on('connection', (socket) => void server.emit('connection', socket));
     });
-    return Listeners.#open([server, ...acceptors], free, { reusePort });
+    return Listeners.#open([server, ...acceptors], free);
   }
 
-  static async #open(
-    servers: readonly Server[],
-    address: object,
-    options: { reusePort?: boolean },
-  ): Promise<Listeners> {
+  static async #open(servers: readonly Server[], address: object): Promise<Listeners> {
     const listeners = new Listeners(servers);
     try {
-      await Promise.all(servers.map((server) => listen(server, { ...address, ...options })));
+      await Promise.all(servers.map((server) => listen(server, { ...address, reusePort })));
     } catch (error) {
       await listeners.close();
       throw error;
