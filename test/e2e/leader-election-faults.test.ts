@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { leaseDurationSeconds } from '../../src/controller/frame/leadership.ts';
 import type { LeaseObject } from '../../src/kube/lease.ts';
-import type { ProxiedRequest } from '../support/faults/api-proxy.ts';
+import { isWrite } from '../support/faults/api-exchange.ts';
 import { createNamespace, discardNamespace } from '../support/cluster/cluster.ts';
 import { CountedSite } from '../support/cluster/counted-site.ts';
 import { LeaderPair, type Member, isLeader } from '../support/cluster/leader-pair.ts';
@@ -37,8 +37,6 @@ beforeEach(async () => {
 });
 
 const roles = (): ReturnType<LeaderPair['roles']> => pair.roles();
-
-const isWrite = ({ method, path }: ProxiedRequest): boolean => method !== 'GET' && !path.includes('/leases');
 
 /** How many reconciliations of SecretSyncs a controller has ended. */
 async function endedReconciles({ server }: Member): Promise<number> {

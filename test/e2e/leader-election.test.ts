@@ -1,7 +1,7 @@
 /** @default Of two controllers one works by its Lease; the other one takes over when the leader is stopped in order. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { leaseDurationSeconds } from '../../src/controller/frame/leadership.ts';
-import type { ProxiedRequest } from '../support/faults/api-proxy.ts';
+import { isWrite } from '../support/faults/api-exchange.ts';
 import { CountedSite } from '../support/cluster/counted-site.ts';
 import { LeaderPair, isLeader } from '../support/cluster/leader-pair.ts';
 import { Stack } from '../support/cluster/stack.ts';
@@ -29,8 +29,6 @@ beforeEach(async () => {
   counted = await CountedSite.make(resources, stack, { namespace, name: `app-${sites}` });
   ({ site } = counted);
 });
-
-const isWrite = ({ method, path }: ProxiedRequest): boolean => method !== 'GET' && !path.includes('/leases');
 
 describe('of two controllers', () => {
   test('one works; the other is ready, watches, and writes nothing', async () => {

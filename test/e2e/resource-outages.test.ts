@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { isWrite } from '../support/faults/api-exchange.ts';
 import { ApiProxy, failureAnswer, type ProxiedRequest } from '../support/faults/api-proxy.ts';
 import { startOwnCluster } from '../support/cluster/own-cluster.ts';
 import { PostgresProxy } from '../support/faults/postgres-proxy.ts';
@@ -42,8 +43,6 @@ async function expectConverged(changes: ResourceChanges): Promise<void> {
   };
   await waitFor('everything to be as it was asked for', holds, patient);
 }
-
-const isWrite = ({ method, path }: ProxiedRequest): boolean => method !== 'GET' && !path.includes('/leases');
 
 describe('what is made, withdrawn and deleted', () => {
   test(

@@ -16,6 +16,11 @@ export interface ProxiedRequest {
   readonly isWatch: boolean;
 }
 
+/** Whether the request changes something. The Lease does not count: a leader renews it all the time. */
+export function isWrite({ method, path }: ProxiedRequest): boolean {
+  return method !== 'GET' && !path.includes('/leases');
+}
+
 /** An answer the proxy gives in the API server's stead. */
 export interface ApiAnswer {
   readonly status: number;

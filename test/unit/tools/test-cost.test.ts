@@ -250,7 +250,7 @@ describe('the name of a program', () => {
     [['node'], 'node'],
     [['postgres: app keyframe 127.0.0.1(4012) idle'], 'PostgreSQL'],
     [['/opt/pg/bin/postgres', '-D', '/x'], 'PostgreSQL'],
-    [['/root/.cache/chromium/chrome', '--type=renderer'], 'Chromium'],
+    [['/opt/chromium/chrome', '--type=renderer'], 'Chromium'],
     [['/cache/venv/bin/python3.12', '/cache/venv/bin/schemathesis'], 'Python'],
     [['/cache/bin/kube-apiserver-0123456789abcdef', '--etcd-servers=x'], 'kube-apiserver'],
     [['/usr/sbin/runc', 'init'], 'runc'],
