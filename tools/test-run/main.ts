@@ -6,13 +6,14 @@ import { endAbandonedRuns } from '../devcluster/cluster/run-record.ts';
 import { Commands } from './commands.ts';
 import { startCostMeter } from './cost.ts';
 import { costLines } from './cost-report.ts';
+import { failureLines } from './failures.ts';
 import { type Plan, readPlan, usage } from './plan.ts';
 import { type StepResult, sizeLines, slowestLines, sum, summaryLines, withRequired } from './results.ts';
 import { runSteps } from './steps.ts';
 
 /**
- * `npm test [-- STEP … OPTION …]`: the checks and the suites, then the slowest files, the processor time and the size, and last
- * the line `N passed, N failed`. Exits 1 if anything failed, 64 on invalid arguments or settings, and by the signal's number
+ * `npm test [-- STEP … OPTION …]`: the checks and the suites, then the failures again, the slowest files, the processor time and the
+ * size, and last the line `N passed, N failed`. Exits 1 if anything failed, 64 on invalid arguments or settings, and by the signal's number
  * after an interruption.
  */
 async function main(): Promise<number> {
@@ -57,7 +58,9 @@ async function main(): Promise<number> {
 function report(results: readonly StepResult[], notes: readonly string[]): number {
   mkdirSync(join(checkoutDirectory, 'reports'), { recursive: true });
   writeFileSync(join(checkoutDirectory, 'reports', 'summary.json'), `${JSON.stringify(results, undefined, 2)}\n`);
-  process.stdout.write(`\n${[...slowestLines(results), ...notes, ...summaryLines(results)].join('\n')}\n`);
+  const failures = failureLines(results.flatMap((result) => result.failures ?? []));
+  const lines = [...failures, ...slowestLines(results), ...notes, ...summaryLines(results)];
+  process.stdout.write(`\n${lines.join('\n')}\n`);
   return sum(results).failed;
 }
 

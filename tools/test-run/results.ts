@@ -1,3 +1,5 @@
+import { type Failure, failuresOf, pathInRepository } from './failures.ts';
+
 /** The result of a step. */
 export interface StepResult {
   readonly name: string;
@@ -7,6 +9,7 @@ export interface StepResult {
   readonly durationMs: number;
   readonly note?: string;
   readonly files?: readonly TimedFile[];
+  readonly failures?: readonly Failure[];
   /** How many test files the size left out. */
   readonly leftOut?: number;
 }
@@ -30,7 +33,13 @@ export interface JestReport {
     readonly startTime: number;
     readonly endTime: number;
     readonly status: string;
-    readonly assertionResults: readonly { readonly status: string }[];
+    /** Why the file failed. */
+    readonly message?: string;
+    readonly assertionResults: readonly {
+      readonly status: string;
+      readonly fullName?: string;
+      readonly failureMessages?: readonly string[];
+    }[];
   }[];
 }
 
@@ -66,10 +75,11 @@ export function poolResults(names: readonly string[], report: JestReport | undef
     const results = (report?.testResults ?? []).filter((file) => file.name.includes(`/test/${name}/`));
     const { passed, failed } = countFiles(results);
     const files = timed(results);
+    const failures = failuresOf({ testResults: results });
     const durationMs = files.reduce((total, file) => total + file.durationMs, 0);
-    if (isLost && index === 0) return { name, counts: { passed, failed: failed + 1 }, durationMs, files };
+    if (isLost && index === 0) return { name, counts: { passed, failed: failed + 1 }, durationMs, files, failures };
     if (results.length === 0) return { name, durationMs, note: 'has no tests' };
-    return { name, counts: { passed, failed }, durationMs, files };
+    return { name, counts: { passed, failed }, durationMs, files, failures };
   });
 }
 
@@ -80,7 +90,7 @@ export function timedFiles(report: JestReport | undefined): TimedFile[] {
 
 function timed(results: JestReport['testResults']): TimedFile[] {
   return results.map(({ name, startTime, endTime }) => ({
-    path: name.replace(/^.*\/(?=test\/)/, ''),
+    path: pathInRepository(name),
     durationMs: Math.max(0, endTime - startTime),
   }));
 }

@@ -7,6 +7,7 @@ import { nodeFault } from '../devcluster/cluster/node/node-fault.ts';
 import { thisMachine } from '../devcluster/cluster/this-machine.ts';
 import type { CommandResult, Commands } from './commands.ts';
 import { type CheckName, isCheck, isPooled, type Plan, type PooledName, type StepName } from './plan.ts';
+import { failuresOf } from './failures.ts';
 import {
   countReport,
   type FuzzOutcome,
@@ -164,7 +165,7 @@ async function runSingle(name: SingleSuite, context: QuietContext): Promise<Step
   const report = readReport(reportFile) as JestReport | undefined;
   const shared = { name, durationMs, leftOut: leftOut.length };
   if (report?.testResults.length === 0 && exitCode === 0) return { ...shared, note: 'has no tests' };
-  return { ...shared, counts: countReport(report, exitCode), files: timedFiles(report) };
+  return { ...shared, counts: countReport(report, exitCode), files: timedFiles(report), failures: failuresOf(report) };
 }
 
 function leftOutOf(suite: string, { size }: Plan): readonly string[] {

@@ -123,7 +123,14 @@ beforeAll(async () => {
     writeFileSync(join(folder, `use${index}.ts`), `import type * as api from './client.ts';\n${source}`);
   }
   const tsc = join(checkoutDirectory, 'node_modules', 'typescript', 'bin', 'tsc');
-  const options = ['--noEmit', '--strict', '--exactOptionalPropertyTypes', '--allowImportingTsExtensions'];
+  const options = [
+    '--noEmit',
+    '--strict',
+    '--exactOptionalPropertyTypes',
+    '--allowImportingTsExtensions',
+    '--pretty',
+    'false',
+  ];
   const files = uses.map((_, index) => `use${index}.ts`);
   output = spawnSync(process.execPath, [tsc, ...options, '--types', '', ...files], {
     cwd: folder,

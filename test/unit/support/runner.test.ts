@@ -128,7 +128,8 @@ async function runFiles(args: readonly string[], env: Readonly<Record<string, st
   const jest = ['--config', join(folder, 'jest.config.mjs'), '--json', '--outputFile', report, ...args];
   const { KEYFRAME_TEST_ISOLATED: _isolated, KEYFRAME_TEST_SHUFFLE: _shuffle, ...inherited } = process.env;
   const output = await new Promise<string>((resolve) => {
-    const options = { cwd: folder, env: { ...inherited, ...env }, timeout: 120_000 };
+    // Without colors, which FORCE_COLOR and CI would bring in.
+    const options = { cwd: folder, env: { ...inherited, FORCE_COLOR: '0', NO_COLOR: '1', ...env }, timeout: 120_000 };
     execFile(process.execPath, [...node, ...jest], options, (_error, stdout, stderr) => resolve(stdout + stderr));
   });
   const { testResults } = JSON.parse(readFileSync(report, 'utf8')) as { testResults: FileResult[] };
