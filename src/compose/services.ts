@@ -13,7 +13,7 @@ import { Access } from '../services/access/access.ts';
 import { Authentication } from '../services/access/authentication.ts';
 import { CredentialUsage } from '../services/access/credential-usage.ts';
 import { KeylessAccess } from '../services/access/keyless.ts';
-import { AuditEntries } from '../services/audit/audit-entries.ts';
+import { AuditEntries } from '../services/audit-entries/audit-entries.ts';
 import { AuditLog } from '../services/audit/audit-log.ts';
 import { ChangeFeed } from '../services/changes/change-feed.ts';
 import { ChangeStreams, type ChangeStreamsDeps } from '../services/changes/change-streams.ts';

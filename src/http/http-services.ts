@@ -1,5 +1,5 @@
 import type { Access } from '../services/access/access.ts';
-import type { AuditEntries } from '../services/audit/audit-entries.ts';
+import type { AuditEntries } from '../services/audit-entries/audit-entries.ts';
 import type { ChangeStreams } from '../services/changes/change-streams.ts';
 import type { Reverts } from '../services/changes/reverts.ts';
 import type { Changes } from '../services/changes/changes.ts';

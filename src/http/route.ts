@@ -14,8 +14,8 @@ import type {
   PersonAccess,
   ProjectAccess,
 } from '../services/access/access.ts';
-import type { IdempotencyRequest } from '../services/kernel/once.ts';
-import type { ReadRoom } from '../services/kernel/read-sizes.ts';
+import type { IdempotencyRequest } from '../services/change/once.ts';
+import type { ReadRoom } from '../services/secrets/read-sizes.ts';
 import { parseInput } from '../wire/parse-input.ts';
 import type { HttpServices } from './http-services.ts';
 import { type BodyLimits, bodyLimits } from './request/body-limits.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { DomainError } from '../../domain/errors/domain-error.ts';
-import type { IdempotencyRequest } from '../../services/kernel/once.ts';
+import type { IdempotencyRequest } from '../../services/change/once.ts';
 
 /** With this header, a change is made once even if the request is sent several times (docs/interface.md section 4). */
 export const idempotencyHeader = 'idempotency-key';

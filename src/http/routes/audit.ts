@@ -1,4 +1,4 @@
-import type { AuditEntryRecord } from '../../services/audit/audit-entries.ts';
+import type { AuditEntryRecord } from '../../services/audit-entries/audit-entries.ts';
 import { type AuditEntryView, auditListView, auditQuery } from '../../wire/audit.ts';
 import { type Route, instanceRoute, organizationRoute } from '../route.ts';
 

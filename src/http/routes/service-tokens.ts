@@ -1,5 +1,5 @@
 import type { ServiceTokenAction } from '../../domain/policy.ts';
-import type { IdempotencyRequest } from '../../services/kernel/once.ts';
+import type { IdempotencyRequest } from '../../services/change/once.ts';
 import type { PageRequest } from '../../services/kernel/page.ts';
 import type {
   CreateServiceTokenInput,

@@ -21,7 +21,7 @@ import type { AuditLog, AuditTarget } from '../audit/audit-log.ts';
 import { type AuditedCall, auditedFailure, successRecord } from '../audit/audited.ts';
 import { checkName, checkSlug } from '../kernel/checks.ts';
 import { lockAtRevision } from '../kernel/environment-lock.ts';
-import { makeChange, changeJudgedFirst } from '../kernel/change.ts';
+import { makeChange, changeJudgedFirst } from '../change/change.ts';
 import type { Changed } from '../kernel/changed.ts';
 import { deletedMeanwhile } from '../tenancy/organizations.ts';
 import { undeleteCommand } from '../tenancy/tenant-undeletion.ts';

@@ -7,7 +7,7 @@ import { countOwners, findCandidate, findUserId, lockMembersOf } from '../../sto
 import type { PrismaTransaction, Transaction } from '../../store/transaction.ts';
 import type { AuditLog, AuditRecord } from '../audit/audit-log.ts';
 import { type AuditedCall, auditedFailure, successRecord } from '../audit/audited.ts';
-import { changeJudgedFirst } from '../kernel/change.ts';
+import { changeJudgedFirst } from '../change/change.ts';
 import { checkSlug } from '../kernel/checks.ts';
 import { makeOwner } from '../people/members.ts';
 import { deletedMeanwhile } from '../tenancy/organizations.ts';

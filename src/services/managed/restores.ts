@@ -19,7 +19,7 @@ import { type AuditedCall, auditedFailure, successRecord } from '../audit/audite
 import { checkKeySelection, checkUuid } from '../kernel/checks.ts';
 import type { PresentRevision } from '../kernel/environment-lock.ts';
 import type { EnvironmentQueue } from '../kernel/environment-queue.ts';
-import { changeEnvironment } from '../kernel/change.ts';
+import { changeEnvironment } from '../change/change.ts';
 import { checkPlanHash } from '../kernel/plan-hash.ts';
 import type { EnvironmentPlaceAccess, OwnAccess } from './access.ts';
 import { listsOf, resourcePlanHash, type RestoreLists } from '../snapshots/restore/restore-plan.ts';

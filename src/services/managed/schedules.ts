@@ -9,7 +9,7 @@ import {
 } from '../../store/schedule-runs.ts';
 import type { AuditLog } from '../audit/audit-log.ts';
 import { auditedFailure, successRecord } from '../audit/audited.ts';
-import { makeChange } from '../kernel/change.ts';
+import { makeChange } from '../change/change.ts';
 import type { EnvironmentPlaceAccess, OwnAccess } from './access.ts';
 
 export type { ScheduledChild, ScheduleRun } from '../../store/schedule-runs.ts';

@@ -10,7 +10,7 @@ import { auditedFailure, successRecord } from '../audit/audited.ts';
 import { checkDescription, checkName, checkUuid } from '../kernel/checks.ts';
 import type { EnvironmentQueue } from '../kernel/environment-queue.ts';
 import type { SnapshotBudget } from '../kernel/growth-budget.ts';
-import { changeEnvironment, makeChange } from '../kernel/change.ts';
+import { changeEnvironment, makeChange } from '../change/change.ts';
 import type { EnvironmentPlaceAccess, OwnAccess } from './access.ts';
 
 export type { ClaimedSnapshot } from '../../store/resource-snapshots.ts';

@@ -28,7 +28,7 @@ import type { Transaction } from '../../store/transaction.ts';
 import { type AuditLog, auditRecord, type AuditTarget } from '../audit/audit-log.ts';
 import { auditedFailure } from '../audit/audited.ts';
 import { checkName, checkWhole } from '../kernel/checks.ts';
-import { makeChange } from '../kernel/change.ts';
+import { makeChange } from '../change/change.ts';
 import type { OwnAccess, PlaceAccess } from './access.ts';
 import { checkMintable, checkPlace, credentialOf, revokedToken, scopeOf, targetOf } from './token-rules.ts';
 

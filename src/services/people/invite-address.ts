@@ -20,10 +20,10 @@ import type { OrganizationAccess } from '../access/access.ts';
 import { placeOf } from '../access/refusals.ts';
 import type { AuditLog } from '../audit/audit-log.ts';
 import { auditedFailure, successRecord } from '../audit/audited.ts';
-import { changeJudgedFirst } from '../kernel/change.ts';
+import { changeJudgedFirst } from '../change/change.ts';
 import { checkSlug } from '../kernel/checks.ts';
-import { createSignInLink } from '../sign-in/create-sign-in-link.ts';
-import { foreignCreatorId } from './foreign-creator.ts';
+import { createSignInLink } from '../provenance/create-sign-in-link.ts';
+import { foreignCreatorId } from '../provenance/foreign-creator.ts';
 import { checkCounts, type Invited } from './invite.ts';
 import { checkUserRef } from './user-refs.ts';
 

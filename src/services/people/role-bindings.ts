@@ -28,12 +28,12 @@ import type { EnvironmentAccess, OrganizationAccess, ProjectAccess } from '../ac
 import { placeOf, requireRecentSignIn } from '../access/refusals.ts';
 import type { AuditLog, AuditTarget } from '../audit/audit-log.ts';
 import { auditedFailure, type Note, successRecord } from '../audit/audited.ts';
-import { changeJudgedFirst } from '../kernel/change.ts';
+import { changeJudgedFirst } from '../change/change.ts';
 import type { Changed } from '../kernel/changed.ts';
 import { checkName, isUuid } from '../kernel/checks.ts';
 import { badCursor, checkLimit, decodeCursor, encodeCursor, type PageRequest } from '../kernel/page.ts';
-import { delegatorRefusal, foreignCreatorId } from './foreign-creator.ts';
-import { refuseForeignRaise } from './foreign-sign-in-refusal.ts';
+import { delegatorRefusal, foreignCreatorId } from '../provenance/foreign-creator.ts';
+import { refuseForeignRaise } from '../provenance/foreign-sign-in-refusal.ts';
 import { type Invited, invite } from './invite.ts';
 import { checkUserRef, noSuchUser, noteOfUser, textOfUser } from './user-refs.ts';
 

@@ -3,8 +3,8 @@ import type { Transaction } from '../../store/transaction.ts';
 import * as store from '../../store/users.ts';
 import type { InstanceAccess } from '../access/access.ts';
 import { requireRecentSignIn } from '../access/refusals.ts';
-import { refuseForeignCreator } from './foreign-creator.ts';
-import { refuseForeignSignIns } from './foreign-sign-in-refusal.ts';
+import { refuseForeignCreator } from '../provenance/foreign-creator.ts';
+import { refuseForeignSignIns } from '../provenance/foreign-sign-in-refusal.ts';
 
 /** Why a change of a user is refused. */
 

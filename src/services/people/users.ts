@@ -22,7 +22,7 @@ import { requireRecentSignIn } from '../access/refusals.ts';
 import type { AuditLog, AuditTarget } from '../audit/audit-log.ts';
 import { type AuditedCall, auditedFailure, instanceCall, successRecord } from '../audit/audited.ts';
 import { checkName, checkUuid } from '../kernel/checks.ts';
-import { type CreatedSignInLink, createSignInLink } from '../sign-in/create-sign-in-link.ts';
+import { type CreatedSignInLink, createSignInLink } from '../provenance/create-sign-in-link.ts';
 import {
   auditedToken,
   auditInOrganizations,
@@ -31,11 +31,11 @@ import {
   issuePersonalToken,
   type PersonalTokenInput,
 } from '../tokens/issue-personal-token.ts';
-import { changeJudgedFirst } from '../kernel/change.ts';
+import { changeJudgedFirst } from '../change/change.ts';
 import type { Changed } from '../kernel/changed.ts';
 import { badCursor, checkLimit, decodeCursor, encodeCursor, type PageRequest } from '../kernel/page.ts';
-import { endCreatedSignIns } from './created-sign-ins.ts';
-import { refuseForeignCreator } from './foreign-creator.ts';
+import { endCreatedSignIns } from '../provenance/created-sign-ins.ts';
+import { refuseForeignCreator } from '../provenance/foreign-creator.ts';
 import { checkNewEmail, emailTaken, isDeparture, onlyOwner, refuseRights } from './user-refusals.ts';
 import { absentUser, checkUserRef } from './user-refs.ts';
 

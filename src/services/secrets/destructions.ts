@@ -14,7 +14,7 @@ import type { AuditLog } from '../audit/audit-log.ts';
 import { auditedFailure, successRecord } from '../audit/audited.ts';
 import { checkKey, checkVersion } from '../kernel/checks.ts';
 import type { EnvironmentQueue } from '../kernel/environment-queue.ts';
-import { changeEnvironment, type Locked } from '../kernel/change.ts';
+import { changeEnvironment, type Locked } from '../change/change.ts';
 import { absentSecrets } from './secret-plan.ts';
 
 export interface DestroyInput {

@@ -12,8 +12,8 @@ import type { AuditTarget } from '../audit/audit-log.ts';
 import { successRecord } from '../audit/audited.ts';
 import type { EnvironmentQueue } from '../kernel/environment-queue.ts';
 import type { GrowthBudget } from '../kernel/growth-budget.ts';
-import { changeEnvironment, changeEnvironmentOnce, type EnvironmentChange, type Locked } from '../kernel/change.ts';
-import type { Once, OnceOutcome } from '../kernel/once.ts';
+import { changeEnvironment, changeEnvironmentOnce, type EnvironmentChange, type Locked } from '../change/change.ts';
+import type { Once, OnceOutcome } from '../change/once.ts';
 import { checkQuota, isGrowth } from '../kernel/quota.ts';
 import { type Plan, type PlanInput, planWrite, type WantedChanges } from './secret-plan.ts';
 

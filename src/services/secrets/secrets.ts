@@ -19,7 +19,7 @@ import type { AuditLog } from '../audit/audit-log.ts';
 import { auditedFailure, auditedRead, auditedTokenRead } from '../audit/audited.ts';
 import { checkComment, checkKey, checkUuid, checkVersion } from '../kernel/checks.ts';
 import { versionsDestroyed } from './destroyed-versions.ts';
-import { type ReadRoom, ReadSizes } from '../kernel/read-sizes.ts';
+import { type ReadRoom, ReadSizes } from './read-sizes.ts';
 import type { WantedChange } from './secret-plan.ts';
 import type { DeletedSecretKey, SecretKey, SecretList, SecretValue } from './secret-list.ts';
 import { absentRevision, noteSelection, present, type SecretMoment } from './secret-selection.ts';

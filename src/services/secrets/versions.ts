@@ -9,7 +9,7 @@ import type { AuditLog } from '../audit/audit-log.ts';
 import { auditedFailure, auditedRead } from '../audit/audited.ts';
 import { checkComment, checkKey, checkUuid, checkVersion } from '../kernel/checks.ts';
 import { versionsDestroyed } from './destroyed-versions.ts';
-import { goneReplay, type IdempotencyRequest } from '../kernel/once.ts';
+import { goneReplay, type IdempotencyRequest } from '../change/once.ts';
 import { badCursor, checkLimit, decodeCursor, encodeCursor, type PageRequest } from '../kernel/page.ts';
 import { absentSecrets, type WantedChange } from './secret-plan.ts';
 import type { SecretWriter, WrittenSecrets } from './secret-writer.ts';

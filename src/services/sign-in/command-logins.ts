@@ -14,7 +14,7 @@ import type { PersonAccess } from '../access/access.ts';
 import { AuthenticationRefusal } from '../access/authentication.ts';
 import { type AuditLog, auditRecord } from '../audit/audit-log.ts';
 import { auditedFailure, instanceCall, successRecord } from '../audit/audited.ts';
-import { changeJudgedFirst } from '../kernel/change.ts';
+import { changeJudgedFirst } from '../change/change.ts';
 import { isUuid } from '../kernel/checks.ts';
 import {
   auditedToken,

@@ -7,7 +7,7 @@ import type { InstanceAccess, PersonAccess } from '../access/access.ts';
 import { requireRecentSignIn } from '../access/refusals.ts';
 import type { AuditLog } from '../audit/audit-log.ts';
 import { type AuditedCall, auditedFailure, successRecord } from '../audit/audited.ts';
-import { changeJudgedFirst } from '../kernel/change.ts';
+import { changeJudgedFirst } from '../change/change.ts';
 import { checkUuid } from '../kernel/checks.ts';
 import { absentUser, checkUser } from '../people/user-refs.ts';
 

@@ -19,7 +19,7 @@ import { lockUser } from '../../store/users.ts';
 import type { Access, PersonAccess } from '../access/access.ts';
 import type { AuditLog, AuditRecord, AuditTarget } from '../audit/audit-log.ts';
 import { successRecord } from '../audit/audited.ts';
-import { changeJudgedFirst } from '../kernel/change.ts';
+import { changeJudgedFirst } from '../change/change.ts';
 import { auditInOrganizations } from '../tokens/issue-personal-token.ts';
 import { accountOf, actorOf } from './account.ts';
 import { beginSession, formerSessionId } from './begin-session.ts';

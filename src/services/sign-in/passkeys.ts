@@ -21,7 +21,7 @@ import type { InstanceAccess, PersonAccess } from '../access/access.ts';
 import { requireRecentSignIn } from '../access/refusals.ts';
 import type { AuditLog, AuditTarget } from '../audit/audit-log.ts';
 import { type AuditedCall, auditedFailure, instanceCall, type Note, successRecord } from '../audit/audited.ts';
-import { changeJudgedFirst } from '../kernel/change.ts';
+import { changeJudgedFirst } from '../change/change.ts';
 import { checkName, checkUuid } from '../kernel/checks.ts';
 import { absentUser, checkUser } from '../people/user-refs.ts';
 import { auditInOrganizations } from '../tokens/issue-personal-token.ts';

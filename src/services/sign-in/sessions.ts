@@ -10,7 +10,7 @@ import { lockUser, lockUserChanges } from '../../store/users.ts';
 import type { InstanceAccess, PersonAccess } from '../access/access.ts';
 import type { AuditLog, AuditTarget } from '../audit/audit-log.ts';
 import { auditedFailure, instanceCall, successRecord } from '../audit/audited.ts';
-import { changeJudgedFirst } from '../kernel/change.ts';
+import { changeJudgedFirst } from '../change/change.ts';
 import { checkUuid } from '../kernel/checks.ts';
 import { absentUser, checkUser } from '../people/user-refs.ts';
 import { beginSession, type CreatedSession, formerSessionId } from './begin-session.ts';

@@ -21,7 +21,7 @@ import { acceptAsNewUser, lockPlaceOf } from '../people/invitations.ts';
 import { auditInOrganizations } from '../tokens/issue-personal-token.ts';
 import { actorOf } from './account.ts';
 import { beginSession, type CreatedSession, formerSessionId } from './begin-session.ts';
-import { endForeignSignIns } from './end-foreign-sign-ins.ts';
+import { endForeignSignIns } from '../provenance/end-foreign-sign-ins.ts';
 import { recordOf, unknownPerson } from './sign-in-record.ts';
 import { SignInRefusal } from './sign-in-refusal.ts';
 

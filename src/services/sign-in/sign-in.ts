@@ -4,7 +4,7 @@ import type { InstanceAccess } from '../access/access.ts';
 import { requireRecentSignIn } from '../access/refusals.ts';
 import type { AuditLog } from '../audit/audit-log.ts';
 import { auditedFailure, instanceCall, successRecord } from '../audit/audited.ts';
-import { makeChange } from '../kernel/change.ts';
+import { makeChange } from '../change/change.ts';
 import type { OidcSignIn } from './oidc.ts';
 import type { PasskeySignIn } from './passkey-sign-in.ts';
 import type { PasskeysOff } from './passkeys.ts';

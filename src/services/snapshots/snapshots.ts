@@ -19,8 +19,8 @@ import { auditedFailure, auditedTokenRead, successRecord } from '../audit/audite
 import { checkDescription, checkName, checkUuid } from '../kernel/checks.ts';
 import type { EnvironmentQueue } from '../kernel/environment-queue.ts';
 import type { SnapshotBudget } from '../kernel/growth-budget.ts';
-import { changeEnvironment, changeEnvironmentOnce } from '../kernel/change.ts';
-import { goneReplay, type IdempotencyRequest } from '../kernel/once.ts';
+import { changeEnvironment, changeEnvironmentOnce } from '../change/change.ts';
+import { goneReplay, type IdempotencyRequest } from '../change/once.ts';
 import { checkLimit, decodeTimeCursor, encodeTimeCursor, type PageRequest } from '../kernel/page.ts';
 import { checkPruning, planPruning, type PruneSnapshotsInput, type SnapshotPruning } from './snapshot-pruning.ts';
 

@@ -15,7 +15,7 @@ import type { EnvironmentAccess, InstanceAccess, ProjectAccess } from '../access
 import { requireRecentSignIn } from '../access/refusals.ts';
 import { auditedFailure, auditedTokenRead, successRecord } from '../audit/audited.ts';
 import { checkName, checkSlug } from '../kernel/checks.ts';
-import { makeChange } from '../kernel/change.ts';
+import { makeChange } from '../change/change.ts';
 import { type CreateInput, deletedMeanwhile, slugTaken } from './organizations.ts';
 import type { TenancyDeps } from './tenancy-deps.ts';
 import type { EnvironmentSlugs } from '../kernel/slugs.ts';

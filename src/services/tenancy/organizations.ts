@@ -20,7 +20,7 @@ import type { InstanceAccess, OrganizationAccess } from '../access/access.ts';
 import { requireRecentSignIn } from '../access/refusals.ts';
 import { type AuditedCall, auditedFailure, auditedTokenRead, successRecord } from '../audit/audited.ts';
 import { checkName, checkSlug } from '../kernel/checks.ts';
-import { makeChange, changeJudgedFirst } from '../kernel/change.ts';
+import { makeChange, changeJudgedFirst } from '../change/change.ts';
 import type { OrganizationSlugs } from '../kernel/slugs.ts';
 import type { TenancyDeps } from './tenancy-deps.ts';
 import { deleteTenant, purgeTenant } from './tenant-deletion.ts';

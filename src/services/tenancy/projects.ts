@@ -13,7 +13,7 @@ import { type EnvironmentRecord, listAllEnvironments } from '../../store/environ
 import type { InstanceAccess, OrganizationAccess, ProjectAccess } from '../access/access.ts';
 import { auditedFailure, auditedTokenRead, successRecord } from '../audit/audited.ts';
 import { checkName, checkSlug } from '../kernel/checks.ts';
-import { makeChange } from '../kernel/change.ts';
+import { makeChange } from '../change/change.ts';
 import { type CreateInput, deletedMeanwhile, slugTaken, type UpdateInput } from './organizations.ts';
 import type { TenancyDeps } from './tenancy-deps.ts';
 import type { ProjectSlugs } from '../kernel/slugs.ts';

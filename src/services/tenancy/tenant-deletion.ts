@@ -15,7 +15,7 @@ import type { AuditTarget } from '../audit/audit-log.ts';
 import { auditedFailure, successRecord } from '../audit/audited.ts';
 import { checkSlug } from '../kernel/checks.ts';
 import type { Transaction } from '../../store/transaction.ts';
-import { makeChange, changeJudgedFirst } from '../kernel/change.ts';
+import { makeChange, changeJudgedFirst } from '../change/change.ts';
 import type { Changed } from '../kernel/changed.ts';
 import type { TenancyDeps } from './tenancy-deps.ts';
 import { placeOf } from '../access/refusals.ts';

@@ -13,7 +13,7 @@ import type { EnvironmentAccess, InstanceAccess, ProjectAccess } from '../access
 import type { AuditTarget } from '../audit/audit-log.ts';
 import { type AuditedCall, auditedFailure, successRecord } from '../audit/audited.ts';
 import { checkSlug } from '../kernel/checks.ts';
-import { changeJudgedFirst } from '../kernel/change.ts';
+import { changeJudgedFirst } from '../change/change.ts';
 import type { TenancyDeps } from './tenancy-deps.ts';
 import { absent, auditedIds, levelsOf } from './tenant-deletion.ts';
 

@@ -16,7 +16,7 @@ import {
   issuePersonalToken,
   type PersonalTokenInput,
 } from './issue-personal-token.ts';
-import { changeJudgedFirst } from '../kernel/change.ts';
+import { changeJudgedFirst } from '../change/change.ts';
 import { checkLimit, decodeTimeCursor, encodeTimeCursor, type PageRequest } from '../kernel/page.ts';
 
 export type { PersonalTokenRecord } from '../../store/personal-tokens.ts';

@@ -25,8 +25,8 @@ import type { OrganizationAccess, ProjectAccess } from '../access/access.ts';
 import type { AuditLog, AuditTarget } from '../audit/audit-log.ts';
 import { auditedFailure, auditedRead, successRecord } from '../audit/audited.ts';
 import { checkName, checkUuid, checkWhole } from '../kernel/checks.ts';
-import { makeChange, makeChangeOnce } from '../kernel/change.ts';
-import { goneReplay, type IdempotencyRequest } from '../kernel/once.ts';
+import { makeChange, makeChangeOnce } from '../change/change.ts';
+import { goneReplay, type IdempotencyRequest } from '../change/once.ts';
 import { checkLimit, decodeTimeCursor, encodeTimeCursor, type PageRequest } from '../kernel/page.ts';
 import { checkExpiry, type ExpiryInput, expiryOf } from './token-expiry.ts';
 

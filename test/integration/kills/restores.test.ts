@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { Client } from 'pg';
-import type { IdempotencyRequest } from '../../../src/services/kernel/once.ts';
+import type { IdempotencyRequest } from '../../../src/services/change/once.ts';
 import type { RestoreAnswer } from '../../../src/services/snapshots/restore/restores.ts';
 import { durabilitySettings, MortalPostgres } from '../../support/database/mortal-postgres.ts';
 import { PostgresProxy, runs } from '../../support/faults/postgres-proxy.ts';

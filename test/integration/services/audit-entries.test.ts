@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import type { Caller } from '../../../src/domain/principal.ts';
-import type { AuditPage, AuditRequest } from '../../../src/services/audit/audit-entries.ts';
+import type { AuditPage, AuditRequest } from '../../../src/services/audit-entries/audit-entries.ts';
 import { listAuditEntries } from '../../../src/store/audit.ts';
 import { secretCalls } from '../../support/api/secret-calls.ts';
 import { userCalls } from '../../support/api/user-calls.ts';

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Caller } from '../../../src/domain/principal.ts';
 import { Access, type AnyAccess } from '../../../src/services/access/access.ts';
 import { AuditLog, auditRecord } from '../../../src/services/audit/audit-log.ts';
-import { changeEnvironmentOnce, makeChange } from '../../../src/services/kernel/change.ts';
+import { changeEnvironmentOnce, makeChange } from '../../../src/services/change/change.ts';
 import type { Changed } from '../../../src/services/kernel/changed.ts';
 import { EnvironmentQueue } from '../../../src/services/kernel/environment-queue.ts';
 import { type Database, openDatabase } from '../../../src/store/database.ts';

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { Caller } from '../../../src/domain/principal.ts';
-import type { AuditEntryRecord } from '../../../src/services/audit/audit-entries.ts';
+import type { AuditEntryRecord } from '../../../src/services/audit-entries/audit-entries.ts';
 import type { CreatedPersonalToken } from '../../../src/services/tokens/personal-tokens.ts';
 import { LockSession } from '../../support/database/locks.ts';
 import type { TestDatabase } from '../../support/database/postgres.ts';

@@ -13,7 +13,7 @@ import type { RestorePlace } from '../../../store/restore-facts.ts';
 import { insertSnapshot, readSnapshot } from '../../../store/snapshots.ts';
 import type { Transaction } from '../../../store/transaction.ts';
 import type { AuditTarget } from '../../audit/audit-log.ts';
-import type { Locked } from '../../kernel/change.ts';
+import type { Locked } from '../../change/change.ts';
 import { checkRevision } from '../../kernel/environment-lock.ts';
 import { chargeAnswer, type GrowthBudget } from '../../kernel/growth-budget.ts';
 import { checkPlanIsPresent, digestOf } from '../../kernel/plan-hash.ts';

@@ -6,8 +6,8 @@ import type { AuditLog } from '../../audit/audit-log.ts';
 import { auditedFailure, auditedRead, successRecord } from '../../audit/audited.ts';
 import { checkComment, checkKeySelection, checkUuid } from '../../kernel/checks.ts';
 import type { EnvironmentQueue } from '../../kernel/environment-queue.ts';
-import { changeEnvironmentOnce } from '../../kernel/change.ts';
-import type { IdempotencyRequest } from '../../kernel/once.ts';
+import { changeEnvironmentOnce } from '../../change/change.ts';
+import type { IdempotencyRequest } from '../../change/once.ts';
 import { checkPlanHash } from '../../kernel/plan-hash.ts';
 import { listsOf, type RestoreLists } from './restore-plan.ts';
 import {

@@ -4,8 +4,8 @@ import type { ActorType } from '../../domain/principal.ts';
 import { type AuditEntryRecord, listAuditEntries } from '../../store/audit.ts';
 import type { Database } from '../../store/database.ts';
 import type { InstanceAccess, OrganizationAccess } from '../access/access.ts';
-import type { AuditLog } from './audit-log.ts';
-import { type AuditedCall, auditedRead } from './audited.ts';
+import type { AuditLog } from '../audit/audit-log.ts';
+import { type AuditedCall, auditedRead } from '../audit/audited.ts';
 import { checkUuid } from '../kernel/checks.ts';
 import { badCursor, checkLimit, decodeCursor, encodeCursor, type PageRequest } from '../kernel/page.ts';
 

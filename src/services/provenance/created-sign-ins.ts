@@ -2,7 +2,7 @@ import { endCreatedSignInLinks, keepSessionOfLink } from '../../store/sign-in-li
 import type { Transaction } from '../../store/transaction.ts';
 import type { UserRecord } from '../../store/users.ts';
 import type { InstanceAccess } from '../access/access.ts';
-import { endSignInsBy } from '../sign-in/end-foreign-sign-ins.ts';
+import { endSignInsBy } from './end-foreign-sign-ins.ts';
 import { auditEnded, endSessionsOfLinks } from './link-sessions.ts';
 
 /** A user whose creations end: the one whom it is about, or an admin as whom that one could act. */

@@ -4,7 +4,7 @@ import type { Transaction } from '../../store/transaction.ts';
 import type { EnvironmentAccess, OrganizationAccess, ProjectAccess } from '../access/access.ts';
 import type { AuditTarget } from '../audit/audit-log.ts';
 import { successRecord } from '../audit/audited.ts';
-import type { Changed } from './changed.ts';
+import type { Changed } from '../kernel/changed.ts';
 
 /**
  * The Idempotency-Key of a request: the change is made once, however often it is sent (docs/interface.md section 4).

@@ -5,9 +5,9 @@ import type { Database } from '../../store/database.ts';
 import { inSqlTransaction } from '../../store/sql-transaction.ts';
 import { inTransaction, type PrismaTransaction, type Transaction } from '../../store/transaction.ts';
 import type { AnyAccess } from '../access/access.ts';
-import type { Changed } from './changed.ts';
-import { lockWithShared, type PresentRevision } from './environment-lock.ts';
-import type { EnvironmentQueue } from './environment-queue.ts';
+import type { Changed } from '../kernel/changed.ts';
+import { lockWithShared, type PresentRevision } from '../kernel/environment-lock.ts';
+import type { EnvironmentQueue } from '../kernel/environment-queue.ts';
 import { type Once, type OnceAccess, type OnceOutcome, runOnce } from './once.ts';
 
 /*

@@ -5,7 +5,7 @@ import type { Transaction } from '../../store/transaction.ts';
 import type { UserRecord } from '../../store/users.ts';
 import type { InstanceAccess } from '../access/access.ts';
 import { instanceCall, successRecord } from '../audit/audited.ts';
-import type { EndedSignIn } from '../sign-in/end-foreign-sign-ins.ts';
+import type { EndedSignIn } from './end-foreign-sign-ins.ts';
 import { auditInOrganizations } from '../tokens/issue-personal-token.ts';
 
 /**
