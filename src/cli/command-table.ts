@@ -1,4 +1,4 @@
-import type { CommandEntry, CommandSection } from './command-section.ts';
+import type { CommandEntry, CommandSection } from './core/command-section.ts';
 
 type TenantKind = 'org' | 'project' | 'env';
 
@@ -69,9 +69,9 @@ export const commandTable: readonly CommandSection[] = [
   {
     title: 'Access',
     entries: [
-      { name: 'login', load: async () => (await import('./commands/session/login.ts')).loginCommand },
-      { name: 'logout', load: async () => (await import('./commands/session/logout.ts')).logoutCommand },
-      { name: 'whoami', load: async () => (await import('./commands/session/whoami.ts')).whoamiCommand },
+      { name: 'login', load: async () => (await import('./commands/sign-in/login.ts')).loginCommand },
+      { name: 'logout', load: async () => (await import('./commands/sign-in/logout.ts')).logoutCommand },
+      { name: 'whoami', load: async () => (await import('./commands/sign-in/whoami.ts')).whoamiCommand },
       {
         name: 'token',
         summary: 'Manage service tokens and personal tokens',
@@ -106,8 +106,8 @@ export const commandTable: readonly CommandSection[] = [
         name: 'session',
         summary: 'Manage the browsers in which users are signed in',
         commands: [
-          { name: 'list', load: async () => (await import('./commands/browser/list.ts')).sessionListCommand },
-          { name: 'end', load: async () => (await import('./commands/browser/end.ts')).sessionEndCommand },
+          { name: 'list', load: async () => (await import('./commands/session/list.ts')).sessionListCommand },
+          { name: 'end', load: async () => (await import('./commands/session/end.ts')).sessionEndCommand },
         ],
       },
       {
@@ -209,7 +209,7 @@ export const commandTable: readonly CommandSection[] = [
   {
     title: 'Setup',
     entries: [
-      { name: 'status', load: async () => (await import('./commands/session/status.ts')).statusCommand },
+      { name: 'status', load: async () => (await import('./commands/sign-in/status.ts')).statusCommand },
       { name: 'init', load: async () => (await import('./commands/folder/init.ts')).initCommand },
       { name: 'trust', load: async () => (await import('./commands/folder/trust.ts')).trustCommand },
       {

@@ -1,7 +1,7 @@
 import { isLookingUp } from '../client/lookup.ts';
-import { createProgram } from './program.ts';
+import { createProgram } from './core/program.ts';
 import { readEnvironment } from './settings/environment.ts';
-import { outputFailure, reportFailure } from './failure.ts';
+import { outputFailure, reportFailure } from './core/failure.ts';
 import { endNow } from './terminal/end-now.ts';
 import { Io, type Streams } from './terminal/io.ts';
 import type { OutputFormat } from './terminal/printer.ts';

@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream';
 import type { Command } from 'commander';
 import { readEnvironment } from '../../src/cli/settings/environment.ts';
-import { createProgram, loadAll } from '../../src/cli/program.ts';
+import { createProgram, loadAll } from '../../src/cli/core/program.ts';
 
 /** The page docs/cli.md: the help of the command and of each of its commands, as a terminal shows it. */
 export async function cliDocs(): Promise<string> {

@@ -1,4 +1,4 @@
-import type { CommandEntry } from '../../src/cli/command-section.ts';
+import type { CommandEntry } from '../../src/cli/core/command-section.ts';
 import { commandTable } from '../../src/cli/command-table.ts';
 
 /** src/cli/generated/summaries.ts: the summary of every command, under the words of the command. */

@@ -1,6 +1,6 @@
-import { CliError, usageError } from '../cli-error.ts';
-import { exitCodes } from '../exit-codes.ts';
-import { nearest } from '../nearest.ts';
+import { CliError, usageError } from '../core/cli-error.ts';
+import { exitCodes } from '../core/exit-codes.ts';
+import { nearest } from '../core/nearest.ts';
 
 /** Something that has an id and a name, which others may have too. */
 export interface NamedThing {

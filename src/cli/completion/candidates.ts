@@ -1,6 +1,6 @@
-import type { CommandEntry, CommandGroup, CommandSection } from '../command-section.ts';
+import type { CommandEntry, CommandGroup, CommandSection } from '../core/command-section.ts';
 import { summaries } from '../generated/summaries.ts';
-import type { CompletionKind } from '../options.ts';
+import type { CompletionKind } from '../core/options.ts';
 import { shownText } from '../terminal/shown-text.ts';
 import { type GivenInput, type Place, type Target, formsOf, optionsAt } from './line.ts';
 

@@ -1,7 +1,7 @@
-import type { CommandDefinition } from '../command.ts';
-import type { CommandEntry, CommandGroup, CommandSection } from '../command-section.ts';
-import { globalOptions } from '../global-options.ts';
-import { type Argument, type Option, flag } from '../options.ts';
+import type { CommandDefinition } from '../core/command.ts';
+import type { CommandEntry, CommandGroup, CommandSection } from '../core/command-section.ts';
+import { globalOptions } from '../core/global-options.ts';
+import { type Argument, type Option, flag } from '../core/options.ts';
 
 /** Finds what the last word of a command line can be. It reads the words as the command itself does. */
 

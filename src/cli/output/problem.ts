@@ -1,6 +1,6 @@
 import { ClientError } from '../../client/client-error.ts';
-import type { CliError } from '../cli-error.ts';
-import { type ExitCode, exitCodeMeanings } from '../exit-codes.ts';
+import type { CliError } from '../core/cli-error.ts';
+import { type ExitCode, exitCodeMeanings } from '../core/exit-codes.ts';
 import type { ProblemOutput } from './shapes.ts';
 
 /** What --output json prints of an error. An error of the server has all fields that the server sent. */

@@ -1,6 +1,6 @@
-import { CliError, usageError } from '../cli-error.ts';
+import { CliError, usageError } from '../core/cli-error.ts';
 import type { Environment } from './environment.ts';
-import { exitCodes } from '../exit-codes.ts';
+import { exitCodes } from '../core/exit-codes.ts';
 import { type FolderFile, type FoundFolderFile, findFolderFile } from './folder-file.ts';
 import { TrustedFolders } from './trusted-folders.ts';
 import { storedToken } from './sign-ins.ts';

@@ -1,6 +1,6 @@
 import { lstatSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { CliError, usageError } from '../cli-error.ts';
+import { CliError, usageError } from '../core/cli-error.ts';
 import { UnusableFile, readRegularFile } from './regular-file.ts';
 import { faultOfVariableList } from './variable-list.ts';
 

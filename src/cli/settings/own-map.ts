@@ -1,4 +1,4 @@
-import { usageError } from '../cli-error.ts';
+import { usageError } from '../core/cli-error.ts';
 import { changeOwnFile, maxOwnFileBytes } from './private-file.ts';
 import { UnusableFile, readRegularFile } from './regular-file.ts';
 

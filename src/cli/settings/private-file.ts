@@ -1,6 +1,6 @@
 import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { CliError, usageError } from '../cli-error.ts';
+import { CliError, usageError } from '../core/cli-error.ts';
 
 const ownerOnly = 0o600;
 

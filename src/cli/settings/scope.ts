@@ -1,4 +1,4 @@
-import { usageError } from '../cli-error.ts';
+import { usageError } from '../core/cli-error.ts';
 import type { FolderFile } from './folder-file.ts';
 
 /** The slugs that name an environment. */

@@ -1,5 +1,5 @@
 import { chmodSync } from 'node:fs';
-import { usageError } from '../cli-error.ts';
+import { usageError } from '../core/cli-error.ts';
 import { maxOwnFileBytes, writeOwnFile } from './private-file.ts';
 import { type RegularFile, UnusableFile, readRegularFile } from './regular-file.ts';
 

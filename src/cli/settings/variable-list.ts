@@ -1,5 +1,5 @@
 import { globTest, validateKeyGlob } from '../../wire/secret-rules.ts';
-import { usageError } from '../cli-error.ts';
+import { usageError } from '../core/cli-error.ts';
 
 /** The variables that a program gets, and what names them. */
 export interface VariableList {

@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream';
 import { createInterface } from 'node:readline';
-import { CliError } from '../cli-error.ts';
-import { exitCodes } from '../exit-codes.ts';
+import { CliError } from '../core/cli-error.ts';
+import { exitCodes } from '../core/exit-codes.ts';
 import { shownText } from './shown-text.ts';
 
 /**

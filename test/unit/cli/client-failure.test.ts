@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import type { CliError } from '../../../src/cli/cli-error.ts';
-import { cliErrorOf } from '../../../src/cli/client-failure.ts';
+import type { CliError } from '../../../src/cli/core/cli-error.ts';
+import { cliErrorOf } from '../../../src/cli/core/client-failure.ts';
 import { type RefusedAnswer, answerError, networkError } from '../../../src/client/answer-error.ts';
 import type { HttpErrorCode } from '../../../src/domain/errors/catalogue.ts';
 import { httpErrors } from '../../../src/domain/errors/http-errors.ts';

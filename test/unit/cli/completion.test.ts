@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { commandTable } from '../../../src/cli/command-table.ts';
 import { completionOutput, completionsOf, type Sources } from '../../../src/cli/completion/candidates.ts';
 import { type Target, targetOf } from '../../../src/cli/completion/line.ts';
-import type { CompletionKind } from '../../../src/cli/options.ts';
+import type { CompletionKind } from '../../../src/cli/core/options.ts';
 
 /** The candidates for a value that the server knows, if it knows these words. */
 async function offered(words: readonly string[], current = ''): Promise<string> {

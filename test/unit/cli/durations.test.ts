@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { durationMs } from '../../../src/cli/duration-option.ts';
-import { pastTime } from '../../../src/cli/time-option.ts';
+import { durationMs } from '../../../src/cli/core/duration-option.ts';
+import { pastTime } from '../../../src/cli/core/time-option.ts';
 
 const hourMs = 3_600_000;
 

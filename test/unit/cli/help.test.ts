@@ -1,9 +1,9 @@
 import { CommanderError } from 'commander';
 import { describe, expect, test } from '@jest/globals';
-import { CliError } from '../../../src/cli/cli-error.ts';
+import { CliError } from '../../../src/cli/core/cli-error.ts';
 import { commandTable } from '../../../src/cli/command-table.ts';
 import { readEnvironment } from '../../../src/cli/settings/environment.ts';
-import { createProgram } from '../../../src/cli/program.ts';
+import { createProgram } from '../../../src/cli/core/program.ts';
 
 const entries = commandTable.flatMap(({ entries: all }) => all);
 const commands = entries.flatMap((entry) => [

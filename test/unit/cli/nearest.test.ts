@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { nearest } from '../../../src/cli/nearest.ts';
+import { nearest } from '../../../src/cli/core/nearest.ts';
 
 const keys = ['API_KEY', 'DATABASE_PASSWORD', 'LOG_LEVEL', 'LOG_LEVELS', 'X'];
 

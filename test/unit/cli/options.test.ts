@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { type CommandContext, type CommandDefinition, defineCommand } from '../../../src/cli/command.ts';
+import { type CommandContext, type CommandDefinition, defineCommand } from '../../../src/cli/core/command.ts';
 import { readEnvironment } from '../../../src/cli/settings/environment.ts';
-import { argument, choice, flag, integer, repeated, restArguments, text } from '../../../src/cli/options.ts';
-import { createProgram } from '../../../src/cli/program.ts';
+import { argument, choice, flag, integer, repeated, restArguments, text } from '../../../src/cli/core/options.ts';
+import { createProgram } from '../../../src/cli/core/program.ts';
 
 interface Seen {
   readonly args: unknown;

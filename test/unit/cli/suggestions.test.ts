@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { commandTable } from '../../../src/cli/command-table.ts';
 import { CommanderError } from 'commander';
-import { createProgram } from '../../../src/cli/program.ts';
+import { createProgram } from '../../../src/cli/core/program.ts';
 import { readEnvironment } from '../../../src/cli/settings/environment.ts';
-import { knownSynonyms } from '../../../src/cli/suggestions.ts';
+import { knownSynonyms } from '../../../src/cli/core/suggestions.ts';
 
 const entries = commandTable.flatMap(({ entries: all }) => all);
 const commands = new Set(

@@ -1,11 +1,11 @@
 import { CommanderError } from 'commander';
 import { expect, test } from '@jest/globals';
 import { silence } from '../../../tools/generate/cli-docs.ts';
-import { CliError } from '../../../src/cli/cli-error.ts';
+import { CliError } from '../../../src/cli/core/cli-error.ts';
 import { commandTable } from '../../../src/cli/command-table.ts';
-import type { CommandEntry, CommandSection } from '../../../src/cli/command-section.ts';
+import type { CommandEntry, CommandSection } from '../../../src/cli/core/command-section.ts';
 import { readEnvironment } from '../../../src/cli/settings/environment.ts';
-import { createProgram, loadAll } from '../../../src/cli/program.ts';
+import { createProgram, loadAll } from '../../../src/cli/core/program.ts';
 import { pages, readPage, scriptsOf } from '../../support/fixtures/documentation.ts';
 import { shellCommands } from '../../support/cli/shell-commands.ts';
 

@@ -8,7 +8,7 @@ const allowed: Readonly<Record<string, string>> = {
   'src/cli/main.ts: isErrorOutputOpen': 'the entry of a process, which no test imports',
   'src/cli/main.ts: isJson': 'the entry of a process, which no test imports',
   'src/cli/main.ts: isOutputOpen': 'the entry of a process, which no test imports',
-  'src/cli/program.ts: loaders': 'has an entry for each command object',
+  'src/cli/core/program.ts: loaders': 'has an entry for each command object',
   'src/client/lookup.ts: pending': 'is 0 again when each lookup has ended',
   'src/dashboard/api/activity.ts: lastInput': 'needs a browser, where each page loads its modules',
   'src/dashboard/api/link-secret.ts: listeners': 'a component that unmounts leaves it',

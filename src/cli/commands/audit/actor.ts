@@ -2,8 +2,8 @@ import type { MemberView } from '../../../wire/members.ts';
 import type { ServiceTokenListView } from '../../../wire/service-tokens.ts';
 import type { UserView } from '../../../wire/users.ts';
 import { type ApiClient, apiPath } from '../../../client/api-client.ts';
-import { CliError, usageError } from '../../cli-error.ts';
-import { exitCodes } from '../../exit-codes.ts';
+import { CliError, usageError } from '../../core/cli-error.ts';
+import { exitCodes } from '../../core/exit-codes.ts';
 import { isId } from '../named-thing.ts';
 
 /**

@@ -1,10 +1,10 @@
 import type { AuditEntryView } from '../../../wire/audit.ts';
 import { apiPath } from '../../../client/api-client.ts';
 import { auditActions } from '../../../wire/audit-actions.ts';
-import { defineCommand } from '../../command.ts';
-import { usageError } from '../../cli-error.ts';
-import { choice, flag, integer, organizationOption, text } from '../../options.ts';
-import { timeOption } from '../../time-option.ts';
+import { defineCommand } from '../../core/command.ts';
+import { usageError } from '../../core/cli-error.ts';
+import { choice, flag, integer, organizationOption, text } from '../../core/options.ts';
+import { timeOption } from '../../core/time-option.ts';
 import { actorId } from './actor.ts';
 import { time } from '../../terminal/time.ts';
 

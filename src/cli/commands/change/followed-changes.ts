@@ -4,7 +4,7 @@ import { ClientError } from '../../../client/client-error.ts';
 import type { SentEvent } from '../../../wire/event-parser.ts';
 import { backoffMs } from '../../../lib/backoff.ts';
 import type { StreamEventView } from '../../../wire/changes.ts';
-import { CliError } from '../../cli-error.ts';
+import { CliError } from '../../core/cli-error.ts';
 import type { Scope } from '../../settings/scope.ts';
 
 const reconnectDelays = { initialMs: 1_000, maxMs: 30_000 };

@@ -1,4 +1,4 @@
-import type { CommandContext } from '../../command.ts';
+import type { CommandContext } from '../../core/command.ts';
 
 /** Warns once for each error in a row, so that a long outage does not fill the terminal. */
 export function noteOutage({ io }: CommandContext): (error: Error | undefined) => void {

@@ -1,8 +1,8 @@
-import { CliError } from '../../cli-error.ts';
-import { type CommandContext, defineCommand } from '../../command.ts';
-import { durationOption } from '../../duration-option.ts';
-import { exitCodes } from '../../exit-codes.ts';
-import { flag, scopeOptions, text } from '../../options.ts';
+import { CliError } from '../../core/cli-error.ts';
+import { type CommandContext, defineCommand } from '../../core/command.ts';
+import { durationOption } from '../../core/duration-option.ts';
+import { exitCodes } from '../../core/exit-codes.ts';
+import { flag, scopeOptions, text } from '../../core/options.ts';
 import type { WatchedChangeOutput } from '../../output/shapes.ts';
 import type { Scope } from '../../settings/scope.ts';
 import { endOnSignals } from '../../terminal/end-on-signals.ts';

@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { ClientError } from '../../../client/client-error.ts';
 import type { ConsumerView } from '../../../wire/consumers.ts';
-import { CliError } from '../../cli-error.ts';
-import type { CommandContext } from '../../command.ts';
-import { exitCodes } from '../../exit-codes.ts';
+import { CliError } from '../../core/cli-error.ts';
+import type { CommandContext } from '../../core/command.ts';
+import { exitCodes } from '../../core/exit-codes.ts';
 import type { Scope } from '../../settings/scope.ts';
 import { noteOutage } from '../change/outage-note.ts';
 import { scopeFlags, shownScope } from '../secret/secrets-api.ts';

@@ -1,6 +1,6 @@
 import type { ConsumerView } from '../../../wire/consumers.ts';
-import { defineCommand } from '../../command.ts';
-import { choice, scopeOptions, text } from '../../options.ts';
+import { defineCommand } from '../../core/command.ts';
+import { choice, scopeOptions, text } from '../../core/options.ts';
 import { time } from '../../terminal/time.ts';
 import { shownScope } from '../secret/secrets-api.ts';
 import { allConsumers } from './consumers-api.ts';

@@ -1,7 +1,7 @@
 import type { ConsumerView } from '../../../wire/consumers.ts';
-import { CliError, usageError } from '../../cli-error.ts';
-import { exitCodes } from '../../exit-codes.ts';
-import { repeated } from '../../options.ts';
+import { CliError, usageError } from '../../core/cli-error.ts';
+import { exitCodes } from '../../core/exit-codes.ts';
+import { repeated } from '../../core/options.ts';
 
 export const selectionOptions = {
   namespaces: repeated('--namespace <namespace>', 'With --converged: only the SecretSyncs in this namespace', 'all'),

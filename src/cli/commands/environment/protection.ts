@@ -1,5 +1,5 @@
 import type { UpdatedEnvironmentView } from '../../../wire/tenancy.ts';
-import type { CommandContext } from '../../command.ts';
+import type { CommandContext } from '../../core/command.ts';
 
 /** Prints whether an environment is protected, after a change of that. */
 export async function printProtection({ printer }: CommandContext, environment: UpdatedEnvironmentView): Promise<void> {

@@ -1,7 +1,7 @@
 import { apiPath } from '../../../client/api-client.ts';
 import type { UpdatedEnvironmentView } from '../../../wire/tenancy.ts';
-import { defineCommand } from '../../command.ts';
-import { argument, completing, projectOptions } from '../../options.ts';
+import { defineCommand } from '../../core/command.ts';
+import { argument, completing, projectOptions } from '../../core/options.ts';
 import { printProtection } from './protection.ts';
 
 /** `env unprotect <slug>`. */

@@ -1,9 +1,9 @@
 import type { EnvironmentView } from '../../../wire/tenancy.ts';
 import { apiPath } from '../../../client/api-client.ts';
-import { defineCommand } from '../../command.ts';
+import { defineCommand } from '../../core/command.ts';
 import type { Configuration } from '../../settings/configuration.ts';
 import { type FolderFile, folderFileName, writeFolderFile } from '../../settings/folder-file.ts';
-import { scopeOptions } from '../../options.ts';
+import { scopeOptions } from '../../core/options.ts';
 import type { FolderOutput } from '../../output/shapes.ts';
 
 /** `init`. */

@@ -1,8 +1,8 @@
-import { usageError } from '../../cli-error.ts';
-import { defineCommand } from '../../command.ts';
+import { usageError } from '../../core/cli-error.ts';
+import { defineCommand } from '../../core/command.ts';
 import { shownFolder } from '../../settings/configuration.ts';
 import { folderFileName } from '../../settings/folder-file.ts';
-import { flag } from '../../options.ts';
+import { flag } from '../../core/options.ts';
 import type { FolderOutput } from '../../output/shapes.ts';
 
 /** `trust`. */

@@ -1,5 +1,5 @@
 import { type ApiClient, apiPath } from '../../../client/api-client.ts';
-import { text } from '../../options.ts';
+import { text } from '../../core/options.ts';
 import { findUser } from '../user/user-view.ts';
 
 /** The option of every command of linked accounts. */

@@ -1,5 +1,5 @@
 import type { IdentityListView } from '../../../wire/identities.ts';
-import { defineCommand } from '../../command.ts';
+import { defineCommand } from '../../core/command.ts';
 import { time } from '../../terminal/time.ts';
 import { identityHome, identityUserOption } from './identity-home.ts';
 

@@ -1,7 +1,7 @@
 import { apiPath } from '../../../client/api-client.ts';
 import type { InvitationListView, InvitationView } from '../../../wire/invitations.ts';
-import { defineCommand } from '../../command.ts';
-import { argument, completing } from '../../options.ts';
+import { defineCommand } from '../../core/command.ts';
+import { argument, completing } from '../../core/options.ts';
 import { invitationsTo, invitationTitles } from './invitation-view.ts';
 
 /** `invitation accept <org>`. */

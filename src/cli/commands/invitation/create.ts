@@ -1,7 +1,7 @@
 import { apiPath } from '../../../client/api-client.ts';
 import type { CreatedInvitationView } from '../../../wire/sign-in-links.ts';
-import { defineCommand } from '../../command.ts';
-import { argument, choice, completing, scopeOptions } from '../../options.ts';
+import { defineCommand } from '../../core/command.ts';
+import { argument, choice, completing, scopeOptions } from '../../core/options.ts';
 import { placeText } from '../../settings/scope.ts';
 import { printLink } from '../user/sign-in-link.ts';
 

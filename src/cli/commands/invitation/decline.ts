@@ -1,6 +1,6 @@
 import { apiPath } from '../../../client/api-client.ts';
-import { defineCommand } from '../../command.ts';
-import { argument, completing } from '../../options.ts';
+import { defineCommand } from '../../core/command.ts';
+import { argument, completing } from '../../core/options.ts';
 import type { DeletionOutput } from '../../output/shapes.ts';
 import { invitationsTo, invitationTitles } from './invitation-view.ts';
 

@@ -1,7 +1,7 @@
 import type { InvitationListView, InvitationView } from '../../../wire/invitations.ts';
-import { CliError } from '../../cli-error.ts';
-import type { CommandContext } from '../../command.ts';
-import { exitCodes } from '../../exit-codes.ts';
+import { CliError } from '../../core/cli-error.ts';
+import type { CommandContext } from '../../core/command.ts';
+import { exitCodes } from '../../core/exit-codes.ts';
 import { placeText } from '../../settings/scope.ts';
 
 /** `developer on acme/shop` */

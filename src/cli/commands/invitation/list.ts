@@ -1,7 +1,7 @@
 import { apiPath } from '../../../client/api-client.ts';
 import type { InvitationListView, InvitationView } from '../../../wire/invitations.ts';
-import { defineCommand } from '../../command.ts';
-import { completing, optionalArgument } from '../../options.ts';
+import { defineCommand } from '../../core/command.ts';
+import { completing, optionalArgument } from '../../core/options.ts';
 import { placeText } from '../../settings/scope.ts';
 import type { Column } from '../../terminal/printer.ts';
 import { time } from '../../terminal/time.ts';

@@ -1,9 +1,9 @@
 import { apiPath } from '../../../client/api-client.ts';
 import type { InvitationListView } from '../../../wire/invitations.ts';
-import { CliError } from '../../cli-error.ts';
-import { defineCommand } from '../../command.ts';
-import { exitCodes } from '../../exit-codes.ts';
-import { argument, completing } from '../../options.ts';
+import { CliError } from '../../core/cli-error.ts';
+import { defineCommand } from '../../core/command.ts';
+import { exitCodes } from '../../core/exit-codes.ts';
+import { argument, completing } from '../../core/options.ts';
 import type { DeletionOutput } from '../../output/shapes.ts';
 import { invitationTitles } from './invitation-view.ts';
 

@@ -1,7 +1,7 @@
 import type { MemberView } from '../../../wire/members.ts';
 import { apiPath } from '../../../client/api-client.ts';
-import { defineCommand } from '../../command.ts';
-import { argument, organizationOption } from '../../options.ts';
+import { defineCommand } from '../../core/command.ts';
+import { argument, organizationOption } from '../../core/options.ts';
 import { memberFields } from './member-fields.ts';
 
 /** `member appoint-owner <user>`. */

@@ -1,6 +1,6 @@
 import { apiPath } from '../../../client/api-client.ts';
-import { defineCommand } from '../../command.ts';
-import { argument, completing, organizationOption } from '../../options.ts';
+import { defineCommand } from '../../core/command.ts';
+import { argument, completing, organizationOption } from '../../core/options.ts';
 import type { DeletionOutput } from '../../output/shapes.ts';
 
 /** `member remove <user>`. */

@@ -2,8 +2,8 @@ import type { InvitationView } from '../../../wire/invitations.ts';
 import type { MeView } from '../../../wire/me.ts';
 import type { MemberView } from '../../../wire/members.ts';
 import { apiPath } from '../../../client/api-client.ts';
-import { type CommandContext, defineCommand } from '../../command.ts';
-import { argument, choice, flag, organizationOption } from '../../options.ts';
+import { type CommandContext, defineCommand } from '../../core/command.ts';
+import { argument, choice, flag, organizationOption } from '../../core/options.ts';
 import { printInvited } from '../invitation/invitation-view.ts';
 import { memberFields } from './member-fields.ts';
 

@@ -1,5 +1,5 @@
-import { type CommandDefinition, defineCommand } from '../../command.ts';
-import { completing, argument } from '../../options.ts';
+import { type CommandDefinition, defineCommand } from '../../core/command.ts';
+import { completing, argument } from '../../core/options.ts';
 import { setImpersonation } from './impersonation.ts';
 
 /** `org forbid-impersonation <slug>`, for owners. */

@@ -1,6 +1,6 @@
 import type { OrganizationView } from '../../../wire/tenancy.ts';
 import { apiPath } from '../../../client/api-client.ts';
-import type { CommandContext } from '../../command.ts';
+import type { CommandContext } from '../../core/command.ts';
 
 /** Forbids or allows impersonation in an organization, and prints the result. */
 export async function setImpersonation(context: CommandContext, slug: string, forbidden: boolean): Promise<void> {

@@ -1,5 +1,5 @@
 import { apiPath } from '../../../client/api-client.ts';
-import { defineCommand } from '../../command.ts';
+import { defineCommand } from '../../core/command.ts';
 import { time } from '../../terminal/time.ts';
 import { findPasskey, passkeyArgument, passkeyState, passkeyTitle, passkeyUserOption } from './passkey-view.ts';
 

@@ -1,5 +1,5 @@
 import type { PasskeyListView } from '../../../wire/passkeys.ts';
-import { defineCommand } from '../../command.ts';
+import { defineCommand } from '../../core/command.ts';
 import { time } from '../../terminal/time.ts';
 import { passkeyHome, passkeyState, passkeyUserOption } from './passkey-view.ts';
 

@@ -1,6 +1,6 @@
 import { type ApiClient, apiPath } from '../../../client/api-client.ts';
 import type { PasskeyListView, PasskeyView } from '../../../wire/passkeys.ts';
-import { argument, text } from '../../options.ts';
+import { argument, text } from '../../core/options.ts';
 import { isId, thingOf } from '../named-thing.ts';
 import { findUser } from '../user/user-view.ts';
 

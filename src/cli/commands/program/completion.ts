@@ -1,7 +1,7 @@
-import { usageError } from '../../cli-error.ts';
-import { defineCommand } from '../../command.ts';
+import { usageError } from '../../core/cli-error.ts';
+import { defineCommand } from '../../core/command.ts';
 import { completionScript, shells } from '../../completion/scripts.ts';
-import { argument } from '../../options.ts';
+import { argument } from '../../core/options.ts';
 
 /** `completion bash|zsh|fish`. */
 export const completionCommand = defineCommand({

@@ -1,5 +1,5 @@
-import { defineCommand } from '../../command.ts';
-import { completing, restArguments } from '../../options.ts';
+import { defineCommand } from '../../core/command.ts';
+import { completing, restArguments } from '../../core/options.ts';
 
 /** `help`. */
 export const helpCommand = defineCommand({

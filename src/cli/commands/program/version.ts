@@ -1,5 +1,5 @@
-import { defineCommand } from '../../command.ts';
-import { version } from '../../version.ts';
+import { defineCommand } from '../../core/command.ts';
+import { version } from '../../core/version.ts';
 
 /** `version`. */
 export const versionCommand = defineCommand({

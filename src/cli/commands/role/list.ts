@@ -1,5 +1,5 @@
 import type { RoleBindingView } from '../../../wire/role-bindings.ts';
-import { defineCommand } from '../../command.ts';
+import { defineCommand } from '../../core/command.ts';
 import { placeText } from '../../settings/scope.ts';
 import { time } from '../../terminal/time.ts';
 import { allRoles, namedPlace, rolePlaceOptions, subjectOf, wholeOrganization } from './role-place.ts';

@@ -1,5 +1,5 @@
 import type { MeView } from '../../../wire/me.ts';
-import type { CommandContext } from '../../command.ts';
+import type { CommandContext } from '../../core/command.ts';
 import { placeText } from '../../settings/scope.ts';
 import { groupOf, type RolePlace } from './role-place.ts';
 

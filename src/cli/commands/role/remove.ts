@@ -1,4 +1,4 @@
-import { defineCommand } from '../../command.ts';
+import { defineCommand } from '../../core/command.ts';
 import type { DeletionOutput } from '../../output/shapes.ts';
 import { requiredPlace, rolePath, rolePlaceOptions, subjectArgument, subjectTitle } from './role-place.ts';
 

@@ -1,9 +1,9 @@
 import { type ApiClient, apiPath } from '../../../client/api-client.ts';
 import { pagesOf } from '../../../client/pages.ts';
 import type { RoleBindingListView, RoleBindingView } from '../../../wire/role-bindings.ts';
-import { usageError } from '../../cli-error.ts';
-import type { CommandContext } from '../../command.ts';
-import { argument, completing, scopeOptions } from '../../options.ts';
+import { usageError } from '../../core/cli-error.ts';
+import type { CommandContext } from '../../core/command.ts';
+import { argument, completing, scopeOptions } from '../../core/options.ts';
 import type { ScopeFlags } from '../../settings/scope.ts';
 
 /** Where a role counts: there, and at everything within. */

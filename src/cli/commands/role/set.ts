@@ -1,7 +1,7 @@
 import type { InvitationView } from '../../../wire/invitations.ts';
 import type { RoleBindingView } from '../../../wire/role-bindings.ts';
-import { defineCommand } from '../../command.ts';
-import { choice } from '../../options.ts';
+import { defineCommand } from '../../core/command.ts';
+import { choice } from '../../core/options.ts';
 import { printInvited } from '../invitation/invitation-view.ts';
 import { isOwnRole } from './own-role.ts';
 import { requiredPlace, rolePath, rolePlaceOptions, subjectArgument, subjectOf, subjectTitle } from './role-place.ts';

@@ -1,9 +1,9 @@
 import type { DestroyedVersionView } from '../../../wire/versions.ts';
 import { apiPath } from '../../../client/api-client.ts';
 import { ClientError } from '../../../client/client-error.ts';
-import { usageError } from '../../cli-error.ts';
-import { defineCommand } from '../../command.ts';
-import { completing, argument, flag, scopeOptions, versionNumber } from '../../options.ts';
+import { usageError } from '../../core/cli-error.ts';
+import { defineCommand } from '../../core/command.ts';
+import { completing, argument, flag, scopeOptions, versionNumber } from '../../core/options.ts';
 import { shownScope } from './secrets-api.ts';
 import { time } from '../../terminal/time.ts';
 

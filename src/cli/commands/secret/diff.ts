@@ -1,9 +1,9 @@
-import { usageError } from '../../cli-error.ts';
-import { type CommandContext, defineCommand } from '../../command.ts';
-import { exitCodes } from '../../exit-codes.ts';
+import { usageError } from '../../core/cli-error.ts';
+import { type CommandContext, defineCommand } from '../../core/command.ts';
+import { exitCodes } from '../../core/exit-codes.ts';
 import type { SecretTable } from '../../../wire/formats/secret-table.ts';
 import { yamlString } from '../../formats/yaml.ts';
-import { completing, choice, flag, optionalArgument, scopeOptions, text } from '../../options.ts';
+import { completing, choice, flag, optionalArgument, scopeOptions, text } from '../../core/options.ts';
 import type { DifferenceOutput } from '../../output/shapes.ts';
 import type { Scope } from '../../settings/scope.ts';
 import { type DifferenceLine, differenceLines, differenceOf } from './difference.ts';

@@ -1,11 +1,11 @@
 import { isUtf8 } from 'node:buffer';
 import { resolve } from 'node:path';
 import { validateSecretKey } from '../../../wire/secret-rules.ts';
-import { CliError, usageError } from '../../cli-error.ts';
-import { type CommandContext, defineCommand } from '../../command.ts';
-import { exitCodes } from '../../exit-codes.ts';
+import { CliError, usageError } from '../../core/cli-error.ts';
+import { type CommandContext, defineCommand } from '../../core/command.ts';
+import { exitCodes } from '../../core/exit-codes.ts';
 import { FormatError } from '../../../wire/formats/format-error.ts';
-import { choice, commentOption, completing, optionalArgument, scopeOptions, text } from '../../options.ts';
+import { choice, commentOption, completing, optionalArgument, scopeOptions, text } from '../../core/options.ts';
 import type { ScopeFlags } from '../../settings/scope.ts';
 import { type DraftFormat, draftFormats } from './edit-draft/draft-form.ts';
 import { type EditSession, resumeEdit, startEdit } from './edit-draft/edit-session.ts';

@@ -1,8 +1,8 @@
 import type { EnvironmentView } from '../../../wire/tenancy.ts';
 import { type ApiClient, apiPath } from '../../../client/api-client.ts';
-import { CliError } from '../../cli-error.ts';
-import { exitCodes } from '../../exit-codes.ts';
-import { text, versionNumber } from '../../options.ts';
+import { CliError } from '../../core/cli-error.ts';
+import { exitCodes } from '../../core/exit-codes.ts';
+import { text, versionNumber } from '../../core/options.ts';
 import type { Scope } from '../../settings/scope.ts';
 import { shownScope } from './secrets-api.ts';
 

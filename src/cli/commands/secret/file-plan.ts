@@ -1,5 +1,5 @@
 import type { SecretPatchView } from '../../../wire/secrets.ts';
-import type { CommandContext } from '../../command.ts';
+import type { CommandContext } from '../../core/command.ts';
 import type { SecretTable } from '../../../wire/formats/secret-table.ts';
 import type { PushOutput } from '../../output/shapes.ts';
 import type { Scope } from '../../settings/scope.ts';

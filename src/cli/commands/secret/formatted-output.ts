@@ -1,4 +1,4 @@
-import type { CommandContext } from '../../command.ts';
+import type { CommandContext } from '../../core/command.ts';
 import type { SecretTable } from '../../../wire/formats/secret-table.ts';
 import { terminalText } from '../../terminal/terminal-text.ts';
 

@@ -1,9 +1,17 @@
 import type { SecretView } from '../../../wire/secrets.ts';
 import type { VersionWithValueView } from '../../../wire/versions.ts';
 import { apiPath } from '../../../client/api-client.ts';
-import { usageError } from '../../cli-error.ts';
-import { type CommandContext, defineCommand } from '../../command.ts';
-import { choice, completing, restArguments, revealOption, scopeOptions, text, versionNumber } from '../../options.ts';
+import { usageError } from '../../core/cli-error.ts';
+import { type CommandContext, defineCommand } from '../../core/command.ts';
+import {
+  choice,
+  completing,
+  restArguments,
+  revealOption,
+  scopeOptions,
+  text,
+  versionNumber,
+} from '../../core/options.ts';
 import type { Scope } from '../../settings/scope.ts';
 import { type WritableFormat, writableFormats } from './secret-file.ts';
 import { pastSecret, secretsPath } from './secrets-api.ts';

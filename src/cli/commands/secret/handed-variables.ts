@@ -1,8 +1,8 @@
 import type { SecretTable } from '../../../wire/formats/secret-table.ts';
-import { CliError } from '../../cli-error.ts';
-import { type CommandContext } from '../../command.ts';
-import { exitCodes } from '../../exit-codes.ts';
-import { flag, repeated } from '../../options.ts';
+import { CliError } from '../../core/cli-error.ts';
+import { type CommandContext } from '../../core/command.ts';
+import { exitCodes } from '../../core/exit-codes.ts';
+import { flag, repeated } from '../../core/options.ts';
 import { type KnownPlace, KnownVariables } from '../../settings/known-variables.ts';
 import { type Scope, type ScopeFlags, isWhole } from '../../settings/scope.ts';
 import { type VariableList, listTest, namesOf, parseVariableList } from '../../settings/variable-list.ts';

@@ -1,10 +1,10 @@
 import type { ChangeView } from '../../../wire/changes.ts';
 import { apiPath } from '../../../client/api-client.ts';
-import { usageError } from '../../cli-error.ts';
-import { defineCommand } from '../../command.ts';
-import { integer, scopeOptions, text } from '../../options.ts';
+import { usageError } from '../../core/cli-error.ts';
+import { defineCommand } from '../../core/command.ts';
+import { integer, scopeOptions, text } from '../../core/options.ts';
 import { time as shownTime } from '../../terminal/time.ts';
-import { pastTime } from '../../time-option.ts';
+import { pastTime } from '../../core/time-option.ts';
 import { isId } from '../named-thing.ts';
 
 /** `history`: the changes of an environment. */

@@ -1,7 +1,7 @@
 import type { DeletedSecretListView, SecretListView } from '../../../wire/secrets.ts';
-import { usageError } from '../../cli-error.ts';
-import { type CommandContext, defineCommand } from '../../command.ts';
-import { flag, scopeOptions, text } from '../../options.ts';
+import { usageError } from '../../core/cli-error.ts';
+import { type CommandContext, defineCommand } from '../../core/command.ts';
+import { flag, scopeOptions, text } from '../../core/options.ts';
 import type { Column } from '../../terminal/printer.ts';
 import { secretsPath } from './secrets-api.ts';
 import { time } from '../../terminal/time.ts';

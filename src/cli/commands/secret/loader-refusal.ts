@@ -1,9 +1,9 @@
-import { CliError } from '../../cli-error.ts';
-import type { CommandContext } from '../../command.ts';
-import { exitCodes } from '../../exit-codes.ts';
+import { CliError } from '../../core/cli-error.ts';
+import type { CommandContext } from '../../core/command.ts';
+import { exitCodes } from '../../core/exit-codes.ts';
 import type { SecretTable } from '../../../wire/formats/secret-table.ts';
 import { loaderVariablesIn } from './loader-variables.ts';
-import { flag } from '../../options.ts';
+import { flag } from '../../core/options.ts';
 import { shownNames } from './shown-plan.ts';
 
 /** The flag that permits loader variables, for `requireNoLoaderVariables`. */

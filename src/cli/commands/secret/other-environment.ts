@@ -1,4 +1,4 @@
-import { usageError } from '../../cli-error.ts';
+import { usageError } from '../../core/cli-error.ts';
 import type { Scope } from '../../settings/scope.ts';
 
 /**

@@ -1,8 +1,8 @@
 import type { CopyView } from '../../../wire/copies.ts';
 import { apiPath } from '../../../client/api-client.ts';
 import { ClientError } from '../../../client/client-error.ts';
-import { usageError } from '../../cli-error.ts';
-import { type CommandContext, defineCommand } from '../../command.ts';
+import { usageError } from '../../core/cli-error.ts';
+import { type CommandContext, defineCommand } from '../../core/command.ts';
 import {
   commentOption,
   completing,
@@ -11,7 +11,7 @@ import {
   keySelectionOptions,
   scopeOptions,
   text,
-} from '../../options.ts';
+} from '../../core/options.ts';
 import type { Scope } from '../../settings/scope.ts';
 import { expectedRevisionId, expectedRevisionOption } from './expected-state.ts';
 import { otherEnvironment } from './other-environment.ts';

@@ -1,9 +1,9 @@
 import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { usageError } from '../../cli-error.ts';
-import { type CommandContext, defineCommand } from '../../command.ts';
+import { usageError } from '../../core/cli-error.ts';
+import { type CommandContext, defineCommand } from '../../core/command.ts';
 import type { SecretTable } from '../../../wire/formats/secret-table.ts';
-import { completing, choice, flag, revealOption, scopeOptions, text } from '../../options.ts';
+import { completing, choice, flag, revealOption, scopeOptions, text } from '../../core/options.ts';
 import { fileFault } from '../../settings/file-fault.ts';
 import { writePrivateFile } from '../../settings/private-file.ts';
 import { printHidden, printValues, warnOfShells } from './formatted-output.ts';

@@ -1,6 +1,6 @@
-import { usageError } from '../../cli-error.ts';
-import { defineCommand } from '../../command.ts';
-import { completing, argument, choice, commentOption, flag, scopeOptions } from '../../options.ts';
+import { usageError } from '../../core/cli-error.ts';
+import { defineCommand } from '../../core/command.ts';
+import { completing, argument, choice, commentOption, flag, scopeOptions } from '../../core/options.ts';
 import { differenceLines } from './difference.ts';
 import { expectedRevisionOption, requireRevision } from './expected-state.ts';
 import {

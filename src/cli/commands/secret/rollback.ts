@@ -1,7 +1,7 @@
 import type { RollbackView } from '../../../wire/versions.ts';
 import { apiPath } from '../../../client/api-client.ts';
-import { defineCommand } from '../../command.ts';
-import { completing, argument, commentOption, flag, scopeOptions, versionNumber } from '../../options.ts';
+import { defineCommand } from '../../core/command.ts';
+import { completing, argument, commentOption, flag, scopeOptions, versionNumber } from '../../core/options.ts';
 import { expectedRevisionId, expectedRevisionOption, expectedVersionOption } from './expected-state.ts';
 import { shownScope } from './secrets-api.ts';
 

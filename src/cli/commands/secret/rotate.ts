@@ -1,11 +1,11 @@
 import type { ApiClient } from '../../../client/api-client.ts';
 import type { SecretKeyListView } from '../../../wire/secrets.ts';
 import { charsetNames, defaultGeneration, limits, validateSecretKey } from '../../../wire/secret-rules.ts';
-import { CliError, usageError } from '../../cli-error.ts';
-import { defineCommand } from '../../command.ts';
-import { exitCodes } from '../../exit-codes.ts';
-import { nearest } from '../../nearest.ts';
-import { completing, argument, choice, commentOption, flag, integer, scopeOptions } from '../../options.ts';
+import { CliError, usageError } from '../../core/cli-error.ts';
+import { defineCommand } from '../../core/command.ts';
+import { exitCodes } from '../../core/exit-codes.ts';
+import { nearest } from '../../core/nearest.ts';
+import { completing, argument, choice, commentOption, flag, integer, scopeOptions } from '../../core/options.ts';
 import type { Scope } from '../../settings/scope.ts';
 import { expectedRevisionId, expectedRevisionOption, expectedVersionOption } from './expected-state.ts';
 import { findSecretKey, patchSecrets, scopeFlags, secretsPath, shownScope } from './secrets-api.ts';

@@ -1,9 +1,9 @@
 import { constants } from 'node:os';
-import { usageError } from '../../cli-error.ts';
-import { type CommandContext, defineCommand } from '../../command.ts';
-import { durationOption } from '../../duration-option.ts';
+import { usageError } from '../../core/cli-error.ts';
+import { type CommandContext, defineCommand } from '../../core/command.ts';
+import { durationOption } from '../../core/duration-option.ts';
 import type { SecretTable } from '../../../wire/formats/secret-table.ts';
-import { type Option, flag, restArguments, scopeOptions, text } from '../../options.ts';
+import { type Option, flag, restArguments, scopeOptions, text } from '../../core/options.ts';
 import { type ChildEnd, type ChildOptions, startChild } from './run-child/child-process.ts';
 import { childVariables, injectedSecrets, withoutCredentials } from './run-child/child-variables.ts';
 import { ForwardedSignals } from './run-child/forwarded-signals.ts';

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
-import { CliError, usageError } from '../../cli-error.ts';
-import { exitCodes } from '../../exit-codes.ts';
+import { CliError, usageError } from '../../core/cli-error.ts';
+import { exitCodes } from '../../core/exit-codes.ts';
 import type { DotenvWarning } from '../../../wire/formats/dotenv.ts';
 import { FormatError } from '../../../wire/formats/format-error.ts';
 import type { ManifestNames } from '../../formats/k8s-secret.ts';
 import type { SecretTable } from '../../../wire/formats/secret-table.ts';
 import { fileFault } from '../../settings/file-fault.ts';
-import type { CommandContext } from '../../command.ts';
+import type { CommandContext } from '../../core/command.ts';
 
 /** Files of secrets: docs/cli-files.md. Each format is loaded when it is used. */
 

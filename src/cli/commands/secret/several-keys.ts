@@ -1,8 +1,8 @@
 import { validateSecretKey } from '../../../wire/secret-rules.ts';
 import type { SecretListView } from '../../../wire/secrets.ts';
-import { CliError, usageError } from '../../cli-error.ts';
-import type { CommandContext } from '../../command.ts';
-import { exitCodes } from '../../exit-codes.ts';
+import { CliError, usageError } from '../../core/cli-error.ts';
+import type { CommandContext } from '../../core/command.ts';
+import { exitCodes } from '../../core/exit-codes.ts';
 import type { SecretTable } from '../../../wire/formats/secret-table.ts';
 import type { Scope } from '../../settings/scope.ts';
 import { printHidden, printValues, warnOfShells } from './formatted-output.ts';

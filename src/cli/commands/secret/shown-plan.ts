@@ -1,4 +1,4 @@
-import type { CommandContext } from '../../command.ts';
+import type { CommandContext } from '../../core/command.ts';
 import type { Scope } from '../../settings/scope.ts';
 import { type Difference, differenceLines } from './difference.ts';
 import { scopeFlags } from './secrets-api.ts';

@@ -1,9 +1,9 @@
 import type { ChangeView, RevertView } from '../../../wire/changes.ts';
 import { type ApiClient, apiPath } from '../../../client/api-client.ts';
-import { CliError } from '../../cli-error.ts';
-import { type CommandContext, defineCommand } from '../../command.ts';
-import { exitCodes } from '../../exit-codes.ts';
-import { commentOption, flag, optionalArgument, scopeOptions, text } from '../../options.ts';
+import { CliError } from '../../core/cli-error.ts';
+import { type CommandContext, defineCommand } from '../../core/command.ts';
+import { exitCodes } from '../../core/exit-codes.ts';
+import { commentOption, flag, optionalArgument, scopeOptions, text } from '../../core/options.ts';
 import type { Scope } from '../../settings/scope.ts';
 import { expectedRevisionId, expectedRevisionOption } from './expected-state.ts';
 import { counted, shownScope } from './secrets-api.ts';

@@ -1,5 +1,5 @@
-import type { CommandContext } from '../../command.ts';
-import { type SelectedKeys, selectionFlags } from '../../options.ts';
+import type { CommandContext } from '../../core/command.ts';
+import { type SelectedKeys, selectionFlags } from '../../core/options.ts';
 
 /**
  * Warns if --keys and --exclude select no secret, which without them looks like success: a name is probably mistyped.

@@ -1,9 +1,9 @@
 import type { SecretKeyListView } from '../../../wire/secrets.ts';
 import type { ApiClient } from '../../../client/api-client.ts';
-import { CliError, usageError } from '../../cli-error.ts';
-import { defineCommand } from '../../command.ts';
-import { exitCodes } from '../../exit-codes.ts';
-import { completing, commentOption, restArguments, scopeOptions, text } from '../../options.ts';
+import { CliError, usageError } from '../../core/cli-error.ts';
+import { defineCommand } from '../../core/command.ts';
+import { exitCodes } from '../../core/exit-codes.ts';
+import { completing, commentOption, restArguments, scopeOptions, text } from '../../core/options.ts';
 import type { Scope } from '../../settings/scope.ts';
 import { expectedRevisionId, expectedRevisionOption, requireRevision } from './expected-state.ts';
 import { counted, patchSecrets, scopeFlags, secretsPath, shownScope } from './secrets-api.ts';

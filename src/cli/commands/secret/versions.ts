@@ -1,7 +1,7 @@
 import type { VersionListView, VersionView, VersionWithValueView } from '../../../wire/versions.ts';
 import { apiPath } from '../../../client/api-client.ts';
-import { type CommandContext, defineCommand } from '../../command.ts';
-import { completing, argument, integer, revealOption, scopeOptions, versionNumber } from '../../options.ts';
+import { type CommandContext, defineCommand } from '../../core/command.ts';
+import { completing, argument, integer, revealOption, scopeOptions, versionNumber } from '../../core/options.ts';
 import type { Column } from '../../terminal/printer.ts';
 import type { Scope } from '../../settings/scope.ts';
 import { pastSecret } from './secrets-api.ts';

@@ -1,7 +1,7 @@
 import type { SnapshotView } from '../../../wire/snapshots.ts';
 import { apiPath } from '../../../client/api-client.ts';
-import { defineCommand } from '../../command.ts';
-import { scopeOptions, text } from '../../options.ts';
+import { defineCommand } from '../../core/command.ts';
+import { scopeOptions, text } from '../../core/options.ts';
 import { shownScope } from '../secret/secrets-api.ts';
 import { snapshotFields } from './snapshot-view.ts';
 

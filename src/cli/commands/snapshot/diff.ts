@@ -1,6 +1,6 @@
 import type { SnapshotDiffView } from '../../../wire/snapshots.ts';
-import { defineCommand } from '../../command.ts';
-import { completing, scopeOptions, text } from '../../options.ts';
+import { defineCommand } from '../../core/command.ts';
+import { completing, scopeOptions, text } from '../../core/options.ts';
 import type { SnapshotDifferenceOutput } from '../../output/shapes.ts';
 import type { Cell } from '../../terminal/printer.ts';
 import { findSnapshot, findSnapshotIn, snapshotArgument, snapshotPath } from './snapshot-view.ts';

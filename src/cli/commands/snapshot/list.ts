@@ -1,7 +1,7 @@
 import type { SnapshotListView } from '../../../wire/snapshots.ts';
 import { apiPath } from '../../../client/api-client.ts';
-import { defineCommand } from '../../command.ts';
-import { scopeOptions } from '../../options.ts';
+import { defineCommand } from '../../core/command.ts';
+import { scopeOptions } from '../../core/options.ts';
 import { scopeFlags } from '../secret/secrets-api.ts';
 import { time } from '../../terminal/time.ts';
 

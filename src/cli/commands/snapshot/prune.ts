@@ -1,8 +1,8 @@
 import type { PruneView } from '../../../wire/snapshots.ts';
 import { apiPath } from '../../../client/api-client.ts';
-import { usageError } from '../../cli-error.ts';
-import { type CommandContext, defineCommand } from '../../command.ts';
-import { flag, integer, scopeOptions, text } from '../../options.ts';
+import { usageError } from '../../core/cli-error.ts';
+import { type CommandContext, defineCommand } from '../../core/command.ts';
+import { flag, integer, scopeOptions, text } from '../../core/options.ts';
 import type { Scope } from '../../settings/scope.ts';
 import { counted } from '../secret/secrets-api.ts';
 import { time } from '../../terminal/time.ts';

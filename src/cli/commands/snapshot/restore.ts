@@ -1,7 +1,7 @@
 import type { RestoreView } from '../../../wire/snapshots.ts';
 import { apiPath } from '../../../client/api-client.ts';
-import { type CommandContext, defineCommand } from '../../command.ts';
-import { usageError } from '../../cli-error.ts';
+import { type CommandContext, defineCommand } from '../../core/command.ts';
+import { usageError } from '../../core/cli-error.ts';
 import {
   commentOption,
   flag,
@@ -11,7 +11,7 @@ import {
   scopeOptions,
   selectionFlags,
   text,
-} from '../../options.ts';
+} from '../../core/options.ts';
 import { expectedRevisionId, expectedRevisionOption } from '../secret/expected-state.ts';
 import { counted, shownScope } from '../secret/secrets-api.ts';
 import { changeLines, listedKeys, notePlan, noteUndo, printPlan } from '../secret/shown-plan.ts';

@@ -1,5 +1,5 @@
-import { defineCommand } from '../../command.ts';
-import { scopeOptions } from '../../options.ts';
+import { defineCommand } from '../../core/command.ts';
+import { scopeOptions } from '../../core/options.ts';
 import { shownScope } from '../secret/secrets-api.ts';
 import { findSnapshot, snapshotArgument, snapshotFields } from './snapshot-view.ts';
 

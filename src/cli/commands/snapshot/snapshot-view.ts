@@ -1,10 +1,10 @@
 import { apiPath } from '../../../client/api-client.ts';
 import { ClientError } from '../../../client/client-error.ts';
 import type { SnapshotListView, SnapshotView } from '../../../wire/snapshots.ts';
-import { CliError, usageError } from '../../cli-error.ts';
-import type { CommandContext } from '../../command.ts';
-import { exitCodes } from '../../exit-codes.ts';
-import { argument, completing } from '../../options.ts';
+import { CliError, usageError } from '../../core/cli-error.ts';
+import type { CommandContext } from '../../core/command.ts';
+import { exitCodes } from '../../core/exit-codes.ts';
+import { argument, completing } from '../../core/options.ts';
 import type { Scope, ScopeFlags } from '../../settings/scope.ts';
 import type { ObjectView } from '../../terminal/printer.ts';
 import { time } from '../../terminal/time.ts';

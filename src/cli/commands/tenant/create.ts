@@ -1,9 +1,9 @@
 import { type ApiClient, apiPath } from '../../../client/api-client.ts';
 import { ClientError } from '../../../client/client-error.ts';
-import { CliError } from '../../cli-error.ts';
-import { exitCodes } from '../../exit-codes.ts';
-import { type CommandDefinition, defineCommand } from '../../command.ts';
-import { argument, text } from '../../options.ts';
+import { CliError } from '../../core/cli-error.ts';
+import { exitCodes } from '../../core/exit-codes.ts';
+import { type CommandDefinition, defineCommand } from '../../core/command.ts';
+import { argument, text } from '../../core/options.ts';
 import { type Tenant, type TenantKind, printTenant, tenantKinds } from './tenant-kinds.ts';
 
 /** `org create`, `project create`, `env create`. */

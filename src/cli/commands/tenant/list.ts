@@ -1,5 +1,5 @@
-import { type CommandDefinition, defineCommand } from '../../command.ts';
-import { flag, type Option } from '../../options.ts';
+import { type CommandDefinition, defineCommand } from '../../core/command.ts';
+import { flag, type Option } from '../../core/options.ts';
 import type { Column } from '../../terminal/printer.ts';
 import { type ListedTenant, type TenantKind, tenantKinds } from './tenant-kinds.ts';
 import { time } from '../../terminal/time.ts';

@@ -1,6 +1,6 @@
 import { apiPath } from '../../../client/api-client.ts';
-import { type CommandDefinition, defineCommand } from '../../command.ts';
-import { completing, argument } from '../../options.ts';
+import { type CommandDefinition, defineCommand } from '../../core/command.ts';
+import { completing, argument } from '../../core/options.ts';
 import type { DeletionOutput } from '../../output/shapes.ts';
 import { type TenantKind, shownTenant, tenantKinds } from './tenant-kinds.ts';
 

@@ -1,6 +1,6 @@
 import { apiPath } from '../../../client/api-client.ts';
-import { type CommandDefinition, defineCommand } from '../../command.ts';
-import { completing, argument } from '../../options.ts';
+import { type CommandDefinition, defineCommand } from '../../core/command.ts';
+import { completing, argument } from '../../core/options.ts';
 import { type Tenant, type TenantKind, printTenant, tenantKinds } from './tenant-kinds.ts';
 
 /** `org show`, `project show`, `env show`. */

@@ -1,7 +1,7 @@
 import type { EnvironmentView, OrganizationListView, OrganizationView } from '../../../wire/tenancy.ts';
 import { apiPath } from '../../../client/api-client.ts';
-import type { CommandContext } from '../../command.ts';
-import { type CompletionKind, organizationOption, projectOptions } from '../../options.ts';
+import type { CommandContext } from '../../core/command.ts';
+import { type CompletionKind, organizationOption, projectOptions } from '../../core/options.ts';
 import type { ProjectFlags } from '../../settings/scope.ts';
 import type { ObjectView } from '../../terminal/printer.ts';
 import { time } from '../../terminal/time.ts';

@@ -1,5 +1,5 @@
-import { defineCommand } from '../../command.ts';
-import { requiredText } from '../../options.ts';
+import { defineCommand } from '../../core/command.ts';
+import { requiredText } from '../../core/options.ts';
 import { expiryOf, lifetimeOption } from './lifetime.ts';
 import { type NewPersonalToken, printNewPersonalToken } from './personal-token-view.ts';
 

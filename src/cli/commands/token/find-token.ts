@@ -1,8 +1,8 @@
 import { apiPath } from '../../../client/api-client.ts';
 import type { PersonalTokenView } from '../../../wire/personal-tokens.ts';
 import type { ServiceTokenListView, ServiceTokenView } from '../../../wire/service-tokens.ts';
-import type { CommandContext } from '../../command.ts';
-import { argument, completing, requiredText } from '../../options.ts';
+import type { CommandContext } from '../../core/command.ts';
+import { argument, completing, requiredText } from '../../core/options.ts';
 import { isId, thingOf } from '../named-thing.ts';
 import { shownHome, type TokenHome, tokensPath } from './token-home.ts';
 

@@ -1,7 +1,7 @@
 import type { ApiClient } from '../../../client/api-client.ts';
-import { usageError } from '../../cli-error.ts';
-import { durationMs } from '../../duration-option.ts';
-import type { Option } from '../../options.ts';
+import { usageError } from '../../core/cli-error.ts';
+import { durationMs } from '../../core/duration-option.ts';
+import type { Option } from '../../core/options.ts';
 
 /** How long a new token is valid. */
 export type Lifetime = { readonly days: number } | { readonly ms: number };

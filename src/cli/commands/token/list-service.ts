@@ -1,5 +1,5 @@
 import type { ServiceTokenListView, ServiceTokenView } from '../../../wire/service-tokens.ts';
-import { defineCommand } from '../../command.ts';
+import { defineCommand } from '../../core/command.ts';
 import { time } from '../../terminal/time.ts';
 import { tokenState } from '../../../wire/token-state.ts';
 import { placesOf, scopeText } from './service-token-view.ts';

@@ -1,5 +1,5 @@
 import type { PersonalTokenView } from '../../../wire/personal-tokens.ts';
-import type { CommandContext } from '../../command.ts';
+import type { CommandContext } from '../../core/command.ts';
 import { time } from '../../terminal/time.ts';
 import { noteShownOnce } from './shown-once.ts';
 

@@ -1,6 +1,6 @@
 import type { ServiceTokenView } from '../../../wire/service-tokens.ts';
 import { apiPath } from '../../../client/api-client.ts';
-import { defineCommand } from '../../command.ts';
+import { defineCommand } from '../../core/command.ts';
 import { findServiceToken, revokedTokenIdOption, tokenTitle } from './find-token.ts';
 import { tokenHomeOf, tokenHomeOptions, tokensPath } from './token-home.ts';
 

@@ -1,5 +1,5 @@
 import { apiPath } from '../../../client/api-client.ts';
-import { defineCommand } from '../../command.ts';
+import { defineCommand } from '../../core/command.ts';
 import type { DeletionOutput } from '../../output/shapes.ts';
 import { keptSignIns } from './kept-sign-ins.ts';
 import { findPersonalToken, personalTokenArgument, tokenTitle } from './find-token.ts';

@@ -1,9 +1,9 @@
 import type { CreatedServiceTokenView } from '../../../wire/service-tokens.ts';
 import { apiPath } from '../../../client/api-client.ts';
-import { usageError } from '../../cli-error.ts';
-import { defineCommand } from '../../command.ts';
-import { durationMs } from '../../duration-option.ts';
-import type { Option } from '../../options.ts';
+import { usageError } from '../../core/cli-error.ts';
+import { defineCommand } from '../../core/command.ts';
+import { durationMs } from '../../core/duration-option.ts';
+import type { Option } from '../../core/options.ts';
 import { findServiceToken, serviceTokenIdOption } from './find-token.ts';
 import { printNewServiceToken } from './service-token-view.ts';
 import { shownHome, tokenHomeOf, tokenHomeOptions, tokensPath } from './token-home.ts';

@@ -2,7 +2,7 @@ import type { EnvironmentView, ProjectView } from '../../../wire/tenancy.ts';
 import type { CreatedServiceTokenView, ServiceTokenView } from '../../../wire/service-tokens.ts';
 import { type ApiClient, apiPath } from '../../../client/api-client.ts';
 import { ClientError } from '../../../client/client-error.ts';
-import type { CommandContext } from '../../command.ts';
+import type { CommandContext } from '../../core/command.ts';
 import { time } from '../../terminal/time.ts';
 import { noteShownOnce } from './shown-once.ts';
 

@@ -1,7 +1,7 @@
-import { usageError } from '../../cli-error.ts';
-import { defineCommand } from '../../command.ts';
+import { usageError } from '../../core/cli-error.ts';
+import { defineCommand } from '../../core/command.ts';
 import { tokenOf } from '../../settings/configuration.ts';
-import { argument } from '../../options.ts';
+import { argument } from '../../core/options.ts';
 import type { SessionOutput } from '../../output/shapes.ts';
 import { withToken } from '../../settings/sign-ins.ts';
 import { writeUserFile } from '../../settings/user-file.ts';

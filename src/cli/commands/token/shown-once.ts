@@ -1,4 +1,4 @@
-import type { CommandContext } from '../../command.ts';
+import type { CommandContext } from '../../core/command.ts';
 
 /** Notes, after a new token was printed, that it cannot be shown again. */
 export function noteShownOnce({ io, printer }: Pick<CommandContext, 'io' | 'printer'>): void {

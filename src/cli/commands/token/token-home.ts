@@ -1,6 +1,6 @@
 import { apiPath } from '../../../client/api-client.ts';
-import type { CommandContext } from '../../command.ts';
-import { completing, organizationOption, text } from '../../options.ts';
+import type { CommandContext } from '../../core/command.ts';
+import { completing, organizationOption, text } from '../../core/options.ts';
 
 /** Where service tokens are: for admins of an organization, or of one of its projects. */
 export interface TokenHome {

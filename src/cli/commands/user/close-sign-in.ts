@@ -1,4 +1,4 @@
-import { defineCommand } from '../../command.ts';
+import { defineCommand } from '../../core/command.ts';
 import { setSignIn } from './sign-in.ts';
 
 /** `user close-sign-in`, for administrators of the server. */

@@ -1,6 +1,6 @@
 import type { UserView } from '../../../wire/users.ts';
-import { defineCommand } from '../../command.ts';
-import { argument, flag, text } from '../../options.ts';
+import { defineCommand } from '../../core/command.ts';
+import { argument, flag, text } from '../../core/options.ts';
 import { noteShownOnce } from '../token/shown-once.ts';
 import { userFields } from './user-view.ts';
 

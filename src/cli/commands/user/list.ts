@@ -1,5 +1,5 @@
 import type { UserView } from '../../../wire/users.ts';
-import { defineCommand } from '../../command.ts';
+import { defineCommand } from '../../core/command.ts';
 import { time } from '../../terminal/time.ts';
 
 /** `user list`, for administrators of the server. */

@@ -1,5 +1,5 @@
-import { type CommandDefinition, defineCommand } from '../../command.ts';
-import { argument } from '../../options.ts';
+import { type CommandDefinition, defineCommand } from '../../core/command.ts';
+import { argument } from '../../core/options.ts';
 import { setInstanceAdmin } from './user-view.ts';
 
 /** `user revoke-admin <user>`, for administrators of the server. */

@@ -1,7 +1,7 @@
 import type { UserView } from '../../../wire/users.ts';
 import { apiPath } from '../../../client/api-client.ts';
-import { defineCommand } from '../../command.ts';
-import { argument } from '../../options.ts';
+import { defineCommand } from '../../core/command.ts';
+import { argument } from '../../core/options.ts';
 import { findUser, userFields } from './user-view.ts';
 
 /** `user set-email <user> <address>`, for administrators of the server. */

@@ -1,7 +1,7 @@
 import { apiPath } from '../../../client/api-client.ts';
 import type { CreatedLinkView } from '../../../wire/sign-in-links.ts';
-import { type CommandContext, defineCommand } from '../../command.ts';
-import { argument } from '../../options.ts';
+import { type CommandContext, defineCommand } from '../../core/command.ts';
+import { argument } from '../../core/options.ts';
 import { findUser } from './user-view.ts';
 
 /** `user sign-in-link <user>`, for administrators of the server. */

@@ -1,5 +1,5 @@
 import type { SignInView } from '../../../wire/sign-in.ts';
-import type { CommandContext } from '../../command.ts';
+import type { CommandContext } from '../../core/command.ts';
 
 /** Opens or closes sign-in, and prints how users sign in now. */
 export async function setSignIn({ api, printer }: CommandContext, open: boolean): Promise<void> {

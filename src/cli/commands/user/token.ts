@@ -1,6 +1,6 @@
 import { apiPath } from '../../../client/api-client.ts';
-import { defineCommand } from '../../command.ts';
-import { argument, requiredText } from '../../options.ts';
+import { defineCommand } from '../../core/command.ts';
+import { argument, requiredText } from '../../core/options.ts';
 import { expiryOf, lifetimeOption } from '../token/lifetime.ts';
 import { type NewPersonalToken, printNewPersonalToken } from '../token/personal-token-view.ts';
 import { findUser } from './user-view.ts';

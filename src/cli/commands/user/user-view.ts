@@ -1,8 +1,8 @@
 import type { UserView } from '../../../wire/users.ts';
 import { type ApiClient, apiPath } from '../../../client/api-client.ts';
-import { CliError } from '../../cli-error.ts';
-import type { CommandContext } from '../../command.ts';
-import { exitCodes } from '../../exit-codes.ts';
+import { CliError } from '../../core/cli-error.ts';
+import type { CommandContext } from '../../core/command.ts';
+import { exitCodes } from '../../core/exit-codes.ts';
 import type { ObjectView } from '../../terminal/printer.ts';
 import { time } from '../../terminal/time.ts';
 

@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join } from 'node:path';
-import { CliError, usageError } from '../../../cli-error.ts';
-import { exitCodes } from '../../../exit-codes.ts';
+import { CliError, usageError } from '../../../core/cli-error.ts';
+import { exitCodes } from '../../../core/exit-codes.ts';
 import type { Environment } from '../../../settings/environment.ts';
 import { fileFault } from '../../../settings/file-fault.ts';
 import { writePrivateFile } from '../../../settings/private-file.ts';

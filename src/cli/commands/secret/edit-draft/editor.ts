@@ -1,6 +1,6 @@
-import { CliError } from '../../../cli-error.ts';
-import type { CommandContext } from '../../../command.ts';
-import { exitCodes } from '../../../exit-codes.ts';
+import { CliError } from '../../../core/cli-error.ts';
+import type { CommandContext } from '../../../core/command.ts';
+import { exitCodes } from '../../../core/exit-codes.ts';
 import { startChild } from '../run-child/child-process.ts';
 import { withoutCredentials } from '../run-child/child-variables.ts';
 import type { EditSignals } from './edit-signals.ts';

@@ -1,8 +1,8 @@
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { constants } from 'node:os';
-import { CliError } from '../../../cli-error.ts';
-import { exitCodes } from '../../../exit-codes.ts';
+import { CliError } from '../../../core/cli-error.ts';
+import { exitCodes } from '../../../core/exit-codes.ts';
 import { findProgram } from './program-path.ts';
 
 export interface ChildOptions {

@@ -1,4 +1,4 @@
-import { usageError } from '../../../cli-error.ts';
+import { usageError } from '../../../core/cli-error.ts';
 import type { SecretTable } from '../../../../wire/formats/secret-table.ts';
 
 /** What this command itself is signed in with: a program needs its secrets and not the means to all others. */

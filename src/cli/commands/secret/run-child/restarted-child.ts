@@ -1,6 +1,6 @@
 import { type ChildEnd, type ChildOptions, type StartedChild, startChild } from './child-process.ts';
 import type { ForwardedSignals } from './forwarded-signals.ts';
-import { CliError } from '../../../cli-error.ts';
+import { CliError } from '../../../core/cli-error.ts';
 
 /** Newer variables for a program that runs. */
 export interface NewVariables {

@@ -1,7 +1,7 @@
 import type { SessionListView, SessionView } from '../../../wire/sessions.ts';
 import { apiPath } from '../../../client/api-client.ts';
-import { defineCommand } from '../../command.ts';
-import { text } from '../../options.ts';
+import { defineCommand } from '../../core/command.ts';
+import { text } from '../../core/options.ts';
 import { time } from '../../terminal/time.ts';
 import { findUser } from '../user/user-view.ts';
 

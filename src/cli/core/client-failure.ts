@@ -1,4 +1,4 @@
-import type { ClientError, ClientFault } from '../client/client-error.ts';
+import type { ClientError, ClientFault } from '../../client/client-error.ts';
 import { CliError } from './cli-error.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 

@@ -1,6 +1,6 @@
 import type { Option } from './options.ts';
 import { choice, completing, flag, integer, text } from './options.ts';
-import { outputFormats } from './terminal/printer.ts';
+import { outputFormats } from '../terminal/printer.ts';
 
 /** The options of every command. They can precede or follow the name of the command. */
 export const globalOptions = {

@@ -1,10 +1,10 @@
 import { CommanderError } from 'commander';
-import { ClientError } from '../client/client-error.ts';
+import { ClientError } from '../../client/client-error.ts';
 import { CliError, usageError } from './cli-error.ts';
 import { cliErrorOf } from './client-failure.ts';
 import { exitCodes } from './exit-codes.ts';
-import { problemOf } from './output/problem.ts';
-import type { Io } from './terminal/io.ts';
+import { problemOf } from '../output/problem.ts';
+import type { Io } from '../terminal/io.ts';
 
 /**
  * Reports an error on standard error and returns the exit code. A message of commander is used only if it repeats nothing

@@ -1,4 +1,4 @@
-import { parseDurationMs } from '../lib/duration.ts';
+import { parseDurationMs } from '../../lib/duration.ts';
 import { usageError } from './cli-error.ts';
 import type { Option } from './options.ts';
 

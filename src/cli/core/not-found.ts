@@ -1,12 +1,12 @@
-import { type ApiClient, apiPath } from '../client/api-client.ts';
-import { ClientError } from '../client/client-error.ts';
-import type { SecretKeyListView } from '../wire/secrets.ts';
-import type { VersionListView } from '../wire/versions.ts';
+import { type ApiClient, apiPath } from '../../client/api-client.ts';
+import { ClientError } from '../../client/client-error.ts';
+import type { SecretKeyListView } from '../../wire/secrets.ts';
+import type { VersionListView } from '../../wire/versions.ts';
 import { CliError } from './cli-error.ts';
-import { scopeFlags, secretsPath, shownScope } from './commands/secret/secrets-api.ts';
+import { scopeFlags, secretsPath, shownScope } from '../commands/secret/secrets-api.ts';
 import { exitCodes } from './exit-codes.ts';
 import { nearest } from './nearest.ts';
-import type { Scope } from './settings/scope.ts';
+import type { Scope } from '../settings/scope.ts';
 
 /**
  * Explains "not found": finds out what is missing (the server, an organization, a project, an environment, a secret, a

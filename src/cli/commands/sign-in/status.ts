@@ -3,16 +3,16 @@ import type { EnvironmentView } from '../../../wire/tenancy.ts';
 import { apiPath } from '../../../client/api-client.ts';
 import { ClientError } from '../../../client/client-error.ts';
 import { isOlderRelease } from '../../../lib/release.ts';
-import { CliError } from '../../cli-error.ts';
-import { cliErrorOf } from '../../client-failure.ts';
-import { type CommandContext, defineCommand } from '../../command.ts';
-import { exitCodes } from '../../exit-codes.ts';
-import { scopeOptions } from '../../options.ts';
+import { CliError } from '../../core/cli-error.ts';
+import { cliErrorOf } from '../../core/client-failure.ts';
+import { type CommandContext, defineCommand } from '../../core/command.ts';
+import { exitCodes } from '../../core/exit-codes.ts';
+import { scopeOptions } from '../../core/options.ts';
 import { problemOf } from '../../output/problem.ts';
 import type { StatusOutput } from '../../output/shapes.ts';
 import { type Scope, type ScopeFlags, findScope, isWhole } from '../../settings/scope.ts';
 import type { ObjectView } from '../../terminal/printer.ts';
-import { version } from '../../version.ts';
+import { version } from '../../core/version.ts';
 import { shownScope } from '../secret/secrets-api.ts';
 import { meFields } from './me-fields.ts';
 
@@ -88,7 +88,7 @@ class Problems {
     try {
       return await work();
     } catch (error) {
-      const { explainNotFound } = await import('../../not-found.ts');
+      const { explainNotFound } = await import('../../core/not-found.ts');
       this.add(await explainNotFound(error, this.#context.api));
       return undefined;
     }

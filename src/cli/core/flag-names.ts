@@ -1,4 +1,4 @@
-import { ClientError } from '../client/client-error.ts';
+import { ClientError } from '../../client/client-error.ts';
 import type { CommandDefinition } from './command.ts';
 
 /**

@@ -6,9 +6,9 @@ import { hostname } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ApiClient } from '../../../client/api-client.ts';
 import type { DeviceLoginView, LoginTokenView } from '../../../wire/command-logins.ts';
-import { CliError } from '../../cli-error.ts';
-import type { CommandContext } from '../../command.ts';
-import { exitCodes } from '../../exit-codes.ts';
+import { CliError } from '../../core/cli-error.ts';
+import type { CommandContext } from '../../core/command.ts';
+import { exitCodes } from '../../core/exit-codes.ts';
 
 /** Signs in through a browser, in which the user approves this command (docs/people.md, "Sign-in of the command"). */
 

@@ -1,7 +1,7 @@
 import type { CommandDefinition } from './command.ts';
 import { exitCodeMeanings } from './exit-codes.ts';
 import { globalOptionList } from './global-options.ts';
-import { outputFormats } from './terminal/printer.ts';
+import { outputFormats } from '../terminal/printer.ts';
 
 const outputForm = `--output <${outputFormats.join('|')}>`;
 

@@ -1,10 +1,10 @@
-import type { ApiClient, ApiClientOptions } from '../client/api-client.ts';
-import type { Configuration } from './settings/configuration.ts';
-import type { Environment } from './settings/environment.ts';
-import type { Io } from './terminal/io.ts';
+import type { ApiClient, ApiClientOptions } from '../../client/api-client.ts';
+import type { Configuration } from '../settings/configuration.ts';
+import type { Environment } from '../settings/environment.ts';
+import type { Io } from '../terminal/io.ts';
 import type { Argument, Option } from './options.ts';
-import type { Printer } from './terminal/printer.ts';
-import type { OrganizationFlags, ProjectFlags, Scope, ScopeFlags } from './settings/scope.ts';
+import type { Printer } from '../terminal/printer.ts';
+import type { OrganizationFlags, ProjectFlags, Scope, ScopeFlags } from '../settings/scope.ts';
 
 /** What a command works with. */
 export interface CommandContext {

@@ -1,18 +1,18 @@
 import { Argument, Command, type ErrorOptions } from 'commander';
-import { ClientError } from '../client/client-error.ts';
+import { ClientError } from '../../client/client-error.ts';
 import { usageError } from './cli-error.ts';
 import type { CommandContext, CommandDefinition } from './command.ts';
 import type { CommandEntry, CommandGroup, CommandSection } from './command-section.ts';
-import { commandTable } from './command-table.ts';
+import { commandTable } from '../command-table.ts';
 import { commanderOption, optionValue } from './commander-options.ts';
 import { createContext } from './context.ts';
-import type { Environment } from './settings/environment.ts';
+import type { Environment } from '../settings/environment.ts';
 import { withFlagNames } from './flag-names.ts';
 import { type GlobalValues, globalOptionList, globalOptions } from './global-options.ts';
 import { commandHelp, globalOptionHelp, programHelp } from './help-text.ts';
-import type { Streams } from './terminal/io.ts';
-import type { OutputFormat } from './terminal/printer.ts';
-import { summaries } from './generated/summaries.ts';
+import type { Streams } from '../terminal/io.ts';
+import type { OutputFormat } from '../terminal/printer.ts';
+import { summaries } from '../generated/summaries.ts';
 import { withSafeSuggestion } from './suggestions.ts';
 import { version } from './version.ts';
 

@@ -1,13 +1,13 @@
-import { ApiClient } from '../client/api-client.ts';
+import { ApiClient } from '../../client/api-client.ts';
 import { CliError } from './cli-error.ts';
 import type { CommandContext } from './command.ts';
-import { Configuration } from './settings/configuration.ts';
-import type { Environment } from './settings/environment.ts';
+import { Configuration } from '../settings/configuration.ts';
+import type { Environment } from '../settings/environment.ts';
 import { exitCodes } from './exit-codes.ts';
 import type { GlobalValues } from './global-options.ts';
-import { Io, type Streams } from './terminal/io.ts';
-import { Printer } from './terminal/printer.ts';
-import { scopeFrom } from './settings/scope.ts';
+import { Io, type Streams } from '../terminal/io.ts';
+import { Printer } from '../terminal/printer.ts';
+import { scopeFrom } from '../settings/scope.ts';
 
 export interface ContextOptions {
   readonly streams: Streams;

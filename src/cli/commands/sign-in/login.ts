@@ -1,9 +1,9 @@
 import type { MeView } from '../../../wire/me.ts';
 import { foreignAnswer } from '../../../client/answer-error.ts';
-import { usageError } from '../../cli-error.ts';
-import { type CommandContext, defineCommand } from '../../command.ts';
+import { usageError } from '../../core/cli-error.ts';
+import { type CommandContext, defineCommand } from '../../core/command.ts';
 import { tokenOf } from '../../settings/configuration.ts';
-import { flag, text } from '../../options.ts';
+import { flag, text } from '../../core/options.ts';
 import type { SignInListOutput } from '../../output/shapes.ts';
 import { signInsOf, withToken } from '../../settings/sign-ins.ts';
 import { writeUserFile } from '../../settings/user-file.ts';

@@ -1,4 +1,4 @@
-import { defineCommand } from '../../command.ts';
+import { defineCommand } from '../../core/command.ts';
 import type { SessionOutput } from '../../output/shapes.ts';
 import { signInsOf, withoutToken } from '../../settings/sign-ins.ts';
 import { writeUserFile } from '../../settings/user-file.ts';

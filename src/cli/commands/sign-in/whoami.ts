@@ -1,5 +1,5 @@
 import type { MeView } from '../../../wire/me.ts';
-import { defineCommand } from '../../command.ts';
+import { defineCommand } from '../../core/command.ts';
 import { meFields } from './me-fields.ts';
 
 /** `whoami`. */

@@ -1,7 +1,7 @@
 import { apiPath } from '../../../client/api-client.ts';
-import { usageError } from '../../cli-error.ts';
-import { type CommandContext, defineCommand } from '../../command.ts';
-import { flag, optionalArgument, text } from '../../options.ts';
+import { usageError } from '../../core/cli-error.ts';
+import { type CommandContext, defineCommand } from '../../core/command.ts';
+import { flag, optionalArgument, text } from '../../core/options.ts';
 import type { DeletionOutput } from '../../output/shapes.ts';
 import { findUser } from '../user/user-view.ts';
 
