@@ -1,7 +1,7 @@
 import { type ComponentProps, type ReactNode, useId, useState } from 'react';
 import type { ActorNames } from '../../api/actor-names.ts';
 import { Button } from '../../parts/button.tsx';
-import { ChoiceField } from '../../parts/choice-field.tsx';
+import { ChoiceField } from '../../parts/form/choice-field.tsx';
 import { actionChoices, actionFault, actorIdOf, actorTypes, type AuditFilter, spans } from '../../text/audit-filter.ts';
 
 export interface AuditFiltersProps {

@@ -1,7 +1,7 @@
 import { type ReactNode, useState } from 'react';
 import { validateSecretValue } from '../../../wire/secret-rules.ts';
 import { Button } from '../../parts/button.tsx';
-import { useFirstFocus } from '../../parts/use-first-focus.ts';
+import { useFirstFocus } from '../../parts/form/use-first-focus.ts';
 import { isBeingSaved } from '../../text/commit.ts';
 import { deleteInDraft, dropFromDraft, setInDraft } from '../../text/draft.ts';
 import type { HeldKeys } from './held-keys.ts';

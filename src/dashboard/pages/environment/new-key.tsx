@@ -1,8 +1,8 @@
 import { type ComponentProps, type ReactNode, useId, useState } from 'react';
 import { validateSecretKey, validateSecretValue } from '../../../wire/secret-rules.ts';
 import { Drawer } from '../../parts/drawer.tsx';
-import { FormEnd } from '../../parts/form-end.tsx';
-import { useFirstFocus } from '../../parts/use-first-focus.ts';
+import { FormEnd } from '../../parts/form/form-end.tsx';
+import { useFirstFocus } from '../../parts/form/use-first-focus.ts';
 import { setInDraft } from '../../text/draft.ts';
 import type { HeldKeys } from './held-keys.ts';
 import type { Unfinished } from './use-unfinished.ts';

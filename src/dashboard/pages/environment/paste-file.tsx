@@ -2,7 +2,7 @@ import { type ReactNode, useId, useMemo, useState } from 'react';
 import { Button } from '../../parts/button.tsx';
 import { Drawer } from '../../parts/drawer.tsx';
 import { Notice } from '../../parts/notice.tsx';
-import { useFirstFocus } from '../../parts/use-first-focus.ts';
+import { useFirstFocus } from '../../parts/form/use-first-focus.ts';
 import { counted } from '../../text/counted.ts';
 import { deleteInDraft, setInDraft } from '../../text/draft.ts';
 import { type ReadFile, readFile } from '../../text/read-file.ts';

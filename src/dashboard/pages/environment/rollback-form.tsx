@@ -2,7 +2,7 @@ import { type ComponentProps, type ReactNode, useId, useState } from 'react';
 import { useRollback } from '../../api/versions.ts';
 import { Button } from '../../parts/button.tsx';
 import { Notice } from '../../parts/notice.tsx';
-import { useFirstFocus } from '../../parts/use-first-focus.ts';
+import { useFirstFocus } from '../../parts/form/use-first-focus.ts';
 import type { Place } from '../../text/place.ts';
 
 export interface RollbackFormProps {

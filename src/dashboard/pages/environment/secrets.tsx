@@ -3,7 +3,7 @@ import { useSearchParams } from 'react-router';
 import type { SecretKeyListView } from '../../../wire/secrets.ts';
 import { Button } from '../../parts/button.tsx';
 import { Empty } from '../../parts/empty.tsx';
-import { FilterField } from '../../parts/filter-field.tsx';
+import { FilterField } from '../../parts/form/filter-field.tsx';
 import { useLeaveQuestion } from '../../parts/use-leave-question.ts';
 import { VirtualTable } from '../../parts/virtual-table.tsx';
 import { counted } from '../../text/counted.ts';

@@ -1,9 +1,9 @@
 import { type ComponentProps, type ReactNode, useId, useState } from 'react';
 import { useCreateSnapshot } from '../../api/timeline.ts';
 import { Drawer } from '../../parts/drawer.tsx';
-import { FormEnd } from '../../parts/form-end.tsx';
+import { FormEnd } from '../../parts/form/form-end.tsx';
 import { Notice } from '../../parts/notice.tsx';
-import { useFirstFocus } from '../../parts/use-first-focus.ts';
+import { useFirstFocus } from '../../parts/form/use-first-focus.ts';
 import { counted } from '../../text/counted.ts';
 import type { Place } from '../../text/place.ts';
 

@@ -1,7 +1,7 @@
 import { type ReactNode, useMemo, useState } from 'react';
 import type { SecretKeyListView, SecretKeyView } from '../../../wire/secrets.ts';
 import { useKeysAt } from '../../api/secrets.ts';
-import { FilterField } from '../../parts/filter-field.tsx';
+import { FilterField } from '../../parts/form/filter-field.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { PlannedKeys } from '../../parts/planned-keys.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';

@@ -1,7 +1,7 @@
 import { type ReactNode, useId, useRef, useState } from 'react';
 import type { Role, RolePlace } from '../../api/roles.ts';
 import { Button } from '../../parts/button.tsx';
-import { ChoiceField } from '../../parts/choice-field.tsx';
+import { ChoiceField } from '../../parts/form/choice-field.tsx';
 import { NeedsRecentSignIn } from '../../parts/needs-recent-sign-in.tsx';
 import { isHigherRole, rolesToGive } from '../../text/role-place.ts';
 

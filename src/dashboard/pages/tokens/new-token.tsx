@@ -3,14 +3,14 @@ import { Link } from 'react-router';
 import type { ProjectPlaces } from '../../api/places.ts';
 import { type NewToken, tokenHomes, useCreateToken } from '../../api/service-tokens.ts';
 import { Button } from '../../parts/button.tsx';
-import { ChoiceField } from '../../parts/choice-field.tsx';
+import { ChoiceField } from '../../parts/form/choice-field.tsx';
 import { Drawer } from '../../parts/drawer.tsx';
-import { FormEnd } from '../../parts/form-end.tsx';
+import { FormEnd } from '../../parts/form/form-end.tsx';
 import { NeedsRecentSignIn } from '../../parts/needs-recent-sign-in.tsx';
 import { Notice } from '../../parts/notice.tsx';
 import { Refusal } from '../../parts/refusal.tsx';
 import { useShownOnce } from '../../parts/shown-once.tsx';
-import { useFirstFocus } from '../../parts/use-first-focus.ts';
+import { useFirstFocus } from '../../parts/form/use-first-focus.ts';
 import type { AdminOf } from '../../text/admin-of.ts';
 
 export interface NewTokenDrawerProps {

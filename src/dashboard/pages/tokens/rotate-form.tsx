@@ -1,7 +1,7 @@
 import { type ReactNode, useState } from 'react';
 import { type ListedToken, useRotateToken } from '../../api/service-tokens.ts';
 import { AskFirst } from '../../parts/ask-first.tsx';
-import { ChoiceField } from '../../parts/choice-field.tsx';
+import { ChoiceField } from '../../parts/form/choice-field.tsx';
 import { NeedsRecentSignIn } from '../../parts/needs-recent-sign-in.tsx';
 import { Refusal } from '../../parts/refusal.tsx';
 

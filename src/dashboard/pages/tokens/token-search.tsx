@@ -1,7 +1,7 @@
 import { type ReactNode, useState } from 'react';
 import { ApiError } from '../../api/client.ts';
 import { findServiceToken, type ListedToken } from '../../api/service-tokens.ts';
-import { FilterField } from '../../parts/filter-field.tsx';
+import { FilterField } from '../../parts/form/filter-field.tsx';
 import { Notice } from '../../parts/notice.tsx';
 import type { Filters } from '../../parts/use-filters.ts';
 

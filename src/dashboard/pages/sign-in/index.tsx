@@ -1,13 +1,13 @@
 import type { ReactNode } from 'react';
 import { Navigate, useLocation } from 'react-router';
 import { useQuery } from '@tanstack/react-query';
-import { dashboardPaths } from '../../wire/dashboard-paths.ts';
-import { meQuery } from '../api/me.ts';
-import { signInQuery } from '../api/sign-in.ts';
-import { Diamond } from '../parts/icons.tsx';
-import { Notice } from '../parts/notice.tsx';
-import { useTitle } from '../parts/page.tsx';
-import { waysOf } from './sign-in/ways.tsx';
+import { dashboardPaths } from '../../../wire/dashboard-paths.ts';
+import { meQuery } from '../../api/me.ts';
+import { signInQuery } from '../../api/sign-in.ts';
+import { Diamond } from '../../parts/icons.tsx';
+import { Notice } from '../../parts/notice.tsx';
+import { useTitle } from '../../parts/page.tsx';
+import { waysOf } from './ways.tsx';
 
 interface SignInState {
   readonly from?: unknown;

@@ -1,18 +1,18 @@
 import { type ReactNode, useMemo } from 'react';
-import type { ConsumerView } from '../../wire/consumers.ts';
-import { useConsumers } from '../api/fleet.ts';
-import { CopyCommand } from '../parts/copy-command.tsx';
-import { Empty } from '../parts/empty.tsx';
-import { Loaded } from '../parts/loaded.tsx';
-import { Skeleton } from '../parts/skeleton.tsx';
-import { Status } from '../parts/status.tsx';
-import { useIsOld } from '../parts/use-is-old.ts';
-import { Verdict } from '../parts/verdict.tsx';
-import { clustersOf } from '../text/consumers.ts';
-import { type Newest, whereIsNewest } from '../text/newest.ts';
-import type { Place } from '../text/place.ts';
-import { ClusterSection } from './consumers/cluster-section.tsx';
-import { type EnvironmentFacts, EnvironmentShell } from './environment/shell.tsx';
+import type { ConsumerView } from '../../../wire/consumers.ts';
+import { useConsumers } from '../../api/fleet.ts';
+import { CopyCommand } from '../../parts/copy-command.tsx';
+import { Empty } from '../../parts/empty.tsx';
+import { Loaded } from '../../parts/loaded.tsx';
+import { Skeleton } from '../../parts/skeleton.tsx';
+import { Status } from '../../parts/status.tsx';
+import { useIsOld } from '../../parts/use-is-old.ts';
+import { Verdict } from '../../parts/verdict.tsx';
+import { clustersOf } from '../../text/consumers.ts';
+import { type Newest, whereIsNewest } from '../../text/newest.ts';
+import type { Place } from '../../text/place.ts';
+import { ClusterSection } from './cluster-section.tsx';
+import { type EnvironmentFacts, EnvironmentShell } from '../environment/shell.tsx';
 
 /** Where the values of an environment go: SecretSyncs, Secrets and workloads, by cluster. */
 export function ConsumersPage(): ReactNode {

@@ -1,22 +1,22 @@
 import type { ReactNode } from 'react';
 import { useParams } from 'react-router';
-import { useFleetConsumers } from '../api/fleet.ts';
-import { useMe } from '../api/me.ts';
-import { usePlaces } from '../api/places.ts';
-import { tokenHomes, useServiceTokens } from '../api/service-tokens.ts';
-import { CopyCommand } from '../parts/copy-command.tsx';
-import { Empty } from '../parts/empty.tsx';
-import { Failure } from '../parts/failure.tsx';
-import { FilterField } from '../parts/filter-field.tsx';
-import { Loaded } from '../parts/loaded.tsx';
-import { Page } from '../parts/page.tsx';
-import { Portion } from '../parts/portion.tsx';
-import { Skeleton } from '../parts/skeleton.tsx';
-import { useFilters } from '../parts/use-filters.ts';
-import { type AccessRow, accessMatrix } from '../text/access-matrix.ts';
-import { adminOf } from '../text/admin-of.ts';
-import { AccessTable, type Column } from './grants/access-table.tsx';
-import { CellDrawer } from './grants/cell-drawer.tsx';
+import { useFleetConsumers } from '../../api/fleet.ts';
+import { useMe } from '../../api/me.ts';
+import { usePlaces } from '../../api/places.ts';
+import { tokenHomes, useServiceTokens } from '../../api/service-tokens.ts';
+import { CopyCommand } from '../../parts/copy-command.tsx';
+import { Empty } from '../../parts/empty.tsx';
+import { Failure } from '../../parts/failure.tsx';
+import { FilterField } from '../../parts/form/filter-field.tsx';
+import { Loaded } from '../../parts/loaded.tsx';
+import { Page } from '../../parts/page.tsx';
+import { Portion } from '../../parts/portion.tsx';
+import { Skeleton } from '../../parts/skeleton.tsx';
+import { useFilters } from '../../parts/use-filters.ts';
+import { type AccessRow, accessMatrix } from '../../text/access-matrix.ts';
+import { adminOf } from '../../text/admin-of.ts';
+import { AccessTable, type Column } from './access-table.tsx';
+import { CellDrawer } from './cell-drawer.tsx';
 
 /** Which namespaces read which environments. The grants themselves are in the clusters. */
 export function GrantsPage(): ReactNode {

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { Link } from 'react-router';
-import { dashboardPaths } from '../../wire/dashboard-paths.ts';
-import { Page } from '../parts/page.tsx';
+import { dashboardPaths } from '../../../wire/dashboard-paths.ts';
+import { Page } from '../../parts/page.tsx';
 
 export function NotFoundPage(): ReactNode {
   return (

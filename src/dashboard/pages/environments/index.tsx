@@ -1,15 +1,15 @@
 import { type ReactNode, useState } from 'react';
 import { useParams } from 'react-router';
-import { useFleet } from '../api/fleet.ts';
-import { type ProjectPlaces, usePlaces } from '../api/places.ts';
-import { Empty } from '../parts/empty.tsx';
-import { FilterField } from '../parts/filter-field.tsx';
-import { Loaded } from '../parts/loaded.tsx';
-import { Page } from '../parts/page.tsx';
-import { Skeleton } from '../parts/skeleton.tsx';
-import { useIsOld } from '../parts/use-is-old.ts';
-import { CopyCommand } from '../parts/copy-command.tsx';
-import { EnvironmentTable } from './overview/environment-table.tsx';
+import { useFleet } from '../../api/fleet.ts';
+import { type ProjectPlaces, usePlaces } from '../../api/places.ts';
+import { Empty } from '../../parts/empty.tsx';
+import { FilterField } from '../../parts/form/filter-field.tsx';
+import { Loaded } from '../../parts/loaded.tsx';
+import { Page } from '../../parts/page.tsx';
+import { Skeleton } from '../../parts/skeleton.tsx';
+import { useIsOld } from '../../parts/use-is-old.ts';
+import { CopyCommand } from '../../parts/copy-command.tsx';
+import { EnvironmentTable } from '../overview/environment-table.tsx';
 
 /** The environments of an organization. */
 export function EnvironmentsPage(): ReactNode {

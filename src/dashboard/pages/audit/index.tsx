@@ -1,16 +1,16 @@
 import type { ReactNode } from 'react';
 import { useParams } from 'react-router';
-import { type ActorNames, useActorNames, useUserNames } from '../api/actor-names.ts';
-import { useAudit } from '../api/audit.ts';
-import { useMe } from '../api/me.ts';
-import { CopyCommand } from '../parts/copy-command.tsx';
-import { Empty } from '../parts/empty.tsx';
-import { Page } from '../parts/page.tsx';
-import { useFilters } from '../parts/use-filters.ts';
-import { adminOf } from '../text/admin-of.ts';
-import { auditCommand, auditFilterOf } from '../text/audit-filter.ts';
-import { AuditEntries } from './audit/audit-entries.tsx';
-import { AuditFilters } from './audit/audit-filters.tsx';
+import { type ActorNames, useActorNames, useUserNames } from '../../api/actor-names.ts';
+import { useAudit } from '../../api/audit.ts';
+import { useMe } from '../../api/me.ts';
+import { CopyCommand } from '../../parts/copy-command.tsx';
+import { Empty } from '../../parts/empty.tsx';
+import { Page } from '../../parts/page.tsx';
+import { useFilters } from '../../parts/use-filters.ts';
+import { adminOf } from '../../text/admin-of.ts';
+import { auditCommand, auditFilterOf } from '../../text/audit-filter.ts';
+import { AuditEntries } from './audit-entries.tsx';
+import { AuditFilters } from './audit-filters.tsx';
 
 /** Who did what in an organization, and what was refused. */
 export function AuditPage(): ReactNode {

@@ -1,23 +1,30 @@
 import { type ReactNode, useMemo } from 'react';
 import { useParams } from 'react-router';
-import { useMe } from '../api/me.ts';
-import { type ProjectPlaces, usePlaces } from '../api/places.ts';
-import { type ListedToken, tokenHomes, useServiceTokens } from '../api/service-tokens.ts';
-import { Button } from '../parts/button.tsx';
-import { Choices } from '../parts/choices.tsx';
-import { CopyCommand } from '../parts/copy-command.tsx';
-import { Empty } from '../parts/empty.tsx';
-import { Loaded } from '../parts/loaded.tsx';
-import { Page } from '../parts/page.tsx';
-import { Skeleton } from '../parts/skeleton.tsx';
-import { type Filters, useFilters } from '../parts/use-filters.ts';
-import { useNow } from '../parts/use-now.ts';
-import { adminOf } from '../text/admin-of.ts';
-import { isChosen, placeNames, scopeText, shownState, type StateChoice, stateChoices } from '../text/service-token.ts';
-import { NewTokenDrawer } from './tokens/new-token.tsx';
-import { TokenDrawer } from './tokens/token-drawer.tsx';
-import { useTokenSearch } from './tokens/token-search.tsx';
-import { type NamedToken, TokenTable } from './tokens/token-table.tsx';
+import { useMe } from '../../api/me.ts';
+import { type ProjectPlaces, usePlaces } from '../../api/places.ts';
+import { type ListedToken, tokenHomes, useServiceTokens } from '../../api/service-tokens.ts';
+import { Button } from '../../parts/button.tsx';
+import { Choices } from '../../parts/choices.tsx';
+import { CopyCommand } from '../../parts/copy-command.tsx';
+import { Empty } from '../../parts/empty.tsx';
+import { Loaded } from '../../parts/loaded.tsx';
+import { Page } from '../../parts/page.tsx';
+import { Skeleton } from '../../parts/skeleton.tsx';
+import { type Filters, useFilters } from '../../parts/use-filters.ts';
+import { useNow } from '../../parts/use-now.ts';
+import { adminOf } from '../../text/admin-of.ts';
+import {
+  isChosen,
+  placeNames,
+  scopeText,
+  shownState,
+  type StateChoice,
+  stateChoices,
+} from '../../text/service-token.ts';
+import { NewTokenDrawer } from './new-token.tsx';
+import { TokenDrawer } from './token-drawer.tsx';
+import { useTokenSearch } from './token-search.tsx';
+import { type NamedToken, TokenTable } from './token-table.tsx';
 
 /** The service tokens of an organization: what each may do, whether it is used, and its end. */
 export function TokensPage(): ReactNode {

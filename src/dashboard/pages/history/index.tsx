@@ -1,15 +1,15 @@
 import { type ReactNode, useState } from 'react';
 import { useSearchParams } from 'react-router';
-import { Button } from '../parts/button.tsx';
-import { FilterField } from '../parts/filter-field.tsx';
-import { Notice } from '../parts/notice.tsx';
-import { SavedNotice } from '../parts/saved-notice.tsx';
-import { type EnvironmentFacts, EnvironmentShell } from './environment/shell.tsx';
-import { Events } from './history/events.tsx';
-import { NewSnapshot } from './history/new-snapshot.tsx';
-import { RevisionDrawer } from './history/revision-drawer.tsx';
-import { SnapshotDrawer } from './history/snapshot-drawer.tsx';
-import { useTimeline } from './history/use-timeline.ts';
+import { Button } from '../../parts/button.tsx';
+import { FilterField } from '../../parts/form/filter-field.tsx';
+import { Notice } from '../../parts/notice.tsx';
+import { SavedNotice } from '../../parts/saved-notice.tsx';
+import { type EnvironmentFacts, EnvironmentShell } from '../environment/shell.tsx';
+import { Events } from './events.tsx';
+import { NewSnapshot } from './new-snapshot.tsx';
+import { RevisionDrawer } from './revision-drawer.tsx';
+import { SnapshotDrawer } from './snapshot-drawer.tsx';
+import { useTimeline } from './use-timeline.ts';
 
 /** What happened in an environment: its revisions and snapshots on one axis. */
 export function HistoryPage(): ReactNode {

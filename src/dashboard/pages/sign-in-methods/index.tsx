@@ -1,10 +1,10 @@
 import type { ReactNode } from 'react';
 import { useQuery } from '@tanstack/react-query';
-import { signInQuery } from '../api/sign-in.ts';
-import { NeedsRecentSignIn } from '../parts/needs-recent-sign-in.tsx';
-import { Page } from '../parts/page.tsx';
-import { Accounts } from './sign-in-methods/accounts.tsx';
-import { Passkeys } from './sign-in-methods/passkeys.tsx';
+import { signInQuery } from '../../api/sign-in.ts';
+import { NeedsRecentSignIn } from '../../parts/needs-recent-sign-in.tsx';
+import { Page } from '../../parts/page.tsx';
+import { Accounts } from './accounts.tsx';
+import { Passkeys } from './passkeys.tsx';
 
 /** How the user signs in: passkeys, and the account at the issuer of OpenID Connect. */
 export function SignInMethodsPage(): ReactNode {

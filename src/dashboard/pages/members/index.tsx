@@ -1,27 +1,27 @@
 import type { UseQueryResult } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { useParams } from 'react-router';
-import type { RoleBindingView } from '../../wire/role-bindings.ts';
-import type { ApiError } from '../api/client.ts';
-import { useMe } from '../api/me.ts';
-import { useMembers } from '../api/members.ts';
-import { type RoleChange, useOrganizationInvitations, useRoleChange, useRoles } from '../api/roles.ts';
-import { Button } from '../parts/button.tsx';
-import { Empty } from '../parts/empty.tsx';
-import { FilterField } from '../parts/filter-field.tsx';
-import { Loaded } from '../parts/loaded.tsx';
-import { Notice } from '../parts/notice.tsx';
-import { Page } from '../parts/page.tsx';
-import { Portion } from '../parts/portion.tsx';
-import { Refusal } from '../parts/refusal.tsx';
-import { Skeleton } from '../parts/skeleton.tsx';
-import { useFilters } from '../parts/use-filters.ts';
-import { heldIn, type HeldRole } from '../text/admin-of.ts';
-import { wholeOrganization } from '../text/role-place.ts';
-import { BindingList, NoRoles } from './members/binding-list.tsx';
-import { InvitationList } from './members/invitation-list.tsx';
-import { InviteDrawer } from './members/invite-drawer.tsx';
-import { MemberList, type RoleRights } from './members/member-list.tsx';
+import type { RoleBindingView } from '../../../wire/role-bindings.ts';
+import type { ApiError } from '../../api/client.ts';
+import { useMe } from '../../api/me.ts';
+import { useMembers } from '../../api/members.ts';
+import { type RoleChange, useOrganizationInvitations, useRoleChange, useRoles } from '../../api/roles.ts';
+import { Button } from '../../parts/button.tsx';
+import { Empty } from '../../parts/empty.tsx';
+import { FilterField } from '../../parts/form/filter-field.tsx';
+import { Loaded } from '../../parts/loaded.tsx';
+import { Notice } from '../../parts/notice.tsx';
+import { Page } from '../../parts/page.tsx';
+import { Portion } from '../../parts/portion.tsx';
+import { Refusal } from '../../parts/refusal.tsx';
+import { Skeleton } from '../../parts/skeleton.tsx';
+import { useFilters } from '../../parts/use-filters.ts';
+import { heldIn, type HeldRole } from '../../text/admin-of.ts';
+import { wholeOrganization } from '../../text/role-place.ts';
+import { BindingList, NoRoles } from './binding-list.tsx';
+import { InvitationList } from './invitation-list.tsx';
+import { InviteDrawer } from './invite-drawer.tsx';
+import { MemberList, type RoleRights } from './member-list.tsx';
 
 /** Who has which role in an organization and within it, and which roles wait for consent. */
 export function MembersPage(): ReactNode {

@@ -1,14 +1,14 @@
 import { type ReactNode, useState } from 'react';
 import { generatePath, Link, useParams } from 'react-router';
-import { dashboardPaths } from '../../wire/dashboard-paths.ts';
-import type { WaitingRestoreView } from '../../wire/waiting-restores.ts';
-import { useWaitingRestores } from '../api/waiting-restores.ts';
-import { Empty } from '../parts/empty.tsx';
-import { Loaded } from '../parts/loaded.tsx';
-import { Notice } from '../parts/notice.tsx';
-import { Page } from '../parts/page.tsx';
-import { Skeleton } from '../parts/skeleton.tsx';
-import { WaitingRestore } from './restores/waiting-restore.tsx';
+import { dashboardPaths } from '../../../wire/dashboard-paths.ts';
+import type { WaitingRestoreView } from '../../../wire/waiting-restores.ts';
+import { useWaitingRestores } from '../../api/waiting-restores.ts';
+import { Empty } from '../../parts/empty.tsx';
+import { Loaded } from '../../parts/loaded.tsx';
+import { Notice } from '../../parts/notice.tsx';
+import { Page } from '../../parts/page.tsx';
+import { Skeleton } from '../../parts/skeleton.tsx';
+import { WaitingRestore } from './waiting-restore.tsx';
 
 /** The restores that this page showed, and that wait no longer. */
 function useGone(present: readonly WaitingRestoreView[] | undefined): readonly WaitingRestoreView[] {

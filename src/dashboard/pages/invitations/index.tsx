@@ -1,11 +1,11 @@
 import { type ReactNode, useState } from 'react';
-import type { InvitationView } from '../../wire/invitations.ts';
-import { useAnswerInvitation, useInvitations } from '../api/invitations.ts';
-import { Button } from '../parts/button.tsx';
-import { Deadline, Moment } from '../parts/moment.tsx';
-import { Notice } from '../parts/notice.tsx';
-import { Page } from '../parts/page.tsx';
-import { Waiting } from '../parts/waiting.tsx';
+import type { InvitationView } from '../../../wire/invitations.ts';
+import { useAnswerInvitation, useInvitations } from '../../api/invitations.ts';
+import { Button } from '../../parts/button.tsx';
+import { Deadline, Moment } from '../../parts/moment.tsx';
+import { Notice } from '../../parts/notice.tsx';
+import { Page } from '../../parts/page.tsx';
+import { Waiting } from '../../parts/waiting.tsx';
 
 /** The roles that wait for the consent of the user. */
 export function InvitationsPage(): ReactNode {

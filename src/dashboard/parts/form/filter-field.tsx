@@ -1,5 +1,5 @@
 import { type ReactNode, useId } from 'react';
-import { hasTokenText } from '../text/token-text.ts';
+import { hasTokenText } from '../../text/token-text.ts';
 
 export interface FilterFieldProps {
   /** Its name and its placeholder. */

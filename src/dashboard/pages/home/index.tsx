@@ -1,9 +1,9 @@
 import type { ReactNode } from 'react';
 import { generatePath, Navigate } from 'react-router';
-import { dashboardPaths } from '../../wire/dashboard-paths.ts';
-import { useMe } from '../api/me.ts';
-import { organizationsOf } from '../text/organizations.ts';
-import { FirstStepsPage } from './first-steps.tsx';
+import { dashboardPaths } from '../../../wire/dashboard-paths.ts';
+import { useMe } from '../../api/me.ts';
+import { organizationsOf } from '../../text/organizations.ts';
+import { FirstStepsPage } from '../first-steps/index.tsx';
 
 /** Leads to the overview of the user's organization; without one, it shows the first steps. */
 export function HomePage(): ReactNode {

@@ -1,12 +1,12 @@
 import { type ReactNode, useId } from 'react';
 import { generatePath, Link, useSearchParams } from 'react-router';
-import { dashboardPaths } from '../../wire/dashboard-paths.ts';
-import { type ProjectPlaces, usePlaces } from '../api/places.ts';
-import { Empty } from '../parts/empty.tsx';
-import { Loaded } from '../parts/loaded.tsx';
-import { Skeleton } from '../parts/skeleton.tsx';
-import { Comparison } from './compare/comparison.tsx';
-import { type EnvironmentFacts, EnvironmentShell } from './environment/shell.tsx';
+import { dashboardPaths } from '../../../wire/dashboard-paths.ts';
+import { type ProjectPlaces, usePlaces } from '../../api/places.ts';
+import { Empty } from '../../parts/empty.tsx';
+import { Loaded } from '../../parts/loaded.tsx';
+import { Skeleton } from '../../parts/skeleton.tsx';
+import { Comparison } from './comparison.tsx';
+import { type EnvironmentFacts, EnvironmentShell } from '../environment/shell.tsx';
 
 /** How an environment differs from another one of the organization, and what to take over from that. */
 export function ComparePage(): ReactNode {

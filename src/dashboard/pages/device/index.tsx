@@ -1,11 +1,11 @@
 import { type ComponentProps, type ReactNode, useId, useState } from 'react';
-import type { WaitingDeviceView } from '../../wire/command-logins.ts';
-import { useApproveDevice, useFindDevice } from '../api/command-logins.ts';
-import { Button } from '../parts/button.tsx';
-import { Moment } from '../parts/moment.tsx';
-import { Notice } from '../parts/notice.tsx';
-import { Page } from '../parts/page.tsx';
-import { Refusal } from '../parts/refusal.tsx';
+import type { WaitingDeviceView } from '../../../wire/command-logins.ts';
+import { useApproveDevice, useFindDevice } from '../../api/command-logins.ts';
+import { Button } from '../../parts/button.tsx';
+import { Moment } from '../../parts/moment.tsx';
+import { Notice } from '../../parts/notice.tsx';
+import { Page } from '../../parts/page.tsx';
+import { Refusal } from '../../parts/refusal.tsx';
 
 /** Approves a command on another machine: the user types its code, sees where it runs, and approves it. */
 export function DevicePage(): ReactNode {

@@ -1,10 +1,10 @@
 import type { ReactNode } from 'react';
-import { useMe } from '../api/me.ts';
-import { CopyCommand } from '../parts/copy-command.tsx';
-import { Notice } from '../parts/notice.tsx';
-import { Page } from '../parts/page.tsx';
-import { firstCommands } from '../text/first-commands.ts';
-import { organizationsOf } from '../text/organizations.ts';
+import { useMe } from '../../api/me.ts';
+import { CopyCommand } from '../../parts/copy-command.tsx';
+import { Notice } from '../../parts/notice.tsx';
+import { Page } from '../../parts/page.tsx';
+import { firstCommands } from '../../text/first-commands.ts';
+import { organizationsOf } from '../../text/organizations.ts';
 
 /** What a new user does first: get the command, store a secret, and see it in a cluster. */
 export function FirstStepsPage({ organization }: { readonly organization?: string }): ReactNode {

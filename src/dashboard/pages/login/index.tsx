@@ -1,12 +1,12 @@
 import { type ReactNode, useEffect } from 'react';
 import { useSearchParams } from 'react-router';
-import { useApproveLogin } from '../api/command-logins.ts';
-import { useMe } from '../api/me.ts';
-import { Button } from '../parts/button.tsx';
-import { Notice } from '../parts/notice.tsx';
-import { Page } from '../parts/page.tsx';
-import { Refusal } from '../parts/refusal.tsx';
-import { type LoginRequest, callbackOf, loginRequestOf } from '../text/login-request.ts';
+import { useApproveLogin } from '../../api/command-logins.ts';
+import { useMe } from '../../api/me.ts';
+import { Button } from '../../parts/button.tsx';
+import { Notice } from '../../parts/notice.tsx';
+import { Page } from '../../parts/page.tsx';
+import { Refusal } from '../../parts/refusal.tsx';
+import { type LoginRequest, callbackOf, loginRequestOf } from '../../text/login-request.ts';
 
 /** Approves the command on this machine, which has opened the page, and passes a code on to it. */
 export function LoginPage(): ReactNode {

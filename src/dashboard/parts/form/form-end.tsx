@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
-import { useIsChanging } from '../api/use-change.ts';
-import { Button } from './button.tsx';
+import { useIsChanging } from '../../api/use-change.ts';
+import { Button } from '../button.tsx';
 
 export interface FormEndProps {
   readonly onCancel: () => void;

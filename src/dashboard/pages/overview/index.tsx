@@ -1,18 +1,18 @@
 import type { ReactNode } from 'react';
 import { useParams } from 'react-router';
-import { useFleet } from '../api/fleet.ts';
-import { usePlaces } from '../api/places.ts';
-import { useWaitingRestores } from '../api/waiting-restores.ts';
-import { Loaded } from '../parts/loaded.tsx';
-import { Page } from '../parts/page.tsx';
-import { Skeleton } from '../parts/skeleton.tsx';
-import { useIsOld } from '../parts/use-is-old.ts';
-import { FirstStepsPage } from './first-steps.tsx';
-import { Attention } from './overview/attention.tsx';
-import { Clusters } from './overview/clusters.tsx';
-import { EnvironmentTable } from './overview/environment-table.tsx';
-import { Figures, FleetVerdict } from './overview/figures.tsx';
-import { WaitingRestores } from './overview/waiting-restores.tsx';
+import { useFleet } from '../../api/fleet.ts';
+import { usePlaces } from '../../api/places.ts';
+import { useWaitingRestores } from '../../api/waiting-restores.ts';
+import { Loaded } from '../../parts/loaded.tsx';
+import { Page } from '../../parts/page.tsx';
+import { Skeleton } from '../../parts/skeleton.tsx';
+import { useIsOld } from '../../parts/use-is-old.ts';
+import { FirstStepsPage } from '../first-steps/index.tsx';
+import { Attention } from './attention.tsx';
+import { Clusters } from './clusters.tsx';
+import { EnvironmentTable } from './environment-table.tsx';
+import { Figures, FleetVerdict } from './figures.tsx';
+import { WaitingRestores } from './waiting-restores.tsx';
 
 /**
  * Whether all is well in an organization. One without environments shows the first steps. Its sections appear

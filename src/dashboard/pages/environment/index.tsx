@@ -1,8 +1,8 @@
 import type { ReactNode } from 'react';
-import { Loaded } from '../parts/loaded.tsx';
-import { Skeleton } from '../parts/skeleton.tsx';
-import { Secrets } from './environment/secrets.tsx';
-import { type EnvironmentFacts, EnvironmentShell } from './environment/shell.tsx';
+import { Loaded } from '../../parts/loaded.tsx';
+import { Skeleton } from '../../parts/skeleton.tsx';
+import { Secrets } from './secrets.tsx';
+import { type EnvironmentFacts, EnvironmentShell } from './shell.tsx';
 
 /** The keys of an environment. Other users' changes appear by themselves. */
 export function EnvironmentPage(): ReactNode {

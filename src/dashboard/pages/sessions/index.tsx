@@ -1,13 +1,13 @@
 import { type ReactNode, useId, useRef, useState } from 'react';
-import type { SessionView } from '../../wire/sessions.ts';
-import { useEndSessions, useSessions } from '../api/sessions.ts';
-import { Button } from '../parts/button.tsx';
-import { ComputerIcon, PhoneIcon } from '../parts/icons.tsx';
-import { Deadline, Moment } from '../parts/moment.tsx';
-import { Notice } from '../parts/notice.tsx';
-import { Page } from '../parts/page.tsx';
-import { Waiting } from '../parts/waiting.tsx';
-import { browserName, isPhone } from '../text/browser-name.ts';
+import type { SessionView } from '../../../wire/sessions.ts';
+import { useEndSessions, useSessions } from '../../api/sessions.ts';
+import { Button } from '../../parts/button.tsx';
+import { ComputerIcon, PhoneIcon } from '../../parts/icons.tsx';
+import { Deadline, Moment } from '../../parts/moment.tsx';
+import { Notice } from '../../parts/notice.tsx';
+import { Page } from '../../parts/page.tsx';
+import { Waiting } from '../../parts/waiting.tsx';
+import { browserName, isPhone } from '../../text/browser-name.ts';
 
 /** The browsers in which the user is signed in. The one of this page ends by signing out. */
 export function SessionsPage(): ReactNode {

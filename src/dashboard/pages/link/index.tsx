@@ -1,17 +1,17 @@
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useEffect } from 'react';
 import { useNavigate } from 'react-router';
-import { dashboardPaths } from '../../wire/dashboard-paths.ts';
-import type { LinkView } from '../../wire/sign-in-links.ts';
-import type { ApiError } from '../api/client.ts';
-import { forgetLinkSecret, useLinkSecret } from '../api/link-secret.ts';
-import { meQuery } from '../api/me.ts';
-import { useFindLink, useRedeemLink } from '../api/sign-in-links.ts';
-import { Button } from '../parts/button.tsx';
-import { Diamond } from '../parts/icons.tsx';
-import { Deadline } from '../parts/moment.tsx';
-import { Notice } from '../parts/notice.tsx';
-import { useTitle } from '../parts/page.tsx';
+import { dashboardPaths } from '../../../wire/dashboard-paths.ts';
+import type { LinkView } from '../../../wire/sign-in-links.ts';
+import type { ApiError } from '../../api/client.ts';
+import { forgetLinkSecret, useLinkSecret } from '../../api/link-secret.ts';
+import { meQuery } from '../../api/me.ts';
+import { useFindLink, useRedeemLink } from '../../api/sign-in-links.ts';
+import { Button } from '../../parts/button.tsx';
+import { Diamond } from '../../parts/icons.tsx';
+import { Deadline } from '../../parts/moment.tsx';
+import { Notice } from '../../parts/notice.tsx';
+import { useTitle } from '../../parts/page.tsx';
 
 /** Where a sign-in link leads: it shows what the link is for, and signs the browser in. */
 export function LinkPage(): ReactNode {
