@@ -1,4 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { type ErrorCode, errorCatalogue } from '../../../src/domain/errors/catalogue.ts';
+import { DomainError } from '../../../src/domain/errors/domain-error.ts';
 import { Seen } from '../../../src/controller/frame/dependencies.ts';
 import type { Outcome } from '../../../src/controller/frame/outcome.ts';
 import type { SecretSnapshot } from '../../../src/controller/generated/secret-snapshot.ts';
@@ -29,6 +31,8 @@ class Site {
   /** What refers to a SecretSnapshot, by its name. */
   references: Readonly<Record<string, readonly string[]>> = {};
   areReferencesKnown = true;
+  /** What the services refuse with. */
+  refusal: DomainError | undefined;
   /** Whether the watch shows what the cluster has. */
   isWatchCurrent = true;
   readonly #reconciler: ScheduleReconciler;
@@ -73,7 +77,10 @@ class Site {
   get #services(): ScheduleServices {
     const place = { environmentId: 'env' };
     const services = {
-      resourceAccess: { owner: () => Promise.resolve(place), maySchedule: () => Promise.resolve(place) },
+      resourceAccess: {
+        owner: () => Promise.resolve(place),
+        maySchedule: () => (this.refusal === undefined ? Promise.resolve(place) : Promise.reject(this.refusal)),
+      },
       resourceSchedules: {
         list: () => Promise.resolve([...this.runs]),
         record: (_access: object, { made, gone }: { made: readonly ScheduledChild[]; gone: readonly string[] }) => {
@@ -232,4 +239,28 @@ describe('a retention', () => {
     await site.reconcile(spec);
     expect(site.get(first.name)?.metadata.uid).toBe(uid);
   });
+});
+
+describe('the status of a SnapshotSchedule', () => {
+  const codes = Object.keys(errorCatalogue) as ErrorCode[];
+  const refuse = async (code: ErrorCode): Promise<Outcome<SnapshotSchedule>> => {
+    site.refusal = new DomainError(code, 'no');
+    return await site.reconcile();
+  };
+
+  test.each(codes.filter((code) => errorCatalogue[code].effect !== 'retry'))(
+    'announces no time and nothing to prune while %s lasts',
+    async (code) => {
+      const { fields, claim } = await refuse(code);
+      expect(fields).toEqual({ nextTime: undefined, nextToPrune: undefined });
+      expect(claim.reason).toBe(errorCatalogue[code].reason);
+    },
+  );
+
+  test.each(codes.filter((code) => errorCatalogue[code].effect === 'retry'))(
+    'keeps what it announces while %s is retried',
+    async (code) => {
+      await expect(refuse(code)).rejects.toBe(site.refusal);
+    },
+  );
 });

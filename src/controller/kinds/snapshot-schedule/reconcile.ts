@@ -1,5 +1,3 @@
-import { DomainError } from '../../../domain/errors/domain-error.ts';
-import type { ErrorCode } from '../../../domain/errors/catalogue.ts';
 import type { ResourceCaller } from '../../../domain/principal.ts';
 import type { EnvironmentPlaceAccess, ResourceAccess } from '../../../services/managed/access.ts';
 import type { ResourceSchedules, ScheduledChild, ScheduleRun } from '../../../services/managed/schedules.ts';
@@ -10,11 +8,12 @@ import { type KubeObject, objectKey } from '../../../kube/client/objects.ts';
 import { CronError, type CronSchedule, parseCron } from '../../../lib/cron-schedule.ts';
 import { announce } from '../../frame/announce.ts';
 import { kubeTime } from '../../frame/conditions.ts';
+import { toDomainError } from '../../frame/failure.ts';
 import type { SecretSnapshot } from '../../generated/secret-snapshot.ts';
 import type { SnapshotSchedule, SnapshotScheduleSpec } from '../../generated/snapshot-schedule.ts';
 import type { ReconcileContext } from '../../frame/kind-rules.ts';
 import type { KindContext } from '../../frame/managed-kind.ts';
-import { type Outcome, failureOutcome } from '../../frame/outcome.ts';
+import { type Outcome, failureOutcome, isTransient } from '../../frame/outcome.ts';
 import { type CallerDeps, callerOf } from '../resource-caller.ts';
 import type { SnapshotLookup } from '../secret-snapshot/lookup.ts';
 import { bearsProof, childName, childProof, newChild, parseChildName } from './child.ts';
@@ -52,8 +51,6 @@ interface ScheduleContext extends ReconcileContext<SnapshotSchedule> {
   readonly access: EnvironmentPlaceAccess<'schedule.run'>;
 }
 
-// While one of these refusals applies, nothing is taken. The status then reports no next time and nothing to prune.
-const refusals: ReadonlySet<ErrorCode> = new Set(['invalid_input', 'forbidden', 'not_found']);
 // Each deletion causes another reconcile, which deletes the rest.
 const maxDeletions = 50;
 // The references to snapshots are not known yet.
@@ -72,10 +69,12 @@ export class ScheduleReconciler {
     try {
       return await this.#converge(await this.#contextOf(context));
     } catch (error) {
-      if (!(error instanceof DomainError) || !refusals.has(error.code)) throw error;
-      const outcome = failureOutcome<SnapshotSchedule>(error, { nextTime: undefined, nextToPrune: undefined });
+      const failure = toDomainError(error);
+      if (isTransient(failure)) throw error;
+      // Until something changes, nothing is taken or pruned. So the status must not announce it.
+      const outcome = failureOutcome<SnapshotSchedule>(failure, { nextTime: undefined, nextToPrune: undefined });
       // The creation of an environment causes no event for this resource, so it is polled.
-      return error.code === 'not_found' ? { ...outcome, next: { kind: 'retry' } } : outcome;
+      return failure.code === 'not_found' ? { ...outcome, next: { kind: 'retry' } } : outcome;
     }
   }
 
