@@ -5,11 +5,11 @@ import { type Address, type Edge, composeMetrics, openApi, openMetrics } from '.
 import { type Services, openServices } from './compose/services.ts';
 import type { ServerConfig } from './config/server-config.ts';
 import type { Controller } from './controller/index.ts';
-import { requestMemory } from './http/admission/memory.ts';
 import { UntrustedProxyWatch } from './http/admission/untrusted-proxy.ts';
 import { Readiness } from './http/health/readiness.ts';
 import type { HttpServer } from './http/server.ts';
 import { steadyNow, systemClock } from './lib/clock.ts';
+import { requestMemory } from './lib/process-memory.ts';
 import type { Logger } from './observability/logger.ts';
 import type { ChangeFeed } from './services/changes/change-feed.ts';
 import { bootstrapAdmin } from './services/people/bootstrap-admin.ts';

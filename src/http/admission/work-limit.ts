@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { DomainError } from '../../domain/errors/domain-error.ts';
-import { ByteBudget } from '../../lib/byte-budget.ts';
+import { MemoryBudget } from '../../lib/memory-budget.ts';
 import { KeyedLimiter } from '../../lib/keyed-limiter.ts';
-import { type RequestMemory, requestMemory } from './memory.ts';
+import { type RequestMemory, requestMemory } from '../../lib/process-memory.ts';
 import { sourceNetwork } from './source-address.ts';
 
 /** Limits of concurrent work (docs/interface.md section 8, which has the defaults). */
@@ -130,7 +130,7 @@ export class WorkLimit {
   readonly #awaited = new Set<Exchange>();
   /** Resolves when memory is released. */
   #released = Promise.withResolvers<void>();
-  readonly #computing: Readonly<Record<Computation, ByteBudget>>;
+  readonly #computing: Readonly<Record<Computation, MemoryBudget>>;
   readonly #large = new KeyedLimiter({
     ...largeResponses,
     makeError: () => new DomainError('overloaded', 'too many of your large responses are in progress; try again'),
@@ -151,8 +151,8 @@ export class WorkLimit {
     this.#waitMs = waitMs;
     const wait = { waitMs, makeError: tooMuchMemory };
     this.#computing = {
-      read: new ByteBudget({ maxBytes: readBytes, wait }),
-      write: new ByteBudget({ maxBytes: writeBytes, wait }),
+      read: new MemoryBudget({ maxBytes: readBytes, wait }),
+      write: new MemoryBudget({ maxBytes: writeBytes, wait }),
     };
   }
 

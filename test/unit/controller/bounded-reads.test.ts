@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { Allowance } from '../../../src/controller/kinds/secret-sync/model.ts';
 import { type BoundedReads, runBounded } from '../../../src/controller/kinds/secret-sync/read/bounded-reads.ts';
 import type { SecretSyncSpec } from '../../../src/controller/generated/secret-sync.ts';
-import { ByteBudget } from '../../../src/lib/byte-budget.ts';
+import { MemoryBudget } from '../../../src/lib/memory-budget.ts';
 import type { EnvironmentAccess } from '../../../src/services/access/access.ts';
 import type { FindOptions, FoundState } from '../../../src/services/secrets/secret-reader.ts';
 import { Harness, prod, secrets as secretsPath, syncs } from './controller-harness.ts';
@@ -11,7 +11,7 @@ const mebibyte = 1024 * 1024;
 const accessTo = (environmentId: string): EnvironmentAccess<'secret.list'> =>
   ({ environmentId }) as unknown as EnvironmentAccess<'secret.list'>;
 
-let budget: ByteBudget;
+let budget: MemoryBudget;
 /** The most bytes that were held at once. */
 let peak: number;
 let finds: [environmentId: string, options: FindOptions][];
@@ -20,7 +20,7 @@ let keys: number;
 let needed: Allowance | undefined;
 
 beforeEach(() => {
-  [budget, peak, finds, keys, needed] = [new ByteBudget({ maxBytes: 128 * mebibyte }), 0, [], 3, undefined];
+  [budget, peak, finds, keys, needed] = [new MemoryBudget({ maxBytes: 128 * mebibyte }), 0, [], 3, undefined];
 });
 
 const reader = {

@@ -3,7 +3,7 @@ import { DomainError } from '../../../domain/errors/domain-error.ts';
 import type { KubeClient } from '../../../kube/client/client.ts';
 import type { ObjectMeta } from '../../../kube/client/objects.ts';
 import type { SecretsClient } from '../../../kube/client/secrets.ts';
-import type { ByteBudget } from '../../../lib/byte-budget.ts';
+import type { MemoryBudget } from '../../../lib/memory-budget.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import type { Metrics } from '../../../observability/metrics.ts';
 import { kubeTime } from '../../frame/conditions.ts';
@@ -37,7 +37,7 @@ export interface ReconcilerDeps extends GatherDeps {
   /** A ServiceToken by `namespace/name`. */
   readonly serviceToken: (key: string) => ServiceToken | undefined;
   /** Bounds what is read at the same time; each namespace is an owner. */
-  readonly readBudget: ByteBudget;
+  readonly readBudget: MemoryBudget;
   /** Beginnings of the labels and annotations that a spec may set on a Secret; empty for all. */
   readonly metadataPrefixes: readonly string[];
   readonly client: Pick<KubeClient, 'request'>;

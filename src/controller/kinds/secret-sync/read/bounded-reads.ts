@@ -1,5 +1,5 @@
 import type { Plaintext } from '../../../../domain/plaintext.ts';
-import { ByteBudget } from '../../../../lib/byte-budget.ts';
+import { MemoryBudget } from '../../../../lib/memory-budget.ts';
 import type { Allowance } from '../model.ts';
 import type { ReadingAccess } from '../../../../services/access/access.ts';
 import {
@@ -34,8 +34,8 @@ const copiesOfValue = 8;
 const otherBytes = 1024 * 1024;
 
 /** The memory for concurrent reads of SecretSyncs; each namespace is an owner. */
-export function createReadBudget(): ByteBudget {
-  return new ByteBudget({ maxBytes });
+export function createReadBudget(): MemoryBudget {
+  return new MemoryBudget({ maxBytes });
 }
 
 /** The bytes to reserve for a reconcile that reads so many states. */
@@ -44,7 +44,7 @@ function bytesFor({ maxKeys, maxValueBytes }: Allowance, states: number): number
 }
 
 export interface BoundedWork {
-  readonly budget: ByteBudget;
+  readonly budget: MemoryBudget;
   readonly reader: Pick<SecretReader, 'find' | 'read'>;
   readonly namespace: string;
   /** The maximum number of states that are read. */

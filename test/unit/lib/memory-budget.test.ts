@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { ByteBudget } from '../../../src/lib/byte-budget.ts';
+import { MemoryBudget } from '../../../src/lib/memory-budget.ts';
 
 const settled = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
 
@@ -13,7 +13,7 @@ interface Job {
 
 /** Work under a budget that lasts until the test ends it. */
 class Site {
-  readonly budget: ByteBudget;
+  readonly budget: MemoryBudget;
   /** In the order in which they began. */
   readonly running: Job[] = [];
   readonly began: number[] = [];
@@ -21,7 +21,7 @@ class Site {
   readonly results: Promise<unknown>[] = [];
 
   constructor(maxBytes: number) {
-    this.budget = new ByteBudget({ maxBytes });
+    this.budget = new MemoryBudget({ maxBytes });
   }
 
   async ask(owner: string, bytes: number): Promise<void> {

@@ -1,4 +1,4 @@
-export interface ByteBudgetOptions {
+export interface MemoryBudgetOptions {
   /** Maximum for all owners together. */
   readonly maxBytes: number;
   /** Maximum for one owner; half of `maxBytes` by default. */
@@ -26,16 +26,16 @@ const maxOvertaken = 32;
  * progress. A reservation that alone exceeds a limit is admitted if nothing else counts towards that limit. Otherwise it
  * would never start.
  */
-export class ByteBudget {
+export class MemoryBudget {
   readonly #maxBytes: number;
   readonly #maxBytesOfOwner: number;
-  readonly #wait: ByteBudgetOptions['wait'];
+  readonly #wait: MemoryBudgetOptions['wait'];
   #held = 0;
   readonly #heldByOwner = new Map<string, number>();
   /** In the order of arrival. */
   readonly #waiting = new Set<Waiting>();
 
-  constructor({ maxBytes, maxBytesOfOwner = maxBytes / 2, wait }: ByteBudgetOptions) {
+  constructor({ maxBytes, maxBytesOfOwner = maxBytes / 2, wait }: MemoryBudgetOptions) {
     this.#maxBytes = maxBytes;
     this.#maxBytesOfOwner = maxBytesOfOwner;
     this.#wait = wait;

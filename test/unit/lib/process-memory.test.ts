@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { type ProcessMemory, requestMemory } from '../../../src/http/admission/memory.ts';
+import { type ProcessMemory, requestMemory } from '../../../src/lib/process-memory.ts';
 
 const mebibyte = 1024 * 1024;
 const sumOf = ({ tlsConnections, ...parts }: ProcessMemory): number =>
