@@ -34,7 +34,7 @@ export async function composeController(
     lease: controllerLease(kube, namespace),
     clusters,
     services: { ...services, changes: feed },
-    fingerprint: (context, entries) => keyring.fingerprint(context, entries),
+    fingerprintFor: (cluster) => keyring.fingerprintFor(cluster),
     logger,
     clock: systemClock,
     steadyNow,

@@ -1,6 +1,6 @@
 import type { KeylessAccess } from '../services/access/keyless.ts';
 import type { ChangeFeed } from '../services/changes/change-feed.ts';
-import type { Fingerprint } from './frame/fingerprint.ts';
+import { type Fingerprint, fingerprintOfCluster } from './frame/fingerprint.ts';
 import type { KindContext, ManagedKind } from './frame/managed-kind.ts';
 import { type Controller, Manager, type ManagerDeps, type ManagerOptions } from './frame/manager.ts';
 import { registerAccessGrant } from './kinds/access-grant/index.ts';
@@ -29,8 +29,8 @@ export interface ControllerDeps extends Omit<ManagerDeps, 'changes' | 'options'>
       readonly syncStates: SyncReporterDeps['states'];
       readonly waitingRestores: WaitingPlansDeps['plans'];
     };
-  /** `Keyring.fingerprint`, bound to its keyring. */
-  readonly fingerprint: Fingerprint;
+  /** `Keyring.fingerprintFor`, bound to its keyring. */
+  readonly fingerprintFor: (cluster: string) => Fingerprint;
   readonly options: ControllerOptions;
 }
 
@@ -48,10 +48,16 @@ export function createController(deps: ControllerDeps): Controller {
   return new Manager({ ...deps, changes: deps.services.changes }, (context) => registerAll(context, deps));
 }
 
-function registerAll(context: KindContext, { services, fingerprint, options }: ControllerDeps): readonly ManagedKind[] {
+function registerAll(
+  context: KindContext,
+  { services, fingerprintFor, options }: ControllerDeps,
+): readonly ManagedKind[] {
+  const { clusterName } = options;
   const { kind: accessGrants, grants } = registerAccessGrant(context);
   const claims = new SecretClaims(context.events);
-  const deps = { services, grants, claims, cluster: () => options.clusterName ?? context.namespaces.clusterUid() };
+  const cluster = (): string => clusterName ?? context.namespaces.clusterUid();
+  const fingerprint = fingerprintOfCluster(fingerprintFor, cluster);
+  const deps = { services, grants, claims, cluster };
   const { kind: serviceTokenKind, tokens: serviceTokens } = registerServiceToken(context, deps);
   const { kind: secretSnapshots, snapshots } = registerSecretSnapshot(context, deps);
   const { watch: snapshotWatch } = secretSnapshots;
@@ -61,6 +67,7 @@ function registerAll(context: KindContext, { services, fingerprint, options }: C
   const { kind: secretSyncs, pins } = registerSecretSync({
     ...deps,
     context,
+    clusterWatches: clusterName === undefined ? [context.namespaces.watch] : [],
     fingerprint,
     serviceTokens,
     snapshots,

@@ -4,7 +4,7 @@ import { Plaintext } from '../domain/plaintext.ts';
 import { DecryptionError, open, seal } from './aead.ts';
 import type { DataKey } from './allotment.ts';
 import { type DataKeyLimits, DataKeys } from './data-keys.ts';
-import { setFingerprint, valueMac } from './fingerprint.ts';
+import { clusterFingerprintKey, setFingerprint, valueMac } from './fingerprint.ts';
 import { openInstanceKeys } from './instance-keys.ts';
 import type { KeyStore } from './key-store.ts';
 import type { RootKeys } from './root-keys.ts';
@@ -39,6 +39,9 @@ export interface Opener {
   /** Throws DomainError internal if the stored bytes were not sealed for this binding. */
   open(binding: Binding, sealed: { readonly ciphertext: Uint8Array; readonly dataKeyId: string }): Plaintext;
 }
+
+/** Returns a keyed digest of a whole Secret's data within a context, independent of the order of its distinct names. */
+type Fingerprint = (context: string, entries: Iterable<readonly [string, Uint8Array]>) => Buffer<ArrayBuffer>;
 
 /**
  * The keys of the instance (docs/internals/crypto.md): root keys wrap a data key for each project, and data keys
@@ -86,9 +89,10 @@ export class Keyring {
     return valueMac(this.#macKey(), secretId, Buffer.from(value));
   }
 
-  /** A keyed digest of a whole Secret's data within a context, independent of the order of its distinct names. */
-  fingerprint(context: string, entries: Iterable<readonly [string, Uint8Array]>): Buffer<ArrayBuffer> {
-    return setFingerprint(this.#macKey(), context, entries);
+  /** The fingerprints of a cluster, by its name in the database. They are made with a key of that cluster. */
+  fingerprintFor(clusterName: string): Fingerprint {
+    const key = clusterFingerprintKey(this.#macKey(), clusterName);
+    return (context, entries) => setFingerprint(key, context, entries);
   }
 
   #macKey(): KeyObject {

@@ -1,6 +1,6 @@
 import { createSecretKey } from 'node:crypto';
 import type { SecretSync, SecretSyncSpec, SecretSyncStatus } from '../../../src/controller/generated/secret-sync.ts';
-import { setFingerprint } from '../../../src/crypto/fingerprint.ts';
+import { clusterFingerprintKey, setFingerprint } from '../../../src/crypto/fingerprint.ts';
 import type { ObjectMeta } from '../../../src/kube/client/objects.ts';
 import type { Fingerprint } from '../../../src/controller/frame/fingerprint.ts';
 
@@ -55,5 +55,11 @@ export function targetMeta(more: Partial<ObjectMeta> = {}): ObjectMeta {
 
 const key = createSecretKey(Buffer.alloc(32, 7));
 
-/** The keyring's, under a key of the tests. */
-export const fingerprint: Fingerprint = (context, entries) => setFingerprint(key, context, entries);
+/** The keyring's, under a MAC key of the tests. */
+export function fingerprintFor(cluster: string): Fingerprint {
+  const derived = clusterFingerprintKey(key, cluster);
+  return (context, entries) => setFingerprint(derived, context, entries);
+}
+
+/** The fingerprints of the cluster of the harness. */
+export const fingerprint = fingerprintFor('test');

@@ -3,7 +3,7 @@ import type { Condition } from '../../../src/controller/generated/condition.ts';
 import type { SecretSync, SecretSyncStatus } from '../../../src/controller/generated/secret-sync.ts';
 import type { ResourceServices } from '../../../src/controller/kinds/resource-services.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
-import { secretSync, type SyncOptions, fingerprint } from './builders.ts';
+import { fingerprintFor, secretSync, type SyncOptions } from './builders.ts';
 import { type AnyObject, FakeCluster } from './fake-cluster.ts';
 import { FakeClock, settled } from './fake-clock.ts';
 import { FakeLease } from './fake-lease.ts';
@@ -24,6 +24,8 @@ export interface HarnessOptions {
   readonly targetMetadataPrefixes?: readonly string[];
   /** Which cluster has the name of the harness's; default: this one. */
   readonly clusters?: ControllerDeps['clusters'];
+  /** The configured name of the cluster, or `uid` for the uid of its namespace kube-system; default: test. */
+  readonly clusterName?: string;
   /** For the kinds that act in their own name. */
   readonly resources?: ResourceServices;
 }
@@ -48,6 +50,7 @@ export class Harness {
     cluster = new FakeCluster(),
     services = new FakeServices(),
     clusters = { claim: () => Promise.resolve('ours') },
+    clusterName = 'test',
     resources = noResourceServices,
   }: HarnessOptions = {}) {
     this.cluster = cluster;
@@ -55,7 +58,7 @@ export class Harness {
     this.controller = createController({
       kube: this.cluster,
       services: Object.assign(this.services, resources),
-      fingerprint,
+      fingerprintFor,
       logger: createLogger('debug', { write: (line: string) => void this.logs.push(JSON.parse(line)) }),
       clock: this.clock,
       steadyNow: () => this.clock.now(),
@@ -76,7 +79,7 @@ export class Harness {
         watchNamespaces,
         targetMetadataPrefixes,
         namespace: 'system',
-        clusterName: 'test',
+        clusterName: clusterName === 'uid' ? undefined : clusterName,
         random: () => 0.5,
       },
     });

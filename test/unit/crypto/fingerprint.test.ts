@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
 import { createHmac, createSecretKey, randomBytes, randomUUID } from 'node:crypto';
-import { setFingerprint, valueMac } from '../../../src/crypto/fingerprint.ts';
+import { clusterFingerprintKey, setFingerprint, valueMac } from '../../../src/crypto/fingerprint.ts';
 
 const key = createSecretKey(randomBytes(32));
 const otherKey = createSecretKey(randomBytes(32));
@@ -68,11 +68,26 @@ describe('the fingerprint of a set', () => {
     expect(new Set(all).size).toBe(all.length);
   });
 
-  test('is never the MAC of a value, though one key makes both', () => {
+  test('is never the MAC of a value, even under one key', () => {
     // The same bytes, as far as a UUID and a value can spell them.
     const input = Buffer.from('keyframe fingerprint 1\0\0\0\0\u0007context');
     const uuid = input.toString('hex', 0, 16).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
     expect(setFingerprint(key, 'context', [])).toEqual(createHmac('sha256', key).update(input).digest());
     expect(valueMac(key, uuid, input.subarray(16))).not.toEqual(setFingerprint(key, 'context', []));
+  });
+});
+
+describe('the key of a cluster', () => {
+  // Computed with Python's `cryptography`: HKDF(SHA256(), 32, salt=None, info).derive(key), where `key` is bytes(range(32))
+  // and `info` is b'keyframe cluster fingerprint 1\0' + 'prod-é'.encode(). The fingerprint is
+  // hmac.new(derived, b'keyframe fingerprint 1\0' + part(b'ns/app') + part(b'KEY') + part(b'value'), sha256), where
+  // part(b) is len(b).to_bytes(4, 'big') + b.
+  test('is the HKDF-SHA-256 of the MAC key with the name of the cluster', () => {
+    const macKey = createSecretKey(Uint8Array.from({ length: 32 }, (_, index) => index));
+    const derived = clusterFingerprintKey(macKey, 'prod-é');
+    expect(derived.export().toString('hex')).toBe('012510e8f30c66a756190c72ea72643a926fe533f9427c4367c992fc96452aaa');
+    expect(setFingerprint(derived, 'ns/app', entriesOf({ KEY: 'value' })).toString('hex')).toBe(
+      '339af88a4d851295145acb93389f71617caf689076f99d195a8a8be0d8623b52',
+    );
   });
 });

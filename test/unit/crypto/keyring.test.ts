@@ -252,5 +252,16 @@ test('two installations give one value different MACs and fingerprints, though t
   const { secretId } = bindingOf();
   const data: [string, Uint8Array][] = [['KEY', Buffer.from('value')]];
   expect(other.mac(secretId, 'value')).not.toEqual(keyring.mac(secretId, 'value'));
-  expect(other.fingerprint('ns/app', data)).not.toEqual(keyring.fingerprint('ns/app', data));
+  expect(other.fingerprintFor('prod')('ns/app', data)).not.toEqual(keyring.fingerprintFor('prod')('ns/app', data));
+});
+
+test('a cluster has fingerprints that no other cluster has, and that stay the same on each replica', async () => {
+  const replica = new Keyring({ rootKeys, store });
+  await replica.open();
+  const data: [string, Uint8Array][] = [['KEY', Buffer.from('value')]];
+  const prod = keyring.fingerprintFor('prod')('ns/app', data);
+  expect(replica.fingerprintFor('prod')('ns/app', data)).toEqual(prod);
+  for (const name of ['', 'Prod', 'prod ', 'prod2']) {
+    expect(keyring.fingerprintFor(name)('ns/app', data)).not.toEqual(prod);
+  }
 });

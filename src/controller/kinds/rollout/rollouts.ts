@@ -85,9 +85,7 @@ export class Rollouts {
     await this.#watches.stop();
   }
 
-  /**
-   /**
-   */
+  /** Takes what a reconcile found. What follows from it is done later. */
   learn(sync: SecretSync, { held, rollbackRefusal }: Learnt): void {
     const key = objectKey(sync.metadata);
     const { rollout } = sync.spec;
@@ -105,7 +103,8 @@ export class Rollouts {
     }
     const targets = sync.spec.suspend ? [] : rollout.targets;
     memory.keep(targets);
-    this.#watches.follow(key, sync.metadata.namespace ?? '', targets);
+    // Before the Secret's data is known, nothing is judged. The digests of templates need the cluster's name, as the data does.
+    this.#watches.follow(key, sync.metadata.namespace ?? '', memory.held === undefined ? [] : targets);
     this.#queue.add(key);
   }
 

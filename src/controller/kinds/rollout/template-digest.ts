@@ -1,5 +1,5 @@
-import type { Keyring } from '../../../crypto/keyring.ts';
 import { restartPrefix } from '../../annotations.ts';
+import type { Fingerprint } from '../../frame/fingerprint.ts';
 
 /** Of `kubectl rollout restart`. */
 const restartedAtAnnotation = 'kubectl.kubernetes.io/restartedAt';
@@ -9,7 +9,7 @@ const restartedAtAnnotation = 'kubectl.kubernetes.io/restartedAt';
  * `place` binds it to the workload: equal templates of two workloads have different digests. Fields that the API server adds,
  * for example after an upgrade, change the digest.
  */
-export function templateDigest(fingerprint: Keyring['fingerprint'], place: string, template: unknown): string {
+export function templateDigest(fingerprint: Fingerprint, place: string, template: unknown): string {
   const text = JSON.stringify(template, (key, value: unknown) => canonical(key, value)) ?? '';
   // No fingerprint of a Secret has a context with a space.
   return fingerprint(`pod template of ${place}`, [['template', Buffer.from(text, 'utf8')]]).toString('hex', 0, 16);

@@ -1,8 +1,8 @@
-import type { Keyring } from '../../../crypto/keyring.ts';
 import { isApiStatus } from '../../../kube/client/api-error.ts';
 import { NamedWatches, type NamedWatchesDeps } from '../../../kube/informer/named-watches.ts';
 import { objectKey } from '../../../kube/client/objects.ts';
 import { Expectations } from '../../frame/expectations.ts';
+import type { Fingerprint } from '../../frame/fingerprint.ts';
 import {
   type Target,
   type Workload,
@@ -14,7 +14,7 @@ import {
 import { templateDigest } from './template-digest.ts';
 
 export interface WorkloadWatchesDeps extends Pick<NamedWatchesDeps, 'client' | 'clock' | 'logger'> {
-  readonly fingerprint: Keyring['fingerprint'];
+  readonly fingerprint: Fingerprint;
   /** Called with each follower of a workload that changed. */
   readonly enqueue: (follower: string) => void;
 }

@@ -50,9 +50,11 @@ export interface SecretSyncDeps {
     };
   /** The grants of the namespaces, for sources without a token reference. */
   readonly grants: GrantIndex;
-  /** The cluster's id in the database. Throws DomainError cluster_unavailable if it is not known. */
+  /** The cluster's name in the database. Throws DomainError cluster_unavailable if it is not known. */
   readonly cluster: () => string;
-  /** `Keyring.fingerprint`, bound to its keyring. */
+  /** The watches that must be synced before the cluster's name is known; none if it is configured. */
+  readonly clusterWatches: readonly NamedWatch[];
+  /** The fingerprints of this cluster. Throws what `cluster` throws. */
   readonly fingerprint: Fingerprint;
   readonly serviceTokens: ServiceTokens;
   /** The claims of all kinds on Secrets. */
@@ -189,13 +191,17 @@ class SecretSyncController implements ManagedKind {
     };
   }
 
-  /** Only a source that names no token needs the grants, only a tokenRef a ServiceToken, and only a pin a SecretSnapshot. */
+  /**
+   * Every target is compared by a fingerprint of the cluster. Only a source that names no token needs the grants, only a
+   * tokenRef a ServiceToken, and only a pin a SecretSnapshot.
+   */
   #needsOf(sync: SecretSync): readonly NamedWatch[] {
     if (sync.spec.suspend) return [];
-    const { serviceTokens, snapshotWatch, grants } = this.#deps;
+    const { clusterWatches, serviceTokens, snapshotWatch, grants } = this.#deps;
     const sources = sourcesOf(sync);
     return [
       this.#secrets.watch,
+      ...clusterWatches,
       ...(sources.some(isKeyless) ? grants.watches : []),
       ...(sources.some(({ tokenRef }) => tokenRef !== undefined) ? [serviceTokens.watch] : []),
       ...(sources.some(({ snapshotRef }) => snapshotRef !== undefined) ? [snapshotWatch] : []),

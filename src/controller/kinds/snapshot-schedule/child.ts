@@ -26,9 +26,9 @@ export function parseChildName(name: string): { readonly schedule: string; reado
 /** The proof that a schedule created a SecretSnapshot. A schedule that was deleted and created again has other proofs. */
 export function childProof(
   fingerprint: Fingerprint,
-  { cluster, scheduleUid, name }: { readonly cluster: string; readonly scheduleUid: string; readonly name: string },
+  { scheduleUid, name }: { readonly scheduleUid: string; readonly name: string },
 ): string {
-  const parts = Object.entries({ cluster, scheduleUid, name });
+  const parts = Object.entries({ scheduleUid, name });
   return fingerprint(
     proofContext,
     parts.map(([part, text]) => [part, Buffer.from(text)]),

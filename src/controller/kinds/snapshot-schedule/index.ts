@@ -14,7 +14,7 @@ import type { NamedWatch } from '../../frame/named-watch.ts';
 import type { Fingerprint } from '../../frame/fingerprint.ts';
 
 export interface SnapshotScheduleDeps extends ResourceKindDeps<'resourceAccess' | 'resourceSchedules'> {
-  /** `Keyring.fingerprint`, bound to its keyring. */
+  /** The fingerprints of this cluster. Throws what `cluster` throws. */
   readonly fingerprint: Fingerprint;
   readonly snapshots: SnapshotLookup;
   /** The watch of `snapshots`. */

@@ -119,16 +119,15 @@ export class ScheduleReconciler {
   }
 
   /** The SecretSnapshots with the schedule's proof. */
-  #ownChildren({ resource: schedule, caller }: ScheduleContext): ScheduledChild[] {
+  #ownChildren({ resource: schedule }: ScheduleContext): ScheduledChild[] {
     const { name: wanted, uid: scheduleUid, namespace = '' } = schedule.metadata;
     const prefix = objectKey({ namespace, name: `${wanted}-` });
-    const { cluster } = caller.principal;
     return [...this.#deps.snapshots.keys()].flatMap((key) => {
       const child = key.startsWith(prefix) ? this.#deps.snapshots.find(key) : undefined;
       const named = child === undefined ? undefined : parseChildName(child.metadata.name);
       if (child === undefined || named?.schedule !== wanted) return [];
       const { name, uid } = child.metadata;
-      const proof = childProof(this.#deps.fingerprint, { cluster, scheduleUid, name });
+      const proof = childProof(this.#deps.fingerprint, { scheduleUid, name });
       return bearsProof(child, proof) ? [{ dueAt: new Date(named.dueMs), uid, name }] : [];
     });
   }
@@ -149,11 +148,10 @@ export class ScheduleReconciler {
 
   /** Creates the SecretSnapshot for a time. Its name ensures that there is only one. */
   async #run(context: ScheduleContext, dueMs: number, runs: readonly ScheduleRun[]): Promise<'made' | 'name-taken'> {
-    const { resource: schedule, caller, access } = context;
+    const { resource: schedule, access } = context;
     const { name: scheduleName, uid: scheduleUid } = schedule.metadata;
     const name = childName(scheduleName, dueMs);
-    const { cluster } = caller.principal;
-    const proof = childProof(this.#deps.fingerprint, { cluster, scheduleUid, name });
+    const proof = childProof(this.#deps.fingerprint, { scheduleUid, name });
     const uid = await this.#makeChild(schedule, name, proof);
     if (uid === undefined) return 'name-taken';
     const made = [{ dueAt: new Date(dueMs), uid, name }];
