@@ -3,7 +3,6 @@ import { LRUCache } from 'lru-cache';
 import { open, seal } from '../../crypto/aead.ts';
 import { Plaintext } from '../../domain/plaintext.ts';
 import { TimeSlice } from '../../lib/time-slice.ts';
-import type { ChangeFeed } from '../changes/change-feed.ts';
 import type { SecretList } from './secret-list.ts';
 
 export interface StateCacheLimits {
@@ -154,16 +153,6 @@ function* piecesOf(secrets: SecretList['secrets']): Generator<WireSecret[]> {
 
 function sizeOf(pieces: readonly Uint8Array[]): number {
   return pieces.reduce((sum, { length }) => sum + length, keepingBytes);
-}
-
-/** Removes destroyed values from memory too. A read never returns them, with or without this notification. */
-export function dropDestroyed(changes: Pick<ChangeFeed, 'subscribe'>, states: Pick<StateCache, 'drop'>): void {
-  changes.subscribe({
-    onEvent: (event) => {
-      if (event.kind === 'environment' && event.destroyed === true) states.drop(event.environmentId);
-    },
-    onReady: () => undefined,
-  });
 }
 
 function newKey(): KeyObject {

@@ -5,6 +5,7 @@ import { checkoutDirectory } from '../../../tools/checkout.ts';
 import { controllerFaults } from './controller-rules.ts';
 import { importCycles } from './import-cycles.ts';
 import { importFaults, importsOf } from './import-rules.ts';
+import { layerFaults } from './service-layers.ts';
 
 const manifest = JSON.parse(readFileSync(join(checkoutDirectory, 'package.json'), 'utf8')) as {
   dependencies: Record<string, string>;
@@ -36,6 +37,41 @@ describe('all files', () => {
   test('import each other in no cycle, types included', () => {
     expect(all.size).toBeGreaterThan(400);
     expect(importCycles(all)).toEqual([]);
+  });
+});
+
+describe('the files of the services', () => {
+  const services = sources.filter((path) => path.startsWith('src/services/'));
+
+  test('import from lower layers only', () => {
+    expect(services.length).toBeGreaterThan(100);
+    const read = (path: string): string => readFileSync(join(checkoutDirectory, path), 'utf8');
+    expect(services.flatMap((path) => layerFaults(path, read(path)))).toEqual([]);
+  });
+
+  test.each([
+    ['the kernel imports how a change is made', 'kernel/a.ts', '../change/b.ts'],
+    ['access imports a folder above it', 'access/a.ts', '../secrets/b.ts'],
+    ['a change imports tokens', 'change/a.ts', '../tokens/b.ts'],
+    ['secrets import changes', 'secrets/copy/a.ts', '../../changes/b.ts'],
+    ['provenance imports people', 'provenance/a.ts', '../people/b.ts'],
+    ['people import the sign-in', 'people/a.ts', '../sign-in/b.ts'],
+    ['the kernel imports the audit beside it', 'kernel/a.ts', '../audit/b.ts'],
+    ['the audit imports the kernel beside it', 'audit/a.ts', '../kernel/b.ts'],
+    ['snapshots import the secrets beside them', 'snapshots/restore/a.ts', '../../secrets/b.ts'],
+    ['provenance imports the changes beside it', 'provenance/a.ts', '../changes/b.ts'],
+    ['managed resources import the sign-in beside them', 'managed/a.ts', '../sign-in/b.ts'],
+  ])('would be refused if %s', (_name, path, specifier) => {
+    expect(layerFaults(`src/services/${path}`, `import type { B } from '${specifier}';`)).toHaveLength(1);
+  });
+
+  test('may import their own folder and lower ones', () => {
+    const source = `import { b } from './b.ts'; import { c } from '../kernel/c.ts'; import { d } from '../../store/d.ts';`;
+    expect(layerFaults('src/services/people/a.ts', source)).toEqual([]);
+  });
+
+  test.each(['helpers/a.ts', 'a.ts'])('would be refused as %s, which is in no layer', (path) => {
+    expect(() => layerFaults(`src/services/${path}`, `import { b } from './b.ts';`)).toThrow('is in no layer');
   });
 });
 
