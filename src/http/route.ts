@@ -18,7 +18,7 @@ import type { IdempotencyRequest } from '../services/change/once.ts';
 import type { ReadRoom } from '../services/secrets/read-sizes.ts';
 import { parseInput } from '../wire/parse-input.ts';
 import type { HttpServices } from './http-services.ts';
-import { type BodyLimits, bodyLimits } from './request/body-limits.ts';
+import { type BodyLimits, bodyLimits } from '../wire/contract/body-limits.ts';
 import {
   checkIdempotencyKey,
   idempotencyHeader,

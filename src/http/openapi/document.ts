@@ -4,7 +4,7 @@ import { parametersOf } from './parameters.ts';
 import { namedSchemas, outputIdSuffix, withOutputNames, withoutNoise } from './schemas.ts';
 import { needsRecentSignIn } from '../../domain/recent-sign-in.ts';
 import type { PublicRoute, Route } from '../route.ts';
-import { type BodyLimits, bodyLimits, sizeText } from '../request/body-limits.ts';
+import { type BodyLimits, bodyLimits, sizeText } from '../../wire/contract/body-limits.ts';
 import { exampleOf, withExample } from './examples.ts';
 import { publicRouteTable, routeTable } from '../routes/table.ts';
 

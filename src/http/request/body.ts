@@ -3,7 +3,7 @@ import { DomainError, invalidField } from '../../domain/errors/domain-error.ts';
 import { TimeSlice } from '../../lib/time-slice.ts';
 import { type Work, slowTransfer } from '../admission/work-limit.ts';
 import { BodyInbox, hasBody } from './body-inbox.ts';
-import { type BodyLimits, bodyLimits, sizeText } from './body-limits.ts';
+import { type BodyLimits, bodyLimits, sizeText } from '../../wire/contract/body-limits.ts';
 import { maxDepth, scanJson } from './json-scan.ts';
 
 /**

@@ -1,7 +1,7 @@
 import type { CopyLists } from '../../services/secrets/copy/copies.ts';
 import type { PresentRevision } from '../../services/kernel/environment-lock.ts';
 import { type CopyView, copyBody, copyView } from '../../wire/copies.ts';
-import { bodyLimits } from '../request/body-limits.ts';
+import { bodyLimits } from '../../wire/contract/body-limits.ts';
 import { replayed } from '../request/idempotency.ts';
 import { environmentRoute, type Route } from '../route.ts';
 

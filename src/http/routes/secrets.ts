@@ -14,7 +14,7 @@ import {
   secretView,
   secretWriteView,
 } from '../../wire/secrets.ts';
-import { bodyLimits } from '../request/body-limits.ts';
+import { bodyLimits } from '../../wire/contract/body-limits.ts';
 import { entityTag, isKnownTag } from '../response/entity-tag.ts';
 import { type Route, environmentRoute } from '../route.ts';
 

@@ -19,7 +19,7 @@ import {
   snapshotParams,
   snapshotView,
 } from '../../wire/snapshots.ts';
-import { bodyLimits } from '../request/body-limits.ts';
+import { bodyLimits } from '../../wire/contract/body-limits.ts';
 import { replayed } from '../request/idempotency.ts';
 import { type Route, environmentRoute, snapshotRoute } from '../route.ts';
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { limits } from '../../../src/domain/limits.ts';
 import { sessionActions } from '../../../src/domain/policy.ts';
-import { bodyLimits } from '../../../src/http/request/body-limits.ts';
+import { bodyLimits } from '../../../src/wire/contract/body-limits.ts';
 import { publicRouteTable, routeTable } from '../../../src/http/routes/table.ts';
 import { SignedInBrowser } from '../../support/api/browser-session.ts';
 import { openApiDocument } from '../../../src/http/openapi/document.ts';

@@ -1,4 +1,4 @@
-import { bodyLimits } from '../../../src/http/request/body-limits.ts';
+import { bodyLimits } from '../../../src/wire/contract/body-limits.ts';
 import { problem } from '../../../src/wire/problem.ts';
 import type { Reply } from './keep-alive-client.ts';
 

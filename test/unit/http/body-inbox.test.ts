@@ -6,7 +6,7 @@ import { afterEach, expect, jest, test } from '@jest/globals';
 import { DomainError } from '../../../src/domain/errors/domain-error.ts';
 import { readJson } from '../../../src/http/request/body.ts';
 import { BodyInbox } from '../../../src/http/request/body-inbox.ts';
-import { bodyLimits } from '../../../src/http/request/body-limits.ts';
+import { bodyLimits } from '../../../src/wire/contract/body-limits.ts';
 import { problemOf, sendProblem } from '../../../src/http/response/problem.ts';
 import { HttpServer } from '../../../src/http/server.ts';
 import { waitFor } from '../../support/fixtures/wait-for.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { openApiDocument } from '../../../src/http/openapi/document.ts';
-import { type BodyLimits, bodyLimits } from '../../../src/http/request/body-limits.ts';
+import { type BodyLimits, bodyLimits } from '../../../src/wire/contract/body-limits.ts';
 import { allRoutes, type AnyRoute, callOf, openServices } from './route-calls.ts';
 
 const withBody = allRoutes.filter(({ input }) => input.body !== undefined);
