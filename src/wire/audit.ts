@@ -22,22 +22,26 @@ export const auditQuery = z.strictObject({
   cursor: z.string().exactOptional(),
 });
 
-export const auditEntryView = z.strictObject({
-  id: z.string(),
-  at: z.iso.datetime(),
-  actor: z.strictObject({ type: actorType, id: z.guid(), name: z.string() }),
-  action: z.string(),
-  /** Slugs, keys, ids and numbers of the target; never a value. */
-  target: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null(), z.array(z.string())])),
-  outcome: z.enum(['success', 'denied', 'failed']),
-  requestId: z.guid(),
-  sourceAddress: z.string().nullable(),
-  /** `[Service Token]` for actions of service tokens and actions on them. */
-  label: z.string().nullable(),
-  /** The presented token; null for custom resources, for the server and for older entries. */
-  credential: z.strictObject({ id: z.guid(), createdBy: tokenCreatorView }).nullable(),
-});
+export const auditEntryView = z
+  .strictObject({
+    id: z.string(),
+    at: z.iso.datetime(),
+    actor: z.strictObject({ type: actorType, id: z.guid(), name: z.string() }),
+    action: z.string(),
+    /** Slugs, keys, ids and numbers of the target; never a value. */
+    target: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null(), z.array(z.string())])),
+    outcome: z.enum(['success', 'denied', 'failed']),
+    requestId: z.guid(),
+    sourceAddress: z.string().nullable(),
+    /** `[Service Token]` for actions of service tokens and actions on them. */
+    label: z.string().nullable(),
+    /** The presented token; null for custom resources, for the server and for older entries. */
+    credential: z.strictObject({ id: z.guid(), createdBy: tokenCreatorView }).nullable(),
+  })
+  .meta({ id: 'AuditEntry' });
 
-export const auditListView = z.strictObject({ entries: z.array(auditEntryView), nextCursor: z.string().nullable() });
+export const auditListView = z
+  .strictObject({ entries: z.array(auditEntryView), nextCursor: z.string().nullable() })
+  .meta({ id: 'AuditEntryList' });
 
 export type AuditEntryView = z.infer<typeof auditEntryView>;

@@ -27,19 +27,23 @@ const changedKeys = z.array(
   }),
 );
 
-export const changeView = z.strictObject({
-  revision: z.int(),
-  revisionId: z.guid(),
-  changedBy: z.guid(),
-  changedByType: z.enum(['user', 'service_token', 'resource', 'system']),
-  changedByName: z.string(),
-  comment: z.string().nullable(),
-  createdAt: z.iso.datetime(),
-  /** Sorted by key. */
-  keys: changedKeys,
-});
+export const changeView = z
+  .strictObject({
+    revision: z.int(),
+    revisionId: z.guid(),
+    changedBy: z.guid(),
+    changedByType: z.enum(['user', 'service_token', 'resource', 'system']),
+    changedByName: z.string(),
+    comment: z.string().nullable(),
+    createdAt: z.iso.datetime(),
+    /** Sorted by key. */
+    keys: changedKeys,
+  })
+  .meta({ id: 'Change' });
 
-export const changeListView = z.strictObject({ changes: z.array(changeView), nextCursor: z.string().nullable() });
+export const changeListView = z
+  .strictObject({ changes: z.array(changeView), nextCursor: z.string().nullable() })
+  .meta({ id: 'ChangeList' });
 
 export const revertParams = z.strictObject({ revision: revisionText });
 
@@ -55,23 +59,25 @@ export const revertBody = z
   .default({});
 
 /** What a revert did, or would do with a planHash. Each list is sorted by key. */
-export const revertView = z.strictObject({
-  /** The revision that was reverted. */
-  reverted: z.strictObject({ revision: z.int().min(1), revisionId: z.guid() }),
-  restored: z.array(z.string()),
-  /** Deleted now, and restored. */
-  recreated: z.array(z.string()),
-  /** They did not exist before the revision. */
-  deleted: z.array(z.string()),
-  unchanged: z.array(z.string()),
-  /** Left unchanged, because their values before the revision were destroyed. */
-  destroyed: z.array(z.string()),
-  /** Keys that are not as the revision left them. Without `overwrite` they refuse the revert. */
-  conflicts: z.array(z.strictObject({ key: z.string(), reason: z.enum(['changed', 'destroyed']) })),
-  revision: z.int().min(0),
-  revisionId: z.guid(),
-  planHash: z.string().exactOptional(),
-});
+export const revertView = z
+  .strictObject({
+    /** The revision that was reverted. */
+    reverted: z.strictObject({ revision: z.int().min(1), revisionId: z.guid() }),
+    restored: z.array(z.string()),
+    /** Deleted now, and restored. */
+    recreated: z.array(z.string()),
+    /** They did not exist before the revision. */
+    deleted: z.array(z.string()),
+    unchanged: z.array(z.string()),
+    /** Left unchanged, because their values before the revision were destroyed. */
+    destroyed: z.array(z.string()),
+    /** Keys that are not as the revision left them. Without `overwrite` they refuse the revert. */
+    conflicts: z.array(z.strictObject({ key: z.string(), reason: z.enum(['changed', 'destroyed']) })),
+    revision: z.int().min(0),
+    revisionId: z.guid(),
+    planHash: z.string().exactOptional(),
+  })
+  .meta({ id: 'Revert' });
 
 const eventId = z
   .string()
@@ -79,19 +85,27 @@ const eventId = z
 const streamPlace = z.strictObject({ revision: z.int(), revisionId: z.guid() });
 
 /** The events of the stream. On the wire, `data` is JSON on one line. */
-export const readyEventView = z.strictObject({
-  event: z.literal('ready'),
-  /** Absent if the stream continues from a revision. */
-  id: eventId.exactOptional(),
-  data: streamPlace,
-});
-export const resetEventView = z.strictObject({ event: z.literal('reset'), id: eventId, data: streamPlace });
-export const changeEventView = z.strictObject({
-  event: z.literal('change'),
-  id: eventId,
-  data: z.strictObject({ ...streamPlace.shape, keys: changedKeys }),
-});
-export const streamEventView = z.discriminatedUnion('event', [readyEventView, resetEventView, changeEventView]);
+const readyEventView = z
+  .strictObject({
+    event: z.literal('ready'),
+    /** Absent if the stream continues from a revision. */
+    id: eventId.exactOptional(),
+    data: streamPlace,
+  })
+  .meta({ id: 'ReadyEvent' });
+const resetEventView = z
+  .strictObject({ event: z.literal('reset'), id: eventId, data: streamPlace })
+  .meta({ id: 'ResetEvent' });
+export const changeEventView = z
+  .strictObject({
+    event: z.literal('change'),
+    id: eventId,
+    data: z.strictObject({ ...streamPlace.shape, keys: changedKeys }),
+  })
+  .meta({ id: 'ChangeEvent' });
+export const streamEventView = z
+  .discriminatedUnion('event', [readyEventView, resetEventView, changeEventView])
+  .meta({ id: 'ChangeStreamEvent' });
 
 export type StreamEventView = z.infer<typeof streamEventView>;
 export type RevertView = z.infer<typeof revertView>;

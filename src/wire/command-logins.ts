@@ -20,21 +20,27 @@ export const beginLoginBody = z.strictObject({ codeChallenge });
 export const userCodeBody = z.strictObject({ userCode: z.string().min(1).max(32) });
 export const loginTokenBody = z.strictObject({ code: z.string().min(1).max(64), codeVerifier, name });
 
-export const approvedLoginView = z.strictObject({ code: z.string(), expiresAt: z.iso.datetime() });
-export const deviceLoginView = z.strictObject({
-  deviceCode: z.string(),
-  userCode: z.string(),
-  expiresAt: z.iso.datetime(),
-  /** How often the command asks for its token. */
-  intervalSeconds: z.int(),
-});
-export const waitingDeviceView = z.strictObject({
-  /** Where the command runs. */
-  sourceAddress: z.string().nullable(),
-  createdAt: z.iso.datetime(),
-  expiresAt: z.iso.datetime(),
-});
-export const pendingLoginView = z.strictObject({ status: z.literal('pending') });
+export const approvedLoginView = z
+  .strictObject({ code: z.string(), expiresAt: z.iso.datetime() })
+  .meta({ id: 'ApprovedLogin' });
+export const deviceLoginView = z
+  .strictObject({
+    deviceCode: z.string(),
+    userCode: z.string(),
+    expiresAt: z.iso.datetime(),
+    /** How often the command asks for its token. */
+    intervalSeconds: z.int(),
+  })
+  .meta({ id: 'DeviceLogin' });
+export const waitingDeviceView = z
+  .strictObject({
+    /** Where the command runs. */
+    sourceAddress: z.string().nullable(),
+    createdAt: z.iso.datetime(),
+    expiresAt: z.iso.datetime(),
+  })
+  .meta({ id: 'WaitingDevice' });
+export const pendingLoginView = z.strictObject({ status: z.literal('pending') }).meta({ id: 'PendingLogin' });
 
 export type DeviceLoginView = z.infer<typeof deviceLoginView>;
 export type LoginTokenView = z.infer<typeof pendingLoginView> | z.infer<typeof createdPersonalTokenView>;

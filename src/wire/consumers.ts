@@ -43,58 +43,66 @@ const rollout = z.strictObject({
 });
 
 /** One source of a SecretSync. */
-export const consumerView = z.strictObject({
-  /** The cluster's name, or the uid of its namespace kube-system. */
-  cluster: z.string(),
-  /** When the controller had last reported everything; null if it never did. */
-  clusterSeenAt: z.iso.datetime().nullable(),
-  /** Whether that was more than 3 minutes ago. All else here may then be out of date. */
-  stale: z.boolean(),
-  /** Of the SecretSync. */
-  uid: z.guid(),
-  /** Null if the caller may not see namespaces. */
-  namespace: z.string().nullable(),
-  name: z.string(),
-  /** Null without spec.sources. */
-  source: z.string().nullable(),
-  /** Whether it stays at one revision or snapshot, whatever is written. */
-  pinned: z.boolean(),
-  health: z.enum(healths),
-  /** The conditions Ready and Stalled of the SecretSync, and the reason of Ready. */
-  ready: z.boolean(),
-  stalled: z.boolean(),
-  reason: z.string(),
-  /** The revision that was last read; null if the newest attempt read nothing. */
-  wantedRevision: z.int().nullable(),
-  wantedRevisionId: z.guid().nullable(),
-  /** The revision that the Secret holds; null if it holds none. The number is also null if the environment lost it. */
-  syncedRevision: z.int().nullable(),
-  syncedRevisionId: z.guid().nullable(),
-  syncedAt: z.iso.datetime().nullable(),
-  /** Name of the Secret, whether it exists or not. */
-  secretName: z.string(),
-  /** Null without spec.rollout. */
-  rollout: rollout.nullable(),
-  /** When any of this last changed. */
-  changedAt: z.iso.datetime(),
-});
+export const consumerView = z
+  .strictObject({
+    /** The cluster's name, or the uid of its namespace kube-system. */
+    cluster: z.string(),
+    /** When the controller had last reported everything; null if it never did. */
+    clusterSeenAt: z.iso.datetime().nullable(),
+    /** Whether that was more than 3 minutes ago. All else here may then be out of date. */
+    stale: z.boolean(),
+    /** Of the SecretSync. */
+    uid: z.guid(),
+    /** Null if the caller may not see namespaces. */
+    namespace: z.string().nullable(),
+    name: z.string(),
+    /** Null without spec.sources. */
+    source: z.string().nullable(),
+    /** Whether it stays at one revision or snapshot, whatever is written. */
+    pinned: z.boolean(),
+    health: z.enum(healths),
+    /** The conditions Ready and Stalled of the SecretSync, and the reason of Ready. */
+    ready: z.boolean(),
+    stalled: z.boolean(),
+    reason: z.string(),
+    /** The revision that was last read; null if the newest attempt read nothing. */
+    wantedRevision: z.int().nullable(),
+    wantedRevisionId: z.guid().nullable(),
+    /** The revision that the Secret holds; null if it holds none. The number is also null if the environment lost it. */
+    syncedRevision: z.int().nullable(),
+    syncedRevisionId: z.guid().nullable(),
+    syncedAt: z.iso.datetime().nullable(),
+    /** Name of the Secret, whether it exists or not. */
+    secretName: z.string(),
+    /** Null without spec.rollout. */
+    rollout: rollout.nullable(),
+    /** When any of this last changed. */
+    changedAt: z.iso.datetime(),
+  })
+  .meta({ id: 'Consumer' });
 
-export const consumerListView = z.strictObject({ consumers: z.array(consumerView), nextCursor: z.string().nullable() });
+export const consumerListView = z
+  .strictObject({ consumers: z.array(consumerView), nextCursor: z.string().nullable() })
+  .meta({ id: 'ConsumerList' });
 
 /** A consumer with the environment that it reads. */
-export const fleetConsumerView = z.strictObject({
-  project: z.string(),
-  environment: z.string(),
-  environmentId: z.guid(),
-  /** Whether the environment or its project is deleted. */
-  environmentDeleted: z.boolean(),
-  /** The newest revision of the environment, as of the same moment as all else here. */
-  environmentRevision: z.int(),
-  environmentRevisionId: z.guid(),
-  ...consumerView.shape,
-});
+export const fleetConsumerView = z
+  .strictObject({
+    project: z.string(),
+    environment: z.string(),
+    environmentId: z.guid(),
+    /** Whether the environment or its project is deleted. */
+    environmentDeleted: z.boolean(),
+    /** The newest revision of the environment, as of the same moment as all else here. */
+    environmentRevision: z.int(),
+    environmentRevisionId: z.guid(),
+    ...consumerView.shape,
+  })
+  .meta({ id: 'FleetConsumer' });
 
-export const fleetView = z.strictObject({ consumers: z.array(fleetConsumerView), nextCursor: z.string().nullable() });
+export const fleetView = z
+  .strictObject({ consumers: z.array(fleetConsumerView), nextCursor: z.string().nullable() })
+  .meta({ id: 'Fleet' });
 
 export type ConsumerView = z.infer<typeof consumerView>;
 export type ConsumerListView = z.infer<typeof consumerListView>;

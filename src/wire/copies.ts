@@ -23,20 +23,22 @@ const revision = { revision: z.int().min(0), revisionId: z.guid() };
 const keys = z.array(z.string());
 
 /** What a copy did, or would do with a planHash. */
-export const copyView = z.strictObject({
-  created: keys,
-  updated: keys,
-  /** Equal already. */
-  unchanged: keys,
-  /** Left with another value, because the mode is `missing`. */
-  kept: keys,
-  deleted: keys,
-  /** Left unchanged, because the source's values were destroyed. */
-  destroyed: keys,
-  /** The revision of the source that was read. */
-  from: z.strictObject(revision),
-  ...revision,
-  planHash: z.string().exactOptional(),
-});
+export const copyView = z
+  .strictObject({
+    created: keys,
+    updated: keys,
+    /** Equal already. */
+    unchanged: keys,
+    /** Left with another value, because the mode is `missing`. */
+    kept: keys,
+    deleted: keys,
+    /** Left unchanged, because the source's values were destroyed. */
+    destroyed: keys,
+    /** The revision of the source that was read. */
+    from: z.strictObject(revision),
+    ...revision,
+    planHash: z.string().exactOptional(),
+  })
+  .meta({ id: 'Copy' });
 
 export type CopyView = z.infer<typeof copyView>;

@@ -12,49 +12,53 @@ const common = {
   serverVersion: z.string().exactOptional(),
 };
 
-export const meUserView = z.strictObject({
-  type: z.literal('user'),
-  ...common,
-  instanceAdmin: z.boolean(),
-  /** The session of the request; null for a personal token. An older server does not return it. */
-  session: z
-    .strictObject({
-      id: z.guid(),
-      /** Whether the user signed in within the last 5 minutes, as some actions require. */
-      recentSignIn: z.boolean(),
-    })
-    .nullable()
-    .exactOptional(),
-  organizations: z.array(
-    z.strictObject({ id: z.guid(), slug: z.string(), role: z.enum(['owner', 'admin', 'developer', 'viewer']) }),
-  ),
-  /** Roles by place that count now. An older server does not return them. */
-  rolesByPlace: z
-    .array(
-      z.strictObject({
-        organization: z.string(),
-        project: z.string().nullable(),
-        environment: z.string().nullable(),
-        /** The group that has the role; null if the user has it. */
-        group: z.string().nullable(),
-        role: boundRole,
-      }),
-    )
-    .exactOptional(),
-  /** Invitations that the user has neither accepted nor declined. An older server does not return it. */
-  waitingInvitations: z.int().exactOptional(),
-});
+export const meUserView = z
+  .strictObject({
+    type: z.literal('user'),
+    ...common,
+    instanceAdmin: z.boolean(),
+    /** The session of the request; null for a personal token. An older server does not return it. */
+    session: z
+      .strictObject({
+        id: z.guid(),
+        /** Whether the user signed in within the last 5 minutes, as some actions require. */
+        recentSignIn: z.boolean(),
+      })
+      .nullable()
+      .exactOptional(),
+    organizations: z.array(
+      z.strictObject({ id: z.guid(), slug: z.string(), role: z.enum(['owner', 'admin', 'developer', 'viewer']) }),
+    ),
+    /** Roles by place that count now. An older server does not return them. */
+    rolesByPlace: z
+      .array(
+        z.strictObject({
+          organization: z.string(),
+          project: z.string().nullable(),
+          environment: z.string().nullable(),
+          /** The group that has the role; null if the user has it. */
+          group: z.string().nullable(),
+          role: boundRole,
+        }),
+      )
+      .exactOptional(),
+    /** Invitations that the user has neither accepted nor declined. An older server does not return it. */
+    waitingInvitations: z.int().exactOptional(),
+  })
+  .meta({ id: 'MeUser' });
 
-export const meServiceTokenView = z.strictObject({
-  type: z.literal('service_token'),
-  ...common,
-  scope: z.enum(['organization', 'project', 'environment']),
-  permission: z.enum(['read', 'read_write']),
-  organization: named,
-  project: named.nullable(),
-  environment: named.nullable(),
-});
+const meServiceTokenView = z
+  .strictObject({
+    type: z.literal('service_token'),
+    ...common,
+    scope: z.enum(['organization', 'project', 'environment']),
+    permission: z.enum(['read', 'read_write']),
+    organization: named,
+    project: named.nullable(),
+    environment: named.nullable(),
+  })
+  .meta({ id: 'MeServiceToken' });
 
-export const meView = z.discriminatedUnion('type', [meUserView, meServiceTokenView]);
+export const meView = z.discriminatedUnion('type', [meUserView, meServiceTokenView]).meta({ id: 'Me' });
 
 export type MeView = z.infer<typeof meView>;

@@ -13,14 +13,18 @@ export const setMemberBody = z.strictObject({
 });
 export const appointOwnerBody = z.strictObject({ user: userRef });
 
-export const memberView = z.strictObject({
-  userId: z.guid(),
-  email: z.string(),
-  displayName: z.string().nullable(),
-  role,
-  /** When the user became a member. */
-  createdAt: z.iso.datetime(),
-});
-export const memberListView = z.strictObject({ members: z.array(memberView), nextCursor: z.string().nullable() });
+export const memberView = z
+  .strictObject({
+    userId: z.guid(),
+    email: z.string(),
+    displayName: z.string().nullable(),
+    role,
+    /** When the user became a member. */
+    createdAt: z.iso.datetime(),
+  })
+  .meta({ id: 'Member' });
+export const memberListView = z
+  .strictObject({ members: z.array(memberView), nextCursor: z.string().nullable() })
+  .meta({ id: 'MemberList' });
 
 export type MemberView = z.infer<typeof memberView>;

@@ -23,12 +23,16 @@ const personalTokenFields = {
   createdBy: tokenCreatorView,
 };
 
-export const personalTokenView = z.strictObject(personalTokenFields);
+export const personalTokenView = z.strictObject(personalTokenFields).meta({ id: 'PersonalToken' });
 /** Only this response contains the token. */
-export const createdPersonalTokenView = z.strictObject({ ...personalTokenFields, token: z.string() });
-export const personalTokenListView = z.strictObject({
-  personalTokens: z.array(personalTokenView),
-  nextCursor: z.string().nullable(),
-});
+export const createdPersonalTokenView = z
+  .strictObject({ ...personalTokenFields, token: z.string() })
+  .meta({ id: 'CreatedPersonalToken' });
+export const personalTokenListView = z
+  .strictObject({
+    personalTokens: z.array(personalTokenView),
+    nextCursor: z.string().nullable(),
+  })
+  .meta({ id: 'PersonalTokenList' });
 
 export type PersonalTokenView = z.infer<typeof personalTokenView>;

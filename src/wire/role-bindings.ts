@@ -34,21 +34,25 @@ export const roleBindingListQuery = pageQuery.extend({
 export const roleBindingParams = z.strictObject({ subject });
 export const roleBindingBody = z.strictObject({ role: boundRole });
 
-export const roleBindingView = z.strictObject({
-  /** Slugs; null for a role in the whole organization, or in a whole project. */
-  project: z.string().nullable(),
-  environment: z.string().nullable(),
-  /** Null for a group. */
-  user: z.strictObject({ id: z.guid(), email: z.string(), displayName: z.string().nullable() }).nullable(),
-  /** The name of the group at the identity provider; null for a user. */
-  group: z.string().nullable(),
-  role: boundRole,
-  createdAt: z.iso.datetime(),
-});
-export const roleBindingListView = z.strictObject({
-  roles: z.array(roleBindingView),
-  nextCursor: z.string().nullable(),
-});
+export const roleBindingView = z
+  .strictObject({
+    /** Slugs; null for a role in the whole organization, or in a whole project. */
+    project: z.string().nullable(),
+    environment: z.string().nullable(),
+    /** Null for a group. */
+    user: z.strictObject({ id: z.guid(), email: z.string(), displayName: z.string().nullable() }).nullable(),
+    /** The name of the group at the identity provider; null for a user. */
+    group: z.string().nullable(),
+    role: boundRole,
+    createdAt: z.iso.datetime(),
+  })
+  .meta({ id: 'RoleBinding' });
+export const roleBindingListView = z
+  .strictObject({
+    roles: z.array(roleBindingView),
+    nextCursor: z.string().nullable(),
+  })
+  .meta({ id: 'RoleBindingList' });
 
 export type RoleBindingView = z.infer<typeof roleBindingView>;
 export type RoleBindingListView = z.infer<typeof roleBindingListView>;

@@ -23,12 +23,16 @@ import { parsePart } from './parse-input.ts';
  * `set` and `generate` of a PATCH: JSON objects by key, as Maps. The record of zod silently skips a key named
  * `__proto__`. This schema checks each property, so it refuses that key by name.
  */
-const secretsToSet = byKey('must be a JSON object of keys and values', secretValueSchema, (value, report) => {
-  const message = typeof value === 'string' ? validateSecretValue(value) : 'must be a string';
-  if (message === undefined) return new Plaintext(value as string);
-  report(message);
-  return undefined;
-});
+const secretsToSet = byKey<string, Plaintext>(
+  'must be a JSON object of keys and values',
+  secretValueSchema,
+  (value, report) => {
+    const message = typeof value === 'string' ? validateSecretValue(value) : 'must be a string';
+    if (message === undefined) return new Plaintext(value as string);
+    report(message);
+    return undefined;
+  },
+);
 
 /** A value that the server generates. All fields are optional. */
 const generation = z.strictObject({
@@ -52,7 +56,7 @@ const generationSchema = {
   additionalProperties: false,
 } as const;
 
-const secretsToGenerate = byKey(
+const secretsToGenerate = byKey<GeneratedValue, z.output<typeof generation>>(
   'must be a JSON object of keys and what to generate for each',
   generationSchema,
   (value, report) => {
@@ -69,8 +73,14 @@ const maxInvalidEntries = 1_000;
 /** Parses the value of an entry. Reports errors with a message and a path below the key. */
 type ParseEntry<T> = (value: unknown, report: (message: string, path?: readonly string[]) => void) => T | undefined;
 
-function byKey<T>(typeMessage: string, entrySchema: object, parse: ParseEntry<T>): z.ZodType<Map<string, T>> {
-  const parsed = z.unknown().transform((input, context): Map<string, T> => {
+function byKey<Entry, T>(
+  typeMessage: string,
+  entrySchema: object,
+  parse: ParseEntry<T>,
+): z.ZodType<Map<string, T>, Readonly<Record<string, Entry>>> {
+  // It takes everything and checks it itself, so clients get their type from here.
+  const given = z.unknown() as z.ZodType<unknown, Readonly<Record<string, Entry>>>;
+  const parsed = given.transform((input, context): Map<string, T> => {
     const values = new Map<string, T>();
     const report = (message: string, path: string[] = []): number =>
       context.issues.push({ code: 'custom', message, path, input });
@@ -154,12 +164,14 @@ export const patchSecretsBody = z
   .meta({ anyOf: [{ required: ['set'] }, { required: ['generate'] }, { required: ['delete'] }] });
 
 /** A secret in a list or a single read. */
-export const secretView = z.strictObject({
-  key: z.string(),
-  value: z.string(),
-  version: z.int(),
-  updatedAt: z.iso.datetime(),
-});
+export const secretView = z
+  .strictObject({
+    key: z.string(),
+    value: z.string(),
+    version: z.int(),
+    updatedAt: z.iso.datetime(),
+  })
+  .meta({ id: 'Secret' });
 
 const revisionViews = {
   /** The revision's number, for people. */
@@ -200,36 +212,44 @@ export const deletedSecretListView = z.strictObject({ secrets: z.array(deletedSe
  * A secret in the list; with who made its version in place of `value` if the request has `values=false`, and with its
  * deletion if `deleted=true`. An older server does not return who made it.
  */
-export const listedSecretView = secretView.extend({
-  value: z.string().exactOptional(),
-  updatedBy: secretKeyView.shape.updatedBy.exactOptional(),
-  updatedByType: secretKeyView.shape.updatedByType.exactOptional(),
-  updatedByName: secretKeyView.shape.updatedByName.exactOptional(),
-  deletedAt: deletedSecretView.shape.deletedAt.exactOptional(),
-  deletedBy: deletedSecretView.shape.deletedBy.exactOptional(),
-  deletedByType: deletedSecretView.shape.deletedByType.exactOptional(),
-  deletedByName: deletedSecretView.shape.deletedByName.exactOptional(),
-});
+const listedSecretView = secretView
+  .extend({
+    value: z.string().exactOptional(),
+    updatedBy: secretKeyView.shape.updatedBy.exactOptional(),
+    updatedByType: secretKeyView.shape.updatedByType.exactOptional(),
+    updatedByName: secretKeyView.shape.updatedByName.exactOptional(),
+    deletedAt: deletedSecretView.shape.deletedAt.exactOptional(),
+    deletedBy: deletedSecretView.shape.deletedBy.exactOptional(),
+    deletedByType: deletedSecretView.shape.deletedByType.exactOptional(),
+    deletedByName: deletedSecretView.shape.deletedByName.exactOptional(),
+  })
+  .meta({ id: 'ListedSecret' });
 
 /** Any of these lists, as one type: generated clients cannot choose between them by the query. */
-export const listedSecretsView = z.strictObject({ secrets: z.array(listedSecretView), ...revisionViews });
+export const listedSecretsView = z
+  .strictObject({ secrets: z.array(listedSecretView), ...revisionViews })
+  .meta({ id: 'SecretList' });
 
 /** The response to a write of one key, without its value. */
-export const secretWriteView = z.strictObject({
-  key: z.string(),
-  version: z.int(),
-  updatedAt: z.iso.datetime(),
-  ...revisionViews,
-});
+export const secretWriteView = z
+  .strictObject({
+    key: z.string(),
+    version: z.int(),
+    updatedAt: z.iso.datetime(),
+    ...revisionViews,
+  })
+  .meta({ id: 'WrittenSecret' });
 
 /** The response to a PATCH: keys and versions, in the order of the request. */
-export const secretPatchView = z.strictObject({
-  set: z.array(z.strictObject({ key: z.string(), version: z.int() })),
-  deleted: z.array(z.string()),
-  /** Keys that `skipUnchanged` left unchanged. */
-  unchanged: z.array(z.string()),
-  ...revisionViews,
-});
+export const secretPatchView = z
+  .strictObject({
+    set: z.array(z.strictObject({ key: z.string(), version: z.int() })),
+    deleted: z.array(z.string()),
+    /** Keys that `skipUnchanged` left unchanged. */
+    unchanged: z.array(z.string()),
+    ...revisionViews,
+  })
+  .meta({ id: 'PatchedSecrets' });
 
 export type GeneratedValue = z.input<typeof generation>;
 export type DeletedSecretView = z.infer<typeof deletedSecretView>;

@@ -55,13 +55,17 @@ const serviceTokenFields = {
   lastUsedAt: z.iso.datetime().nullable(),
 };
 
-export const serviceTokenView = z.strictObject(serviceTokenFields);
+export const serviceTokenView = z.strictObject(serviceTokenFields).meta({ id: 'ServiceToken' });
 /** Only this response contains the token. */
-export const createdServiceTokenView = z.strictObject({ ...serviceTokenFields, token: z.string() });
-export const serviceTokenListView = z.strictObject({
-  serviceTokens: z.array(serviceTokenView),
-  nextCursor: z.string().nullable(),
-});
+export const createdServiceTokenView = z
+  .strictObject({ ...serviceTokenFields, token: z.string() })
+  .meta({ id: 'CreatedServiceToken' });
+export const serviceTokenListView = z
+  .strictObject({
+    serviceTokens: z.array(serviceTokenView),
+    nextCursor: z.string().nullable(),
+  })
+  .meta({ id: 'ServiceTokenList' });
 
 export type ServiceTokenView = z.infer<typeof serviceTokenView>;
 export type CreatedServiceTokenView = z.infer<typeof createdServiceTokenView>;

@@ -31,26 +31,30 @@ const createdLink = {
   expiresAt: z.iso.datetime().meta({ description: `The link works for ${limits.signInLinkHours} hours.` }),
 };
 
-export const createdLinkView = z.strictObject(createdLink);
-export const createdInvitationView = z.strictObject({ ...createdLink, invitation: invitationView });
+export const createdLinkView = z.strictObject(createdLink).meta({ id: 'CreatedSignInLink' });
+export const createdInvitationView = z
+  .strictObject({ ...createdLink, invitation: invitationView })
+  .meta({ id: 'CreatedInvitation' });
 
 /** What a link is for. */
-export const linkView = z.strictObject({
-  /** Who signs in with it. */
-  email: z.string(),
-  /** The user who created it. */
-  createdBy: z.strictObject({ email: z.string() }),
-  expiresAt: z.iso.datetime(),
-  /** What a person accepts who is no user yet; null for the link of a user. */
-  invitation: z
-    .strictObject({
-      organization: z.string(),
-      project: z.string().nullable(),
-      environment: z.string().nullable(),
-      role,
-    })
-    .nullable(),
-});
+export const linkView = z
+  .strictObject({
+    /** Who signs in with it. */
+    email: z.string(),
+    /** The user who created it. */
+    createdBy: z.strictObject({ email: z.string() }),
+    expiresAt: z.iso.datetime(),
+    /** What a person accepts who is no user yet; null for the link of a user. */
+    invitation: z
+      .strictObject({
+        organization: z.string(),
+        project: z.string().nullable(),
+        environment: z.string().nullable(),
+        role,
+      })
+      .nullable(),
+  })
+  .meta({ id: 'SignInLink' });
 
 export type CreatedLinkView = z.infer<typeof createdLinkView>;
 export type CreatedInvitationView = z.infer<typeof createdInvitationView>;

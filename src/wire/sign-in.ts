@@ -10,15 +10,17 @@ const methods = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('passkey'), origin: z.string() }),
 ]);
 
-export const signInView = z.strictObject({
-  /** Whether users can sign in with more than a personal token. */
-  open: z.boolean(),
-  methods: z.array(methods),
-  /** Whether users may approve a command on another machine. */
-  deviceLogin: z.boolean(),
-  /** Why this server has no passkeys: its public address is not configured, or is an IP address. Null if it has them. */
-  passkeysOff: z.enum(['no_public_url', 'ip_address']).nullable(),
-});
+export const signInView = z
+  .strictObject({
+    /** Whether users can sign in with more than a personal token. */
+    open: z.boolean(),
+    methods: z.array(methods),
+    /** Whether users may approve a command on another machine. */
+    deviceLogin: z.boolean(),
+    /** Why this server has no passkeys: its public address is not configured, or is an IP address. Null if it has them. */
+    passkeysOff: z.enum(['no_public_url', 'ip_address']).nullable(),
+  })
+  .meta({ id: 'SignIn' });
 
 export type SignInView = z.infer<typeof signInView>;
 

@@ -75,57 +75,67 @@ const snapshotFields = {
   ...revisionOfSnapshot,
 };
 
-export const snapshotView = z.strictObject(snapshotFields);
-export const snapshotListView = z.strictObject({ snapshots: z.array(snapshotView), nextCursor: z.string().nullable() });
+export const snapshotView = z.strictObject(snapshotFields).meta({ id: 'Snapshot' });
+export const snapshotListView = z
+  .strictObject({ snapshots: z.array(snapshotView), nextCursor: z.string().nullable() })
+  .meta({ id: 'SnapshotList' });
 /** A snapshot that was found by id, with the slugs of its environment. */
-export const placedSnapshotView = z.strictObject({
-  ...snapshotFields,
-  organization: z.string(),
-  project: z.string(),
-  environment: z.string(),
-});
+export const placedSnapshotView = z
+  .strictObject({
+    ...snapshotFields,
+    organization: z.string(),
+    project: z.string(),
+    environment: z.string(),
+  })
+  .meta({ id: 'PlacedSnapshot' });
 
 const keyAtVersion = z.strictObject({ key: z.string(), version: z.int().min(1) });
 
 /** The changes from the snapshot to the compared state, without values. */
-export const snapshotDiffView = z.strictObject({
-  snapshotId: z.guid(),
-  against: z.union([z.literal('current'), z.guid()]),
-  ...revisionOfSnapshot,
-  added: z.array(keyAtVersion),
-  removed: z.array(keyAtVersion),
-  changed: z.array(
-    z.strictObject({ key: z.string(), from: z.int().min(1), to: z.int().min(1), valueChanged: z.boolean() }),
-  ),
-  unchanged: z.int().min(0),
-  /** Versions of the snapshot whose values were destroyed. */
-  destroyed: z.array(keyAtVersion),
-});
+export const snapshotDiffView = z
+  .strictObject({
+    snapshotId: z.guid(),
+    against: z.union([z.literal('current'), z.guid()]),
+    ...revisionOfSnapshot,
+    added: z.array(keyAtVersion),
+    removed: z.array(keyAtVersion),
+    changed: z.array(
+      z.strictObject({ key: z.string(), from: z.int().min(1), to: z.int().min(1), valueChanged: z.boolean() }),
+    ),
+    unchanged: z.int().min(0),
+    /** Versions of the snapshot whose values were destroyed. */
+    destroyed: z.array(keyAtVersion),
+  })
+  .meta({ id: 'SnapshotDiff' });
 
 const prunedFields = { id: z.guid(), name: z.string().nullable(), createdAt: z.iso.datetime() };
 
 /** The kept snapshots with reasons, and those that were deleted, or would be with a planHash. Newest first. */
-export const pruneView = z.strictObject({
-  kept: z.array(z.strictObject({ ...prunedFields, reasons: z.array(z.string()).min(1) })),
-  pruned: z.array(z.strictObject(prunedFields)),
-  planHash: z.string().exactOptional(),
-});
+export const pruneView = z
+  .strictObject({
+    kept: z.array(z.strictObject({ ...prunedFields, reasons: z.array(z.string()).min(1) })),
+    pruned: z.array(z.strictObject(prunedFields)),
+    planHash: z.string().exactOptional(),
+  })
+  .meta({ id: 'PrunedSnapshots' });
 
 /** What a restore did, or would do with a planHash. */
-export const restoreView = z.strictObject({
-  restored: z.array(z.string()),
-  /** Deleted since the snapshot, and restored because of `includeDeleted`. */
-  recreated: z.array(z.string()),
-  unchanged: z.array(z.string()),
-  skipped: z.array(z.string()),
-  /** Left unchanged, because their values in the snapshot were destroyed. */
-  destroyed: z.array(z.string()),
-  pruned: z.array(z.string()),
-  backupSnapshotId: z.guid().nullable(),
-  revision: z.int().min(0),
-  revisionId: z.guid(),
-  planHash: z.string().exactOptional(),
-});
+export const restoreView = z
+  .strictObject({
+    restored: z.array(z.string()),
+    /** Deleted since the snapshot, and restored because of `includeDeleted`. */
+    recreated: z.array(z.string()),
+    unchanged: z.array(z.string()),
+    skipped: z.array(z.string()),
+    /** Left unchanged, because their values in the snapshot were destroyed. */
+    destroyed: z.array(z.string()),
+    pruned: z.array(z.string()),
+    backupSnapshotId: z.guid().nullable(),
+    revision: z.int().min(0),
+    revisionId: z.guid(),
+    planHash: z.string().exactOptional(),
+  })
+  .meta({ id: 'Restore' });
 
 export type SnapshotView = z.infer<typeof snapshotView>;
 export type SnapshotListView = z.infer<typeof snapshotListView>;

@@ -56,48 +56,58 @@ const organizationFields = {
   impersonationForbidden: z.boolean(),
 };
 
-export const organizationView = z.strictObject(organizationFields);
+export const organizationView = z.strictObject(organizationFields).meta({ id: 'Organization' });
 /** `role` is the role of the caller in the organization; null for a service token. */
-export const listedOrganizationView = z.strictObject({
+const listedOrganizationView = z.strictObject({
   ...organizationFields,
   role: z.enum(['owner', 'admin', 'developer', 'viewer']).nullable(),
 });
-export const projectView = z.strictObject(tenantFields);
-export const environmentView = z.strictObject({
-  ...tenantFields,
-  /** Number of the newest revision of its secrets; 0 before the first change. */
-  revision: z.int(),
-  revisionId: z.guid(),
-  /** Whether it is protected. An older server does not return it. */
-  protected: z.boolean().exactOptional(),
-});
+export const projectView = z.strictObject(tenantFields).meta({ id: 'Project' });
+export const environmentView = z
+  .strictObject({
+    ...tenantFields,
+    /** Number of the newest revision of its secrets; 0 before the first change. */
+    revision: z.int(),
+    revisionId: z.guid(),
+    /** Whether it is protected. An older server does not return it. */
+    protected: z.boolean().exactOptional(),
+  })
+  .meta({ id: 'Environment' });
 /** An environment after a change. */
-export const updatedEnvironmentView = environmentView.extend({
-  /** The service tokens that lose write access, by name, if the environment becomes protected. */
-  tokensWithoutAccess: z
-    .array(z.strictObject({ id: z.guid(), name: z.string(), scope: z.enum(['organization', 'project']) }))
-    .exactOptional(),
-});
+export const updatedEnvironmentView = environmentView
+  .extend({
+    /** The service tokens that lose write access, by name, if the environment becomes protected. */
+    tokensWithoutAccess: z
+      .array(z.strictObject({ id: z.guid(), name: z.string(), scope: z.enum(['organization', 'project']) }))
+      .exactOptional(),
+  })
+  .meta({ id: 'UpdatedEnvironment' });
 /** When it was deleted; only in the list of what is deleted. */
 const deletedAt = z.iso.datetime().exactOptional();
 /** An owner of an organization. A disabled one cannot use it. */
 const organizationOwnerView = z.strictObject({ userId: z.guid(), email: z.string(), disabled: z.boolean() });
 /** The owners by e-mail address; only in the lists for instance admins. */
 const owners = z.array(organizationOwnerView).exactOptional();
-export const organizationListView = z.strictObject({
-  organizations: z.array(listedOrganizationView.extend({ owners, deletedAt })),
-  nextCursor,
-});
+export const organizationListView = z
+  .strictObject({
+    organizations: z.array(listedOrganizationView.extend({ owners, deletedAt })),
+    nextCursor,
+  })
+  .meta({ id: 'OrganizationList' });
 /** Only with `environments=true`. */
 const environments = z.array(environmentView).exactOptional();
-export const projectListView = z.strictObject({
-  projects: z.array(projectView.extend({ environments, deletedAt })),
-  nextCursor,
-});
-export const environmentListView = z.strictObject({
-  environments: z.array(environmentView.extend({ deletedAt })),
-  nextCursor,
-});
+export const projectListView = z
+  .strictObject({
+    projects: z.array(projectView.extend({ environments, deletedAt })),
+    nextCursor,
+  })
+  .meta({ id: 'ProjectList' });
+export const environmentListView = z
+  .strictObject({
+    environments: z.array(environmentView.extend({ deletedAt })),
+    nextCursor,
+  })
+  .meta({ id: 'EnvironmentList' });
 
 export type OrganizationView = z.infer<typeof organizationView>;
 export type OrganizationListView = z.infer<typeof organizationListView>;

@@ -32,9 +32,11 @@ const userFields = {
   disabledAt: z.iso.datetime().nullable(),
 };
 
-export const userView = z.strictObject(userFields);
+export const userView = z.strictObject(userFields).meta({ id: 'User' });
 /** Only this response contains the first personal token. */
-export const createdUserView = z.strictObject({ ...userFields, token: z.string() });
-export const userListView = z.strictObject({ users: z.array(userView), nextCursor: z.string().nullable() });
+export const createdUserView = z.strictObject({ ...userFields, token: z.string() }).meta({ id: 'CreatedUser' });
+export const userListView = z
+  .strictObject({ users: z.array(userView), nextCursor: z.string().nullable() })
+  .meta({ id: 'UserList' });
 
 export type UserView = z.infer<typeof userView>;

@@ -35,18 +35,26 @@ const versionFields = {
   destroyedByName: z.string().nullable(),
 };
 
-export const versionView = z.strictObject(versionFields);
-export const versionListView = z.strictObject({ versions: z.array(versionView), nextCursor: z.string().nullable() });
-export const versionWithValueView = z.strictObject({ ...versionFields, value: z.string() });
+export const versionView = z.strictObject(versionFields).meta({ id: 'SecretVersion' });
+export const versionListView = z
+  .strictObject({ versions: z.array(versionView), nextCursor: z.string().nullable() })
+  .meta({ id: 'SecretVersionList' });
+export const versionWithValueView = z
+  .strictObject({ ...versionFields, value: z.string() })
+  .meta({ id: 'SecretVersionWithValue' });
 
 /** The version that a rollback created, and its revision. */
-export const rollbackView = z.strictObject({ ...versionFields, revision: z.int(), revisionId: z.guid() });
+export const rollbackView = z
+  .strictObject({ ...versionFields, revision: z.int(), revisionId: z.guid() })
+  .meta({ id: 'RolledBackSecret' });
 
 /** The version without its value, and the numbers of all versions that were destroyed with it. */
-export const destroyedVersionView = z.strictObject({
-  ...versionFields,
-  destroyedVersions: z.array(z.int().min(1)),
-});
+export const destroyedVersionView = z
+  .strictObject({
+    ...versionFields,
+    destroyedVersions: z.array(z.int().min(1)),
+  })
+  .meta({ id: 'DestroyedSecretVersion' });
 
 export type DestroyedVersionView = z.infer<typeof destroyedVersionView>;
 export type RollbackView = z.infer<typeof rollbackView>;

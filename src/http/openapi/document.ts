@@ -1,11 +1,12 @@
 import { type ZodOpenApiOperationObject, type ZodOpenApiPathsObject, createDocument, type oas31 } from 'zod-openapi';
-import { responseHeaders, errorStatuses, problemResponses, responsesOf } from './responses.ts';
+import { eventSchema, responseHeaders, errorStatuses, problemResponses, responsesOf } from './responses.ts';
 import { parametersOf } from './parameters.ts';
-import { namedSchemas, outputIdSuffix, withOutputNames, withoutNoise } from './schemas.ts';
+import { withoutNoise } from './schemas.ts';
 import { needsRecentSignIn } from '../../domain/recent-sign-in.ts';
 import type { PublicRoute, Route } from '../route.ts';
 import { type BodyLimits, bodyLimits, sizeText } from '../../wire/contract/body-limits.ts';
 import { exampleOf, withExample } from './examples.ts';
+import { problem } from '../../wire/problem.ts';
 import { publicRouteTable, routeTable } from '../routes/table.ts';
 
 /**
@@ -48,12 +49,18 @@ export function openApiDocument(
     paths: { ...paths, ...probePaths, ...downloadPaths },
     components: {
       securitySchemes: { bearer: { type: 'http', scheme: 'bearer', description: 'A personal or a service token.' } },
-      schemas: namedSchemas,
+      schemas: { Problem: problem, ...eventSchemas(table) },
       responses: problemResponses(),
       headers: responseHeaders,
     },
   };
-  return withOutputNames(createDocument(content, { override: withoutNoise, outputIdSuffix }));
+  return createDocument(content, { override: withoutNoise });
+}
+
+/** The schemas of server-sent events, to which responses refer by name. */
+function eventSchemas(table: readonly (Route | PublicRoute)[]): ReturnType<typeof eventSchema>['components'] {
+  const events = table.flatMap(({ responses }) => responses.events ?? []);
+  return Object.fromEntries(events.flatMap((schema) => Object.entries(eventSchema(schema).components)));
 }
 
 function operationOf(route: Route | PublicRoute): ZodOpenApiOperationObject {

@@ -3,7 +3,7 @@ import { type oas31, type ZodOpenApiResponsesObject, createSchema } from 'zod-op
 import { httpErrors } from '../../domain/errors/http-errors.ts';
 import type { PublicRoute, Route } from '../route.ts';
 import { exampleOf, withExample } from './examples.ts';
-import { namedSchemas } from './schemas.ts';
+import { withoutNoise } from './schemas.ts';
 
 /** The responses of each route in the OpenAPI document. */
 
@@ -114,19 +114,20 @@ export function responsesOf(
 }
 
 /** OpenAPI 3.1 has no schema for the events of a stream. JSON Schema describes what a text contains. */
-function eventText(events: z.ZodType): oas31.SchemaObject & { readonly contentSchema: oas31.ReferenceObject } {
+function eventText(
+  events: z.ZodType,
+): oas31.SchemaObject & { readonly contentSchema: ReturnType<typeof eventSchema>['schema'] } {
   return {
     type: 'string',
     description: 'Server-sent events, if the request has `Accept: text/event-stream`. `data` is JSON on one line.',
     contentMediaType: 'text/event-stream',
-    contentSchema: { $ref: `#/components/schemas/${nameOf(events)}` },
+    contentSchema: eventSchema(events).schema,
   };
 }
 
-function nameOf(schema: z.ZodType): string {
-  const [name] = Object.entries(namedSchemas).find(([, named]) => named === schema) ?? [];
-  if (name === undefined) throw new Error('the events of a route must be a named schema');
-  return name;
+/** The schema of the events of a stream, and the named schemas within it. */
+export function eventSchema(events: z.ZodType): ReturnType<typeof createSchema> {
+  return createSchema(events, { io: 'output', opts: { override: withoutNoise } });
 }
 
 /** The responses that errors of routes refer to: one for each status of the error catalogue. */
