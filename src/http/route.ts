@@ -16,6 +16,7 @@ import type {
 } from '../services/access/access.ts';
 import type { IdempotencyRequest } from '../services/change/once.ts';
 import type { ReadRoom } from '../services/secrets/read-sizes.ts';
+import type { Endpoint, InputSchemas, ResponseSchemas } from '../wire/contract/endpoint.ts';
 import { parseInput } from '../wire/parse-input.ts';
 import type { HttpServices } from './http-services.ts';
 import { type BodyLimits, bodyLimits } from '../wire/contract/body-limits.ts';
@@ -28,29 +29,14 @@ import {
 import { refuseConditionalChange } from './request/preconditions.ts';
 
 /**
- * Routes are data: method, path, action, input and responses. The builders below fix the order in which a request is
- * checked, so that no route can get it wrong: the target first (404, 403), then path, query and body (400, 413, 415, 422),
- * then the service.
+ * Routes are data: an endpoint of the contract, its action, and the handler. The builders below fix the order in which a
+ * request is checked, so that no route can get it wrong: the target first (404, 403), then path, query and body (400, 413,
+ * 415, 422), then the service.
  */
-
-export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** Actions that every caller may do, because they return only data about the caller. */
 type SelfAction = 'me.read' | 'organization.list';
 type RouteAction = SelfAction | PersonAction | InstanceAction | OrganizationAction | ProjectAction | EnvironmentAction;
-
-/** Schemas of the successful responses of a route; null for a response without a body. */
-export interface ResponseSchemas {
-  readonly 200?: z.ZodType<object>;
-  readonly 201?: z.ZodType<object>;
-  /** Nothing is given yet: another user has to accept it. */
-  readonly 202?: z.ZodType<object>;
-  readonly 204?: null;
-  /** The caller's If-None-Match still matches. */
-  readonly 304?: null;
-  /** The server-sent events, which the caller may request (Accept) instead of the body of 200. */
-  readonly events?: z.ZodType<object>;
-}
 
 /** Further headers of a response, such as ETag. */
 interface WithHeaders {
@@ -111,47 +97,17 @@ export interface Call extends PublicCall {
   readonly room: ReadRoom;
 }
 
-/** What a route says of itself. */
-interface Described {
-  readonly method: Method;
-  /** Such as `/projects/{org}/{project}`, below /api/v1. */
-  readonly path: string;
-  /** Its unique name in generated clients, such as `listSecrets`. */
-  readonly operation: string;
-  /** A short imperative sentence. */
-  readonly summary: string;
-  readonly input: InputSchemas;
-  readonly responses: ResponseSchemas;
-}
-
-export interface Route extends Described {
+export interface Route extends Endpoint {
   readonly action: RouteAction;
   run(call: Call, services: HttpServices): Promise<RouteResponse>;
 }
 
 /** A route for clients that present no token or session, such as at a sign-in. */
-export interface PublicRoute extends Described {
+export interface PublicRoute extends Endpoint {
   readonly action: 'public';
   /** Whether only pages of this server may send it, because its response signs the browser in. */
   readonly ownPagesOnly?: true;
   run(call: PublicCall, services: HttpServices): Promise<RouteResponse>;
-}
-
-/**
- * Schemas of the input of a route, without its target. A part without a schema must be empty. Headers without a schema are
- * ignored, except that Idempotency-Key and, for changes, conditional headers are refused.
- */
-export interface InputSchemas {
-  /** Path parameters after the target, such as a key. */
-  readonly params?: z.ZodType;
-  readonly query?: z.ZodType;
-  readonly body?: z.ZodType;
-  /** `bodyLimits.usual` by default. */
-  readonly bodyLimits?: BodyLimits;
-  /** An object by lower-case header names. */
-  readonly headers?: z.ZodObject;
-  /** Whether the route supports Idempotency-Key. If not, the header is refused. */
-  readonly idempotencyKey?: true;
 }
 
 type Inputs<S extends InputSchemas> = {
@@ -169,17 +125,14 @@ type Handler<Access, S extends InputSchemas, Result> = (
 type PathThrough<Target extends string> = `/${string}/${Target}` | `/${string}/${Target}/${string}`;
 
 interface RouteSpec<
-  Path extends string,
+  Path extends `/${string}`,
   Action extends RouteAction,
   Access,
   S extends InputSchemas,
   A extends ResponseSchemas,
-> {
-  readonly method: Method;
+> extends Endpoint {
   readonly path: Path;
   readonly action: Action;
-  readonly operation: string;
-  readonly summary: string;
   readonly input: S;
   readonly responses: A;
   readonly handle: Handler<Access, S, ResponseFor<A>>;
@@ -191,7 +144,7 @@ type PublicInput = InputSchemas & { readonly bodyLimits?: never };
 /** A route for every client. Its handler gets the facts of the request that the audit records. */
 export function publicRoute<S extends PublicInput, R extends ResponseSchemas>(
   spec: Omit<
-    RouteSpec<string, RouteAction, Pick<PublicCall, 'requestId' | 'sourceAddress'>, S, R>,
+    RouteSpec<`/${string}`, RouteAction, Pick<PublicCall, 'requestId' | 'sourceAddress'>, S, R>,
     'action' | 'handle'
   > & {
     readonly ownPagesOnly?: true;
@@ -216,21 +169,21 @@ export function publicRoute<S extends PublicInput, R extends ResponseSchemas>(
 
 /** A route about the caller. Its handler gets the caller. */
 export function selfRoute<S extends InputSchemas, R extends ResponseSchemas>(
-  spec: RouteSpec<string, SelfAction, Caller, S, R>,
+  spec: RouteSpec<`/${string}`, SelfAction, Caller, S, R>,
 ): Route {
   return route(spec, (_services, { caller }) => Promise.resolve(caller));
 }
 
 /** A route about resources that the calling user owns. Service tokens cannot use it. */
 export function personRoute<A extends PersonAction, S extends InputSchemas, R extends ResponseSchemas>(
-  spec: RouteSpec<string, A, PersonAccess<A>, S, R>,
+  spec: RouteSpec<`/${string}`, A, PersonAccess<A>, S, R>,
 ): Route {
   return route(spec, ({ access }, { caller }) => access.person(caller, spec.action));
 }
 
 /** A route about the instance. Slugs in its path belong to its input (`params`) and are not the target of its access. */
 export function instanceRoute<A extends InstanceAction, S extends InputSchemas, R extends ResponseSchemas>(
-  spec: RouteSpec<string, A, InstanceAccess<A>, S, R>,
+  spec: RouteSpec<`/${string}`, A, InstanceAccess<A>, S, R>,
 ): Route {
   return route(spec, ({ access }, { caller }) => access.instance(caller, spec.action), new Set());
 }
@@ -269,7 +222,7 @@ export function snapshotRoute<A extends EnvironmentAction, S extends InputSchema
 }
 
 function route<Access extends object, S extends InputSchemas, R extends ResponseSchemas>(
-  { handle, ...spec }: RouteSpec<string, RouteAction, Access, S, R>,
+  { handle, ...spec }: RouteSpec<`/${string}`, RouteAction, Access, S, R>,
   authorize: (services: HttpServices, call: Call) => Promise<Access>,
   targetParams = slugParams,
 ): Route {
@@ -291,7 +244,7 @@ const slugParams: ReadonlySet<string> = new Set(['org', 'project', 'env']);
 
 async function parseInputs<S extends InputSchemas>(
   call: PublicCall,
-  { method, path, input }: { readonly method: Method; readonly path: string; readonly input: S },
+  { method, path, input }: Pick<Endpoint, 'method' | 'path'> & { readonly input: S },
   targetParams: ReadonlySet<string>,
 ): Promise<Inputs<S>> {
   const below = Object.entries(call.params).filter(([name]) => !targetParams.has(name));

@@ -2,7 +2,8 @@ import { type RequestHandler, Router } from 'express';
 import { DomainError } from '../domain/errors/domain-error.ts';
 import { contextOf } from './request-context.ts';
 import { publicRouteHandler, type RouteHandlerDeps, routeHandler } from './middleware/route-handler.ts';
-import type { Method, PublicRoute, Route } from './route.ts';
+import type { Method } from '../wire/contract/endpoint.ts';
+import type { PublicRoute, Route } from './route.ts';
 
 /** An Express router for a table of routes. Other methods on a path of the table get 405 and Allow. */
 export function createRouter(prefix: string, table: readonly (Route | PublicRoute)[], deps: RouteHandlerDeps): Router {

@@ -1,30 +1,21 @@
 import type { AuditEntryRecord } from '../../services/audit-entries/audit-entries.ts';
-import { type AuditEntryView, auditListView, auditQuery } from '../../wire/audit.ts';
+import { listAuditEntries, listInstanceAuditEntries } from '../../wire/contract/audit.ts';
+import type { AuditEntryView } from '../../wire/audit.ts';
 import { type Route, instanceRoute, organizationRoute } from '../route.ts';
 
 /** docs/interface.md 6 */
 export const auditRoutes: readonly Route[] = [
   instanceRoute({
-    method: 'GET',
-    path: '/audit',
+    ...listInstanceAuditEntries,
     action: 'audit.list_instance',
-    operation: 'listInstanceAuditEntries',
-    summary: 'List audit entries of the instance, which belong to no organization',
-    input: { query: auditQuery },
-    responses: { 200: auditListView },
     async handle({ auditEntries }, access, { query }) {
       const { entries, nextCursor } = await auditEntries.listInstance(access, query);
       return { status: 200, body: { entries: entries.map(entryView), nextCursor } };
     },
   }),
   organizationRoute({
-    method: 'GET',
-    path: '/audit/{org}',
+    ...listAuditEntries,
     action: 'audit.list',
-    operation: 'listAuditEntries',
-    summary: 'List audit entries of an organization',
-    input: { query: auditQuery },
-    responses: { 200: auditListView },
     async handle({ auditEntries }, access, { query }) {
       const { entries, nextCursor } = await auditEntries.list(access, query);
       return { status: 200, body: { entries: entries.map(entryView), nextCursor } };

@@ -2,18 +2,8 @@ import { invalidField } from '../../domain/errors/domain-error.ts';
 import type { OpenStream, StreamEvent, StreamStart } from '../../services/changes/change-stream.ts';
 import type { RevertAnswer } from '../../services/changes/reverts.ts';
 import type { RevisionRecord } from '../../services/changes/changes.ts';
-import {
-  type ChangeView,
-  changeListView,
-  changesHeaders,
-  changesQuery,
-  type RevertView,
-  revertBody,
-  revertParams,
-  revertView,
-  type StreamEventView,
-  streamEventView,
-} from '../../wire/changes.ts';
+import { listChanges, revertChange } from '../../wire/contract/changes.ts';
+import type { ChangeView, RevertView, StreamEventView } from '../../wire/changes.ts';
 import { revisionText } from '../../wire/fields.ts';
 import { replayed } from '../request/idempotency.ts';
 import { acceptsEvents, comment, eventText, retryText } from '../response/server-sent-events.ts';
@@ -27,13 +17,8 @@ const reconnectMs = 2_000;
 /** docs/interface.md 4.10 and 4.14 */
 export const changeRoutes: readonly Route[] = [
   environmentRoute({
-    method: 'GET',
-    path: '/changes/{org}/{project}/{env}',
+    ...listChanges,
     action: 'change.list',
-    operation: 'listChanges',
-    summary: 'List the changes of an environment, or stream them as server-sent events',
-    input: { query: changesQuery, headers: changesHeaders },
-    responses: { 200: changeListView, events: streamEventView },
     async handle({ changes, changeStreams }, access, { query, headers }) {
       if (!acceptsEvents(headers.accept)) {
         const list = await changes.list(access, query);
@@ -49,13 +34,8 @@ export const changeRoutes: readonly Route[] = [
     },
   }),
   environmentRoute({
-    method: 'POST',
-    path: '/changes/{org}/{project}/{env}/{revision}/revert',
+    ...revertChange,
     action: 'change.revert',
-    operation: 'revertChange',
-    summary: 'Revert one revision of an environment, or plan it',
-    input: { params: revertParams, body: revertBody, idempotencyKey: true },
-    responses: { 200: revertView },
     async handle({ reverts }, access, { params, body: { dryRun = false, ...rest }, idempotencyKey: idempotency }) {
       const input = { reverted: params.revision, ...rest };
       if (dryRun) {

@@ -1,52 +1,31 @@
 import type { Consumer } from '../../services/fleet/consumers.ts';
 import type { WaitingRestore } from '../../services/fleet/waiting-restores.ts';
-import {
-  type ConsumerView,
-  consumerListView,
-  consumersQuery,
-  type FleetConsumerView,
-  fleetView,
-} from '../../wire/consumers.ts';
-import { pageQuery } from '../../wire/page.ts';
-import { waitingRestoreListView, type WaitingRestoreView } from '../../wire/waiting-restores.ts';
+import { listConsumers, listFleet, listWaitingRestores } from '../../wire/contract/consumers.ts';
+import type { ConsumerView, FleetConsumerView } from '../../wire/consumers.ts';
+import type { WaitingRestoreView } from '../../wire/waiting-restores.ts';
 import { environmentRoute, organizationRoute, type Route } from '../route.ts';
 
 /** docs/interface.md 4.15 */
 export const consumerRoutes: readonly Route[] = [
   environmentRoute({
-    method: 'GET',
-    path: '/environments/{org}/{project}/{env}/consumers',
+    ...listConsumers,
     action: 'consumer.list',
-    operation: 'listConsumers',
-    summary: 'List the SecretSyncs that read an environment',
-    input: { query: consumersQuery },
-    responses: { 200: consumerListView },
     async handle({ consumers }, access, { query }) {
       const list = await consumers.list(access, query);
       return { status: 200, body: { consumers: list.consumers.map(viewOf), nextCursor: list.nextCursor } };
     },
   }),
   organizationRoute({
-    method: 'GET',
-    path: '/fleet/{org}',
+    ...listFleet,
     action: 'fleet.list',
-    operation: 'listFleet',
-    summary: 'List the SecretSyncs that read the environments of an organization',
-    input: { query: consumersQuery },
-    responses: { 200: fleetView },
     async handle({ consumers }, access, { query }) {
       const list = await consumers.listFleet(access, query);
       return { status: 200, body: { consumers: list.consumers.map(fleetViewOf), nextCursor: list.nextCursor } };
     },
   }),
   organizationRoute({
-    method: 'GET',
-    path: '/fleet/{org}/restores',
+    ...listWaitingRestores,
     action: 'fleet.list',
-    operation: 'listWaitingRestores',
-    summary: 'List the SnapshotRestores of an organization whose plan waits for an approval',
-    input: { query: pageQuery },
-    responses: { 200: waitingRestoreListView },
     async handle({ waitingRestores }, access, { query }) {
       const { restores, nextCursor } = await waitingRestores.list(access, query);
       return { status: 200, body: { restores: restores.map(waitingViewOf), nextCursor } };

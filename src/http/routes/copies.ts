@@ -1,20 +1,15 @@
 import type { CopyLists } from '../../services/secrets/copy/copies.ts';
 import type { PresentRevision } from '../../services/kernel/environment-lock.ts';
-import { type CopyView, copyBody, copyView } from '../../wire/copies.ts';
-import { bodyLimits } from '../../wire/contract/body-limits.ts';
+import { copyEnvironment } from '../../wire/contract/copies.ts';
+import type { CopyView } from '../../wire/copies.ts';
 import { replayed } from '../request/idempotency.ts';
 import { environmentRoute, type Route } from '../route.ts';
 
 /** docs/interface.md 4.13 */
 export const copyRoutes: readonly Route[] = [
   environmentRoute({
-    method: 'POST',
-    path: '/environments/{org}/{project}/{env}/copy',
+    ...copyEnvironment,
     action: 'environment.copy',
-    operation: 'copyEnvironment',
-    summary: 'Copy secrets from another environment or an earlier revision, or plan the copy',
-    input: { body: copyBody, bodyLimits: bodyLimits.keySelection, idempotencyKey: true },
-    responses: { 200: copyView },
     async handle({ access, copies }, destination, { body, idempotencyKey: idempotency, room }) {
       const { from, dryRun = false, ...input } = body;
       const { organization, caller } = destination;

@@ -1,17 +1,13 @@
 import type { Self } from '../../services/people/me.ts';
-import { type MeView, meView } from '../../wire/me.ts';
+import { getMe } from '../../wire/contract/me.ts';
+import type { MeView } from '../../wire/me.ts';
 import { type Route, selfRoute } from '../route.ts';
 
 /** docs/interface.md section 5 */
 export const meRoutes: readonly Route[] = [
   selfRoute({
-    method: 'GET',
-    path: '/me',
+    ...getMe,
     action: 'me.read',
-    operation: 'getMe',
-    summary: 'Get the user or service token behind the presented token',
-    input: {},
-    responses: { 200: meView },
     async handle({ me }, caller) {
       return { status: 200, body: selfView(await me.get(caller)) };
     },

@@ -2,19 +2,18 @@ import { shownTokenCreator } from '../../domain/impersonation.ts';
 import type { PasskeySignIn } from '../../services/sign-in/passkey-sign-in.ts';
 import { passkeysOff, type PasskeyRecord, type RegistrationOptions } from '../../services/sign-in/passkeys.ts';
 import {
-  createPasskeyBody,
-  passkeyCreationView,
-  type PasskeyCreationView,
-  passkeyListView,
-  passkeyParams,
-  passkeyRequestView,
-  passkeySessionBody,
-  passkeyView,
-  type PasskeyView,
-  userPasskeyParams,
-} from '../../wire/passkeys.ts';
-import { sessionView } from '../../wire/sessions.ts';
-import { userParams } from '../../wire/users.ts';
+  confirmPasskey,
+  confirmUserPasskey,
+  createPasskey,
+  createPasskeyChallenge,
+  createPasskeyRegistration,
+  createPasskeySession,
+  listPasskeys,
+  listUserPasskeys,
+  removePasskey,
+  removeUserPasskey,
+} from '../../wire/contract/passkeys.ts';
+import type { PasskeyCreationView, PasskeyView } from '../../wire/passkeys.ts';
 import { endedFlowCookie, flowCookie, flowSecretOf } from '../admission/flow-cookie.ts';
 import { sessionCookie, sessionTokenOf } from '../admission/session-cookie.ts';
 import type { HttpServices } from '../http-services.ts';
@@ -24,39 +23,24 @@ import { sessionViewOf } from './sessions.ts';
 /** docs/interface.md 4, "Passkeys" */
 export const passkeyRoutes: readonly Route[] = [
   personRoute({
-    method: 'GET',
-    path: '/passkeys',
+    ...listPasskeys,
     action: 'passkey.list',
-    operation: 'listPasskeys',
-    summary: 'List your passkeys, newest first',
-    input: {},
-    responses: { 200: passkeyListView },
     async handle({ passkeys }, access) {
       const list = await passkeys.list(access);
       return { status: 200, body: { passkeys: list.map(viewOf), nextCursor: null } };
     },
   }),
   personRoute({
-    method: 'POST',
-    path: '/passkey-registrations',
+    ...createPasskeyRegistration,
     action: 'passkey.create',
-    operation: 'createPasskeyRegistration',
-    summary: 'Begin to register a passkey in a browser; the response sets a cookie',
-    input: {},
-    responses: { 201: passkeyCreationView },
     async handle({ passkeys }, access) {
       const { options, secret } = await passkeys.start(access);
       return { status: 201, body: creationViewOf(options), headers: { 'Set-Cookie': flowCookie(secret) } };
     },
   }),
   personRoute({
-    method: 'POST',
-    path: '/passkeys',
+    ...createPasskey,
     action: 'passkey.create',
-    operation: 'createPasskey',
-    summary: 'Register a passkey with the response of an authenticator',
-    input: { body: createPasskeyBody },
-    responses: { 201: passkeyView },
     async handle({ passkeys }, access, { body, header }) {
       const { name, ...response } = body;
       const record = await passkeys.register(access, { name, response, cookie: flowSecretOf(header('cookie')) });
@@ -64,65 +48,40 @@ export const passkeyRoutes: readonly Route[] = [
     },
   }),
   personRoute({
-    method: 'DELETE',
-    path: '/passkeys/{id}',
+    ...removePasskey,
     action: 'passkey.remove',
-    operation: 'removePasskey',
-    summary: 'Remove one of your passkeys, and end its sessions immediately',
-    input: { params: passkeyParams },
-    responses: { 204: null },
     async handle({ passkeys }, access, { params }) {
       await passkeys.remove(access, params.id);
       return { status: 204 };
     },
   }),
   personRoute({
-    method: 'POST',
-    path: '/passkeys/{id}/confirm',
+    ...confirmPasskey,
     action: 'passkey.confirm',
-    operation: 'confirmPasskey',
-    summary: 'Confirm one of your passkeys, so that it works again after a restore from a backup',
-    input: { params: passkeyParams },
-    responses: { 204: null },
     async handle({ passkeys }, access, { params }) {
       await passkeys.confirm(access, params.id);
       return { status: 204 };
     },
   }),
   instanceRoute({
-    method: 'GET',
-    path: '/users/{id}/passkeys',
+    ...listUserPasskeys,
     action: 'user.read',
-    operation: 'listUserPasskeys',
-    summary: 'List the passkeys of a user, newest first',
-    input: { params: userParams },
-    responses: { 200: passkeyListView },
     async handle({ passkeys }, access, { params }) {
       const list = await passkeys.listOfUser(access, params.id);
       return { status: 200, body: { passkeys: list.map(viewOf), nextCursor: null } };
     },
   }),
   instanceRoute({
-    method: 'DELETE',
-    path: '/users/{id}/passkeys/{passkey}',
+    ...removeUserPasskey,
     action: 'user.update',
-    operation: 'removeUserPasskey',
-    summary: 'Remove a passkey of a user, and end its sessions immediately',
-    input: { params: userPasskeyParams },
-    responses: { 204: null },
     async handle({ passkeys }, access, { params }) {
       await passkeys.removeOfUser(access, params.id, params.passkey);
       return { status: 204 };
     },
   }),
   instanceRoute({
-    method: 'POST',
-    path: '/users/{id}/passkeys/{passkey}/confirm',
+    ...confirmUserPasskey,
     action: 'user.update',
-    operation: 'confirmUserPasskey',
-    summary: 'Confirm a passkey of a user, so that it works again after a restore from a backup',
-    input: { params: userPasskeyParams },
-    responses: { 204: null },
     async handle({ passkeys }, access, { params }) {
       await passkeys.confirmOfUser(access, params.id, params.passkey);
       return { status: 204 };
@@ -133,27 +92,17 @@ export const passkeyRoutes: readonly Route[] = [
 /** The sign-in with a passkey. */
 export const publicPasskeyRoutes: readonly PublicRoute[] = [
   publicRoute({
-    method: 'POST',
-    path: '/passkey-challenges',
-    operation: 'createPasskeyChallenge',
-    summary: 'Begin a sign-in with a passkey; the response sets a cookie',
+    ...createPasskeyChallenge,
     // Otherwise another site could replace the flow of a browser that signs in.
     ownPagesOnly: true,
-    input: {},
-    responses: { 201: passkeyRequestView },
     async handle({ signIn }) {
       const { options, secret } = await offered(signIn).start();
       return { status: 201, body: options, headers: { 'Set-Cookie': flowCookie(secret) } };
     },
   }),
   publicRoute({
-    method: 'POST',
-    path: '/passkey-sessions',
-    operation: 'createPasskeySession',
+    ...createPasskeySession,
     ownPagesOnly: true,
-    summary: 'Begin a session of a browser with a passkey; the response sets its cookie',
-    input: { body: passkeySessionBody },
-    responses: { 201: sessionView },
     async handle({ signIn }, request, { body: response, header }) {
       const cookies = header('cookie');
       const { session, token } = await offered(signIn).finish(flowSecretOf(cookies), response, {

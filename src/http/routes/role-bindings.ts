@@ -7,48 +7,39 @@ import type {
   SubjectRef,
 } from '../../services/people/role-bindings.ts';
 import {
-  roleBindingBody,
-  roleBindingListQuery,
-  roleBindingListView,
-  roleBindingParams,
-  type RoleBindingView,
-  roleBindingView,
-} from '../../wire/role-bindings.ts';
-import { invitationView } from '../../wire/invitations.ts';
+  listEnvironmentRoles,
+  listOrganizationRoles,
+  listProjectRoles,
+  removeEnvironmentRole,
+  removeOrganizationRole,
+  removeProjectRole,
+  setEnvironmentRole,
+  setOrganizationRole,
+  setProjectRole,
+} from '../../wire/contract/role-bindings.ts';
+import type { RoleBindingView } from '../../wire/role-bindings.ts';
 import type { HttpServices } from '../http-services.ts';
 import { environmentRoute, organizationRoute, projectRoute, type Route } from '../route.ts';
 import { invitationViewOf } from './invitations.ts';
 
 type Services = Pick<HttpServices, 'roleBindings'>;
 
-const listed = {
-  input: { query: roleBindingListQuery },
-  responses: { 200: roleBindingListView },
-  async handle({ roleBindings }: Services, access: ListRolesAccess, { query }: { readonly query: PageRequest }) {
-    const { bindings, nextCursor } = await roleBindings.list(access, query);
-    return { status: 200 as const, body: { roles: bindings.map(viewOf), nextCursor } };
-  },
-} as const;
+async function list({ roleBindings }: Services, access: ListRolesAccess, { query }: { readonly query: PageRequest }) {
+  const { bindings, nextCursor } = await roleBindings.list(access, query);
+  return { status: 200 as const, body: { roles: bindings.map(viewOf), nextCursor } };
+}
 
-const set = {
-  input: { params: roleBindingParams, body: roleBindingBody },
-  responses: { 200: roleBindingView, 201: roleBindingView, 202: invitationView },
-  async handle({ roleBindings }: Services, access: SetRoleAccess, { params, body }: OneSubject & RoleBody) {
-    const result = await roleBindings.set(access, params.subject, body.role);
-    if ('invitation' in result) return { status: 202 as const, body: invitationViewOf(result.invitation) };
-    const { binding, isNew } = result;
-    return isNew ? { status: 201 as const, body: viewOf(binding) } : { status: 200 as const, body: viewOf(binding) };
-  },
-} as const;
+async function set({ roleBindings }: Services, access: SetRoleAccess, { params, body }: OneSubject & RoleBody) {
+  const result = await roleBindings.set(access, params.subject, body.role);
+  if ('invitation' in result) return { status: 202 as const, body: invitationViewOf(result.invitation) };
+  const { binding, isNew } = result;
+  return isNew ? { status: 201 as const, body: viewOf(binding) } : { status: 200 as const, body: viewOf(binding) };
+}
 
-const removed = {
-  input: { params: roleBindingParams },
-  responses: { 204: null },
-  async handle({ roleBindings }: Services, access: RemoveRoleAccess, { params }: OneSubject) {
-    await roleBindings.remove(access, params.subject);
-    return { status: 204 as const };
-  },
-} as const;
+async function remove({ roleBindings }: Services, access: RemoveRoleAccess, { params }: OneSubject) {
+  await roleBindings.remove(access, params.subject);
+  return { status: 204 as const };
+}
 
 interface OneSubject {
   readonly params: { readonly subject: SubjectRef };
@@ -61,76 +52,49 @@ interface RoleBody {
 /** docs/interface.md 4.16: the same at each of the three places. */
 export const roleBindingRoutes: readonly Route[] = [
   organizationRoute({
-    method: 'GET',
-    path: '/organizations/{org}/roles',
+    ...listOrganizationRoles,
     action: 'organization.list_roles',
-    operation: 'listOrganizationRoles',
-    summary: 'List the roles by place of an organization',
-    ...listed,
+    handle: list,
   }),
   organizationRoute({
-    method: 'PUT',
-    path: '/organizations/{org}/roles/{subject}',
+    ...setOrganizationRole,
     action: 'organization.set_role',
-    operation: 'setOrganizationRole',
-    summary: 'Give a group a role in an organization',
-    ...set,
+    handle: set,
   }),
   organizationRoute({
-    method: 'DELETE',
-    path: '/organizations/{org}/roles/{subject}',
+    ...removeOrganizationRole,
     action: 'organization.remove_role',
-    operation: 'removeOrganizationRole',
-    summary: 'Withdraw the role of a group in an organization',
-    ...removed,
+    handle: remove,
   }),
   projectRoute({
-    method: 'GET',
-    path: '/projects/{org}/{project}/roles',
+    ...listProjectRoles,
     action: 'project.list_roles',
-    operation: 'listProjectRoles',
-    summary: 'List the roles in a project and its environments',
-    ...listed,
+    handle: list,
   }),
   projectRoute({
-    method: 'PUT',
-    path: '/projects/{org}/{project}/roles/{subject}',
+    ...setProjectRole,
     action: 'project.set_role',
-    operation: 'setProjectRole',
-    summary: 'Give a user or a group a role in a project',
-    ...set,
+    handle: set,
   }),
   projectRoute({
-    method: 'DELETE',
-    path: '/projects/{org}/{project}/roles/{subject}',
+    ...removeProjectRole,
     action: 'project.remove_role',
-    operation: 'removeProjectRole',
-    summary: 'Withdraw the role of a user or a group in a project',
-    ...removed,
+    handle: remove,
   }),
   environmentRoute({
-    method: 'GET',
-    path: '/environments/{org}/{project}/{env}/roles',
+    ...listEnvironmentRoles,
     action: 'environment.list_roles',
-    operation: 'listEnvironmentRoles',
-    summary: 'List the roles in an environment',
-    ...listed,
+    handle: list,
   }),
   environmentRoute({
-    method: 'PUT',
-    path: '/environments/{org}/{project}/{env}/roles/{subject}',
+    ...setEnvironmentRole,
     action: 'environment.set_role',
-    operation: 'setEnvironmentRole',
-    summary: 'Give a user or a group a role in an environment',
-    ...set,
+    handle: set,
   }),
   environmentRoute({
-    method: 'DELETE',
-    path: '/environments/{org}/{project}/{env}/roles/{subject}',
+    ...removeEnvironmentRole,
     action: 'environment.remove_role',
-    operation: 'removeEnvironmentRole',
-    summary: 'Withdraw the role of a user or a group in an environment',
-    ...removed,
+    handle: remove,
   }),
 ];
 

@@ -1,36 +1,14 @@
 import type { DeletedSecretKey, SecretKey, SecretList, SecretValue } from '../../services/secrets/secret-list.ts';
-import { conditionalHeaders } from '../../wire/fields.ts';
-import {
-  type DeletedSecretView,
-  type SecretKeyView,
-  type SecretView,
-  listedSecretsView,
-  patchSecretsBody,
-  putSecretBody,
-  secretListQuery,
-  secretParams,
-  secretPatchView,
-  secretQuery,
-  secretView,
-  secretWriteView,
-} from '../../wire/secrets.ts';
-import { bodyLimits } from '../../wire/contract/body-limits.ts';
+import { deleteSecret, getSecret, listSecrets, patchSecrets, putSecret } from '../../wire/contract/secrets.ts';
+import type { DeletedSecretView, SecretKeyView, SecretView } from '../../wire/secrets.ts';
 import { entityTag, isKnownTag } from '../response/entity-tag.ts';
 import { type Route, environmentRoute } from '../route.ts';
-
-const all = '/secrets/{org}/{project}/{env}';
-const one = '/secrets/{org}/{project}/{env}/{key}';
 
 /** docs/interface.md 4.5 */
 export const secretRoutes: readonly Route[] = [
   environmentRoute({
-    method: 'GET',
-    path: all,
+    ...listSecrets,
     action: 'secret.list',
-    operation: 'listSecrets',
-    summary: 'Read the secrets of an environment',
-    input: { query: secretListQuery, headers: conditionalHeaders },
-    responses: { 200: listedSecretsView, 304: null },
     async handle(
       { secrets },
       access,
@@ -53,13 +31,8 @@ export const secretRoutes: readonly Route[] = [
     },
   }),
   environmentRoute({
-    method: 'PATCH',
-    path: all,
+    ...patchSecrets,
     action: 'secret.write',
-    operation: 'patchSecrets',
-    summary: 'Set and delete several secrets in one change',
-    input: { body: patchSecretsBody, bodyLimits: bodyLimits.values },
-    responses: { 200: secretPatchView },
     async handle({ secrets }, access, { body }) {
       const { set, deleted, unchanged, revision, revisionId } = await secrets.patch(access, body);
       const view = { set: [...set], deleted: [...deleted], unchanged: [...unchanged], revision, revisionId };
@@ -67,13 +40,8 @@ export const secretRoutes: readonly Route[] = [
     },
   }),
   environmentRoute({
-    method: 'GET',
-    path: one,
+    ...getSecret,
     action: 'secret.read',
-    operation: 'getSecret',
-    summary: 'Read a secret',
-    input: { params: secretParams, query: secretQuery, headers: conditionalHeaders },
-    responses: { 200: secretView, 304: null },
     async handle({ secrets }, access, { params, query, headers }) {
       const condition = headers['if-none-match'];
       if (condition !== undefined) {
@@ -88,13 +56,8 @@ export const secretRoutes: readonly Route[] = [
     },
   }),
   environmentRoute({
-    method: 'PUT',
-    path: one,
+    ...putSecret,
     action: 'secret.write',
-    operation: 'putSecret',
-    summary: 'Set a secret',
-    input: { params: secretParams, body: putSecretBody, bodyLimits: bodyLimits.value },
-    responses: { 200: secretWriteView, 201: secretWriteView },
     async handle({ secrets }, access, { params, body }) {
       const { created, updatedAt, ...written } = await secrets.put(access, params.key, body);
       const view = { ...written, updatedAt: updatedAt.toISOString() };
@@ -108,13 +71,8 @@ export const secretRoutes: readonly Route[] = [
     },
   }),
   environmentRoute({
-    method: 'DELETE',
-    path: one,
+    ...deleteSecret,
     action: 'secret.delete',
-    operation: 'deleteSecret',
-    summary: 'Delete a secret; its history is kept',
-    input: { params: secretParams },
-    responses: { 204: null },
     async handle({ secrets }, access, { params }) {
       await secrets.delete(access, params.key);
       return { status: 204 };

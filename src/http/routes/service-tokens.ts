@@ -7,26 +7,24 @@ import type {
   ServiceTokenRecord,
   TokenAccess,
 } from '../../services/tokens/service-tokens.ts';
-import { pageQuery } from '../../wire/page.ts';
 import {
-  type CreatedServiceTokenView,
-  type ServiceTokenListView,
-  type ServiceTokenView,
-  createServiceTokenBody,
-  createdServiceTokenView,
-  rotateServiceTokenBody,
-  serviceTokenListView,
-  serviceTokenParams,
-  serviceTokenView,
-} from '../../wire/service-tokens.ts';
+  createProjectServiceToken,
+  createServiceToken,
+  getProjectServiceToken,
+  getServiceToken,
+  listProjectServiceTokens,
+  listServiceTokens,
+  reinstateProjectServiceToken,
+  reinstateServiceToken,
+  revokeProjectServiceToken,
+  revokeServiceToken,
+  rotateProjectServiceToken,
+  rotateServiceToken,
+} from '../../wire/contract/service-tokens.ts';
+import type { CreatedServiceTokenView, ServiceTokenListView, ServiceTokenView } from '../../wire/service-tokens.ts';
 import type { HttpServices } from '../http-services.ts';
 import { replayed } from '../request/idempotency.ts';
 import { organizationRoute, projectRoute, type Route } from '../route.ts';
-
-const all = '/service-tokens/{org}';
-const one = '/service-tokens/{org}/{id}';
-const allOfProject = '/projects/{org}/{project}/service-tokens';
-const oneOfProject = '/projects/{org}/{project}/service-tokens/{id}';
 
 type Handler<A extends ServiceTokenAction, Inputs, Response> = (
   services: Pick<HttpServices, 'serviceTokens'>,
@@ -90,122 +88,67 @@ const revoke: Handler<'service_token.revoke', OneToken, { readonly status: 204 }
   return { status: 204 };
 };
 
-const listed = { input: { query: pageQuery }, responses: { 200: serviceTokenListView }, handle: list } as const;
-const created = {
-  input: { body: createServiceTokenBody, idempotencyKey: true },
-  responses: { 201: createdServiceTokenView, 200: serviceTokenView },
-  handle: create,
-} as const;
-const got = { input: { params: serviceTokenParams }, responses: { 200: serviceTokenView }, handle: get } as const;
-const rotated = {
-  input: { params: serviceTokenParams, body: rotateServiceTokenBody },
-  responses: { 200: createdServiceTokenView },
-  handle: rotate,
-} as const;
-const reinstated = {
-  input: { params: serviceTokenParams },
-  responses: { 200: serviceTokenView },
-  handle: reinstate,
-} as const;
-const revoked = { input: { params: serviceTokenParams }, responses: { 204: null }, handle: revoke } as const;
-
 /** docs/interface.md 4.4, 4.8 and 4.16. Those of a project are the same for its admins, and for tokens within it. */
 export const serviceTokenRoutes: readonly Route[] = [
   organizationRoute({
-    method: 'GET',
-    path: all,
+    ...listServiceTokens,
     action: 'service_token.list',
-    operation: 'listServiceTokens',
-    summary: 'List the service tokens of an organization, newest first',
-    ...listed,
+    handle: list,
   }),
   organizationRoute({
-    method: 'POST',
-    path: all,
+    ...createServiceToken,
     action: 'service_token.create',
-    operation: 'createServiceToken',
-    summary: 'Create a service token; its value is returned only once',
-    ...created,
+    handle: create,
   }),
   organizationRoute({
-    method: 'GET',
-    path: one,
+    ...getServiceToken,
     action: 'service_token.list',
-    operation: 'getServiceToken',
-    summary: 'Get a service token',
-    ...got,
+    handle: get,
   }),
   organizationRoute({
-    method: 'POST',
-    path: `${one}/rotate`,
+    ...rotateServiceToken,
     action: 'service_token.rotate',
-    operation: 'rotateServiceToken',
-    summary: 'Rotate a service token; the new value is returned only once',
-    ...rotated,
+    handle: rotate,
   }),
   organizationRoute({
-    method: 'POST',
-    path: `${one}/reinstate`,
+    ...reinstateServiceToken,
     action: 'service_token.reinstate',
-    operation: 'reinstateServiceToken',
-    summary: 'Lift the revocation of a keyless service token',
-    ...reinstated,
+    handle: reinstate,
   }),
   organizationRoute({
-    method: 'DELETE',
-    path: one,
+    ...revokeServiceToken,
     action: 'service_token.revoke',
-    operation: 'revokeServiceToken',
-    summary: 'Revoke a service token immediately',
-    ...revoked,
+    handle: revoke,
   }),
   projectRoute({
-    method: 'GET',
-    path: allOfProject,
+    ...listProjectServiceTokens,
     action: 'service_token.list',
-    operation: 'listProjectServiceTokens',
-    summary: 'List the service tokens for a project and its environments, newest first',
-    ...listed,
+    handle: list,
   }),
   projectRoute({
-    method: 'POST',
-    path: allOfProject,
+    ...createProjectServiceToken,
     action: 'service_token.create',
-    operation: 'createProjectServiceToken',
-    summary: 'Create a service token for a project or an environment of it; its value is returned only once',
-    ...created,
+    handle: create,
   }),
   projectRoute({
-    method: 'GET',
-    path: oneOfProject,
+    ...getProjectServiceToken,
     action: 'service_token.list',
-    operation: 'getProjectServiceToken',
-    summary: 'Get a service token of a project',
-    ...got,
+    handle: get,
   }),
   projectRoute({
-    method: 'POST',
-    path: `${oneOfProject}/rotate`,
+    ...rotateProjectServiceToken,
     action: 'service_token.rotate',
-    operation: 'rotateProjectServiceToken',
-    summary: 'Rotate a service token of a project; the new value is returned only once',
-    ...rotated,
+    handle: rotate,
   }),
   projectRoute({
-    method: 'POST',
-    path: `${oneOfProject}/reinstate`,
+    ...reinstateProjectServiceToken,
     action: 'service_token.reinstate',
-    operation: 'reinstateProjectServiceToken',
-    summary: 'Lift the revocation of a keyless service token of a project',
-    ...reinstated,
+    handle: reinstate,
   }),
   projectRoute({
-    method: 'DELETE',
-    path: oneOfProject,
+    ...revokeProjectServiceToken,
     action: 'service_token.revoke',
-    operation: 'revokeProjectServiceToken',
-    summary: 'Revoke a service token of a project immediately',
-    ...revoked,
+    handle: revoke,
   }),
 ];
 

@@ -1,20 +1,22 @@
 import type { Caller } from '../../domain/principal.ts';
 import type { SessionRecord } from '../../services/sign-in/sessions.ts';
-import { type SessionView, sessionListView, sessionParams, sessionView } from '../../wire/sessions.ts';
-import { userParams } from '../../wire/users.ts';
+import {
+  createSession,
+  endSession,
+  endSessions,
+  endUserSessions,
+  listSessions,
+  listUserSessions,
+} from '../../wire/contract/sessions.ts';
+import type { SessionView } from '../../wire/sessions.ts';
 import { endedSessionCookie, sessionCookie, sessionTokenOf } from '../admission/session-cookie.ts';
 import { type Route, instanceRoute, personRoute } from '../route.ts';
 
 /** docs/interface.md 4.17 */
 export const sessionRoutes: readonly Route[] = [
   personRoute({
-    method: 'POST',
-    path: '/sessions',
+    ...createSession,
     action: 'session.create',
-    operation: 'createSession',
-    summary: 'Begin a session of a browser with a personal token; the response sets its cookie',
-    input: {},
-    responses: { 201: sessionView },
     async handle({ sessions }, access, { header }) {
       const replaced = sessionTokenOf(header('cookie'));
       const { session, token } = await sessions.create(access, { userAgent: header('user-agent'), replaced });
@@ -23,39 +25,24 @@ export const sessionRoutes: readonly Route[] = [
     },
   }),
   personRoute({
-    method: 'GET',
-    path: '/sessions',
+    ...listSessions,
     action: 'session.list',
-    operation: 'listSessions',
-    summary: 'List your sessions that have not ended, newest first',
-    input: {},
-    responses: { 200: sessionListView },
     async handle({ sessions }, access) {
       const list = await sessions.list(access);
       return { status: 200, body: { sessions: list.map((one) => viewOf(one, access.caller)), nextCursor: null } };
     },
   }),
   personRoute({
-    method: 'DELETE',
-    path: '/sessions',
+    ...endSessions,
     action: 'session.end',
-    operation: 'endSessions',
-    summary: 'End all of your sessions immediately',
-    input: {},
-    responses: { 204: null },
     async handle({ sessions }, access) {
       await sessions.endAll(access);
       return { status: 204, headers: { 'Set-Cookie': endedSessionCookie } };
     },
   }),
   personRoute({
-    method: 'DELETE',
-    path: '/sessions/{id}',
+    ...endSession,
     action: 'session.end',
-    operation: 'endSession',
-    summary: 'End one of your sessions immediately',
-    input: { params: sessionParams },
-    responses: { 204: null },
     async handle({ sessions }, access, { params }) {
       await sessions.end(access, params.id);
       const isCurrent = params.id === access.caller.principal.credentialId;
@@ -63,26 +50,16 @@ export const sessionRoutes: readonly Route[] = [
     },
   }),
   instanceRoute({
-    method: 'GET',
-    path: '/users/{id}/sessions',
+    ...listUserSessions,
     action: 'user.read',
-    operation: 'listUserSessions',
-    summary: 'List the sessions of a user that have not ended, newest first',
-    input: { params: userParams },
-    responses: { 200: sessionListView },
     async handle({ sessions }, access, { params }) {
       const list = await sessions.listOfUser(access, params.id);
       return { status: 200, body: { sessions: list.map((one) => viewOf(one, access.caller)), nextCursor: null } };
     },
   }),
   instanceRoute({
-    method: 'DELETE',
-    path: '/users/{id}/sessions',
+    ...endUserSessions,
     action: 'user.update',
-    operation: 'endUserSessions',
-    summary: 'End all sessions of a user immediately',
-    input: { params: userParams },
-    responses: { 204: null },
     async handle({ sessions }, access, { params }) {
       await sessions.endOfUser(access, params.id);
       return { status: 204 };

@@ -1,16 +1,13 @@
 import type { Plaintext } from '../../domain/plaintext.ts';
 import type { UsableLink } from '../../services/sign-in/sign-in-links.ts';
-import { dashboardPaths } from '../../wire/dashboard-paths.ts';
-import { sessionView } from '../../wire/sessions.ts';
 import {
-  createdInvitationView,
-  createdLinkView,
-  createInvitationBody,
-  linkBody,
-  type LinkView,
-  linkView,
-} from '../../wire/sign-in-links.ts';
-import { userParams } from '../../wire/users.ts';
+  createInvitation,
+  createSignInLink,
+  findSignInLink,
+  redeemSignInLink,
+} from '../../wire/contract/sign-in-links.ts';
+import { dashboardPaths } from '../../wire/dashboard-paths.ts';
+import type { LinkView } from '../../wire/sign-in-links.ts';
 import { sessionCookie, sessionTokenOf } from '../admission/session-cookie.ts';
 import { instanceRoute, organizationRoute, type PublicRoute, publicRoute, type Route } from '../route.ts';
 import { invitationViewOf } from './invitations.ts';
@@ -19,13 +16,8 @@ import { sessionViewOf } from './sessions.ts';
 /** docs/interface.md 4, "Sign-in links" */
 export const signInLinkRoutes: readonly Route[] = [
   organizationRoute({
-    method: 'POST',
-    path: '/organizations/{org}/invitations',
+    ...createInvitation,
     action: 'invitation.create',
-    operation: 'createInvitation',
-    summary: 'Invite an e-mail address that no user has; the sign-in link is returned only once',
-    input: { body: createInvitationBody },
-    responses: { 201: createdInvitationView },
     async handle({ invitations, signIn }, access, { body, origin }) {
       const { invitation, token, expiresAt } = await invitations.create(access, body);
       const link = addressOf(token, signIn.publicUrl ?? origin);
@@ -34,13 +26,8 @@ export const signInLinkRoutes: readonly Route[] = [
     },
   }),
   instanceRoute({
-    method: 'POST',
-    path: '/users/{id}/sign-in-links',
+    ...createSignInLink,
     action: 'sign_in_link.create',
-    operation: 'createSignInLink',
-    summary: 'Create a sign-in link for a user; it is returned only once',
-    input: { params: userParams },
-    responses: { 201: createdLinkView },
     async handle({ users, signIn }, access, { params, origin }) {
       const { token, expiresAt } = await users.createLink(access, params.id);
       const link = addressOf(token, signIn.publicUrl ?? origin);
@@ -52,23 +39,13 @@ export const signInLinkRoutes: readonly Route[] = [
 /** What the page of a link sends, before it has a session. */
 export const publicSignInLinkRoutes: readonly PublicRoute[] = [
   publicRoute({
-    method: 'POST',
-    path: '/sign-in-links/lookup',
-    operation: 'findSignInLink',
-    summary: 'Get what a sign-in link is for',
-    input: { body: linkBody },
-    responses: { 200: linkView },
+    ...findSignInLink,
     async handle({ signInLinks }, request, { body }) {
       return { status: 200, body: viewOf(await signInLinks.find(request, body.link.reveal())) };
     },
   }),
   publicRoute({
-    method: 'POST',
-    path: '/sign-in-links/redeem',
-    operation: 'redeemSignInLink',
-    summary: 'Begin a session of a browser with a sign-in link, which works once; the response sets its cookie',
-    input: { body: linkBody },
-    responses: { 201: sessionView },
+    ...redeemSignInLink,
     // Otherwise another site could sign a browser in as the user of a link of its own.
     ownPagesOnly: true,
     async handle({ signInLinks }, request, { body, header }) {

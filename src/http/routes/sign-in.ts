@@ -1,16 +1,12 @@
-import { signInView, type SignInView, updateSignInBody } from '../../wire/sign-in.ts';
+import { getSignIn, updateSignIn } from '../../wire/contract/sign-in.ts';
+import type { SignInView } from '../../wire/sign-in.ts';
 import type { HttpServices } from '../http-services.ts';
 import { instanceRoute, publicRoute, type PublicRoute, type Route } from '../route.ts';
 
 /** docs/interface.md 4, "Sessions" */
 export const publicSignInRoutes: readonly PublicRoute[] = [
   publicRoute({
-    method: 'GET',
-    path: '/sign-in',
-    operation: 'getSignIn',
-    summary: 'Get the ways in which users sign in',
-    input: {},
-    responses: { 200: signInView },
+    ...getSignIn,
     async handle(services) {
       return { status: 200, body: await viewOf(services) };
     },
@@ -19,13 +15,8 @@ export const publicSignInRoutes: readonly PublicRoute[] = [
 
 export const signInRoutes: readonly Route[] = [
   instanceRoute({
-    method: 'PUT',
-    path: '/sign-in',
+    ...updateSignIn,
     action: 'sign_in.update',
-    operation: 'updateSignIn',
-    summary: 'Open or close sign-in with more than a personal token',
-    input: { body: updateSignInBody },
-    responses: { 200: signInView },
     async handle(services, access, { body }) {
       await services.signIn.setOpen(access, body.open);
       return { status: 200, body: await viewOf(services) };

@@ -1,54 +1,33 @@
 import type { RestoreAnswer, RestorePlan } from '../../services/snapshots/restore/restores.ts';
 import type { PrunedSnapshot, SnapshotPruning } from '../../services/snapshots/snapshot-pruning.ts';
 import type { SnapshotDiff, SnapshotRecord } from '../../services/snapshots/snapshots.ts';
-import { pageQuery } from '../../wire/page.ts';
 import {
-  type PruneView,
-  type RestoreView,
-  type SnapshotDiffView,
-  type SnapshotView,
-  createSnapshotBody,
-  diffQuery,
-  placedSnapshotView,
-  pruneBody,
-  pruneView,
-  restoreBody,
-  restoreView,
-  snapshotDiffView,
-  snapshotListView,
-  snapshotParams,
-  snapshotView,
-} from '../../wire/snapshots.ts';
-import { bodyLimits } from '../../wire/contract/body-limits.ts';
+  createSnapshot,
+  deleteSnapshot,
+  diffSnapshot,
+  findSnapshot,
+  getSnapshot,
+  listSnapshots,
+  pruneSnapshots,
+  restoreSnapshot,
+} from '../../wire/contract/snapshots.ts';
+import type { PruneView, RestoreView, SnapshotDiffView, SnapshotView } from '../../wire/snapshots.ts';
 import { replayed } from '../request/idempotency.ts';
 import { type Route, environmentRoute, snapshotRoute } from '../route.ts';
-
-const all = '/snapshots/{org}/{project}/{env}';
-const one = '/snapshots/{org}/{project}/{env}/{id}';
 
 /** docs/interface.md 4.1 to 4.3 */
 export const snapshotRoutes: readonly Route[] = [
   environmentRoute({
-    method: 'GET',
-    path: all,
+    ...listSnapshots,
     action: 'snapshot.list',
-    operation: 'listSnapshots',
-    summary: 'List the snapshots of an environment, newest first',
-    input: { query: pageQuery },
-    responses: { 200: snapshotListView },
     async handle({ snapshots }, access, { query }) {
       const list = await snapshots.list(access, query);
       return { status: 200, body: { snapshots: list.snapshots.map(viewOf), nextCursor: list.nextCursor } };
     },
   }),
   environmentRoute({
-    method: 'POST',
-    path: all,
+    ...createSnapshot,
     action: 'snapshot.create',
-    operation: 'createSnapshot',
-    summary: 'Create a snapshot of the present state of an environment',
-    input: { body: createSnapshotBody, idempotencyKey: true },
-    responses: { 201: snapshotView, 200: snapshotView },
     async handle({ snapshots }, access, { body, idempotencyKey: idempotency }) {
       const made = await snapshots.create(access, { ...body, idempotency });
       const view = viewOf(made);
@@ -63,13 +42,8 @@ export const snapshotRoutes: readonly Route[] = [
   }),
   // Before the routes of snapshots, whose path matches too.
   environmentRoute({
-    method: 'POST',
-    path: `${all}/restore`,
+    ...restoreSnapshot,
     action: 'snapshot.restore',
-    operation: 'restoreSnapshot',
-    summary: 'Restore an environment from one of its snapshots, or plan the restore',
-    input: { body: restoreBody, bodyLimits: bodyLimits.keySelection, idempotencyKey: true },
-    responses: { 200: restoreView },
     async handle({ restores }, access, { body: { dryRun = false, ...input }, idempotencyKey: idempotency }) {
       if (dryRun) {
         const plan = await restores.plan(access, input);
@@ -84,13 +58,8 @@ export const snapshotRoutes: readonly Route[] = [
     },
   }),
   environmentRoute({
-    method: 'POST',
-    path: `${all}/prune`,
+    ...pruneSnapshots,
     action: 'snapshot.delete',
-    operation: 'pruneSnapshots',
-    summary: 'Delete the snapshots that a retention policy does not keep, or list them',
-    input: { body: pruneBody },
-    responses: { 200: pruneView },
     async handle({ snapshots }, access, { body }) {
       const pruning = await snapshots.prune(access, body);
       const plan = body.dryRun === true ? { planHash: pruning.planHash } : {};
@@ -98,50 +67,30 @@ export const snapshotRoutes: readonly Route[] = [
     },
   }),
   environmentRoute({
-    method: 'GET',
-    path: one,
+    ...getSnapshot,
     action: 'snapshot.read',
-    operation: 'getSnapshot',
-    summary: 'Get a snapshot',
-    input: { params: snapshotParams },
-    responses: { 200: snapshotView },
     async handle({ snapshots }, access, { params }) {
       return { status: 200, body: viewOf(await snapshots.get(access, params.id)) };
     },
   }),
   environmentRoute({
-    method: 'DELETE',
-    path: one,
+    ...deleteSnapshot,
     action: 'snapshot.delete',
-    operation: 'deleteSnapshot',
-    summary: 'Delete a snapshot',
-    input: { params: snapshotParams },
-    responses: { 204: null },
     async handle({ snapshots }, access, { params }) {
       await snapshots.delete(access, params.id);
       return { status: 204 };
     },
   }),
   environmentRoute({
-    method: 'GET',
-    path: `${one}/diff`,
+    ...diffSnapshot,
     action: 'snapshot.read',
-    operation: 'diffSnapshot',
-    summary: 'Compare a snapshot with the present state or with another snapshot',
-    input: { params: snapshotParams, query: diffQuery },
-    responses: { 200: snapshotDiffView },
     async handle({ snapshots }, access, { params, query }) {
       return { status: 200, body: diffViewOf(await snapshots.diff(access, params.id, query.against)) };
     },
   }),
   snapshotRoute({
-    method: 'GET',
-    path: '/snapshots/{id}',
+    ...findSnapshot,
     action: 'snapshot.read',
-    operation: 'findSnapshot',
-    summary: 'Get a snapshot and its environment by id',
-    input: { params: snapshotParams },
-    responses: { 200: placedSnapshotView },
     async handle({ snapshots }, access, { params }) {
       const { organization, project, environment } = access;
       const view = viewOf(await snapshots.get(access, params.id));

@@ -1,31 +1,14 @@
 import type { VersionRecord } from '../../services/secrets/versions.ts';
-import {
-  type VersionView,
-  destroyBody,
-  destroyedVersionView,
-  rollbackBody,
-  rollbackView,
-  versionListView,
-  versionParams,
-  versionWithValueView,
-} from '../../wire/versions.ts';
-import { pageQuery } from '../../wire/page.ts';
-import { secretParams } from '../../wire/secrets.ts';
+import { destroyVersion, getVersion, listVersions, rollbackSecret } from '../../wire/contract/versions.ts';
+import type { VersionView } from '../../wire/versions.ts';
 import { replayed } from '../request/idempotency.ts';
 import { type Route, environmentRoute } from '../route.ts';
-
-const all = '/versions/{org}/{project}/{env}/{key}';
 
 /** docs/interface.md 4.6, 4.7 and 4.11 */
 export const versionRoutes: readonly Route[] = [
   environmentRoute({
-    method: 'GET',
-    path: all,
+    ...listVersions,
     action: 'version.list',
-    operation: 'listVersions',
-    summary: 'List the versions of a secret, newest first',
-    input: { params: secretParams, query: pageQuery },
-    responses: { 200: versionListView },
     async handle({ versions }, access, { params, query }) {
       const list = await versions.list(access, params.key, query);
       const view = { versions: list.versions.map(versionView), nextCursor: list.nextCursor };
@@ -34,13 +17,8 @@ export const versionRoutes: readonly Route[] = [
   }),
   // Before the routes of versions, whose path matches too.
   environmentRoute({
-    method: 'POST',
-    path: `${all}/rollback`,
+    ...rollbackSecret,
     action: 'version.rollback',
-    operation: 'rollbackSecret',
-    summary: 'Roll back a secret to an earlier version',
-    input: { params: secretParams, body: rollbackBody, idempotencyKey: true },
-    responses: { 201: rollbackView, 200: rollbackView },
     async handle({ versions }, access, { params, body, idempotencyKey: idempotency }) {
       const made = await versions.rollback(access, params.key, { ...body, idempotency });
       const { revision, revisionId, ...version } = made;
@@ -52,13 +30,8 @@ export const versionRoutes: readonly Route[] = [
     },
   }),
   environmentRoute({
-    method: 'GET',
-    path: `${all}/{version}`,
+    ...getVersion,
     action: 'version.read',
-    operation: 'getVersion',
-    summary: 'Read one version of a secret with its value',
-    input: { params: versionParams },
-    responses: { 200: versionWithValueView },
     async handle({ versions }, access, { params }) {
       const { value, ...version } = await versions.get(access, params.key, params.version);
       const view = { ...versionView(version), value: value.reveal() };
@@ -66,13 +39,8 @@ export const versionRoutes: readonly Route[] = [
     },
   }),
   environmentRoute({
-    method: 'POST',
-    path: `${all}/{version}/destroy`,
+    ...destroyVersion,
     action: 'version.destroy',
-    operation: 'destroyVersion',
-    summary: 'Permanently destroy the value of one version; its record is kept',
-    input: { params: versionParams, body: destroyBody },
-    responses: { 200: destroyedVersionView },
     async handle({ destructions }, access, { params: { key, version }, body }) {
       const { destroyedVersions, ...record } = await destructions.destroy(access, key, { version, ...body });
       return { status: 200, body: { ...versionView(record), destroyedVersions: [...destroyedVersions] } };
