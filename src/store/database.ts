@@ -9,7 +9,7 @@ import { endUselessConnections } from './useless-connections.ts';
 
 /** The open database. Outside src/store only `close` is called; the rest is handed to the store's functions. */
 export interface Database {
-  /** For transactions that use its models, on the connections of `transactionPool`. */
+  /** For plain reads of records, on the connections of `pool`. It is made at its first use. */
   readonly prisma: PrismaClient;
   /** For hot reads and the audit: named prepared statements through `queryRows`. */
   readonly pool: pg.Pool;
@@ -65,13 +65,21 @@ export function openDatabase({ url, caFile, poolSize = 20, silenceMs = defaultSi
     pipeline: true,
   });
   const renewConnections = endUselessConnections([pool, transactionPool]);
-  const prisma = new PrismaClient({ adapter: new PrismaPg(transactionPool), errorFormat: 'minimal' });
+  let prisma: PrismaClient | undefined;
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
-    await prisma.$disconnect();
+    await prisma?.$disconnect();
     await Promise.all([pool.end(), transactionPool.end()]);
   };
-  return { prisma, pool, transactionPool, renewConnections, close: () => (closing ??= close()) };
+  return {
+    get prisma() {
+      return (prisma ??= new PrismaClient({ adapter: new PrismaPg(pool), errorFormat: 'minimal' }));
+    },
+    pool,
+    transactionPool,
+    renewConnections,
+    close: () => (closing ??= close()),
+  };
 }
 
 /**

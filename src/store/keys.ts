@@ -39,9 +39,9 @@ const statements = {
 
 /** The keyring's store on PostgreSQL. Every method throws DomainError store_unavailable without the database. */
 export class PostgresKeyStore implements KeyStore {
-  readonly #database: Pick<Database, 'prisma' | 'pool'>;
+  readonly #database: Pick<Database, 'transactionPool' | 'pool'>;
 
-  constructor(deps: { readonly database: Pick<Database, 'prisma' | 'pool'> }) {
+  constructor(deps: { readonly database: Pick<Database, 'transactionPool' | 'pool'> }) {
     this.#database = deps.database;
   }
 
@@ -91,9 +91,9 @@ export class PostgresKeyStore implements KeyStore {
       if (active !== undefined && active.id !== replaces) return dataKey(active);
       await tx.run`
         UPDATE data_key SET retired_at = now() WHERE project_id = ${projectId}::uuid AND retired_at IS NULL`;
-      await tx.models.dataKey.create({
-        data: { id: key.id, projectId, wrappedKey: Uint8Array.from(key.wrappedKey), rootKeyId: key.rootKeyId },
-      });
+      await tx.run`
+        INSERT INTO data_key (id, project_id, wrapped_key, root_key_id)
+        VALUES (${key.id}::uuid, ${projectId}::uuid, ${key.wrappedKey}, ${key.rootKeyId})`;
       return { ...key, projectId };
     });
   }

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { Role } from '../domain/principal.ts';
 import { queryRows, type Statement } from './database.ts';
 import { Prisma } from './generated/client.ts';
-import type { PrismaTransaction, Transaction } from './transaction.ts';
+import type { Transaction } from './transaction.ts';
 
 export interface MemberRecord {
   readonly userId: string;
@@ -63,8 +63,9 @@ export async function listRoleHolderIds(tx: Transaction, organizationId: string)
 }
 
 /** The id of a user; undefined for none. An address changes only while its user is disabled, so it names the same user. */
-export async function findUserId(tx: PrismaTransaction, ref: UserRef): Promise<string | undefined> {
-  const user = await tx.models.user.findUnique({ where: ref, select: { id: true } });
+export async function findUserId(tx: Transaction, ref: UserRef): Promise<string | undefined> {
+  const named = 'id' in ref ? Prisma.sql`id = ${ref.id}::uuid` : Prisma.sql`email = ${ref.email}`;
+  const user = await tx.row<{ id: string }>`SELECT id FROM app_user WHERE ${named}`;
   return user?.id;
 }
 
@@ -125,6 +126,6 @@ export async function setMember(
   return member.createdAt;
 }
 
-export async function deleteMember(tx: PrismaTransaction, organizationId: string, userId: string): Promise<void> {
-  await tx.models.membership.deleteMany({ where: { organizationId, userId } });
+export async function deleteMember(tx: Transaction, organizationId: string, userId: string): Promise<void> {
+  await tx.run`DELETE FROM membership WHERE organization_id = ${organizationId}::uuid AND user_id = ${userId}::uuid`;
 }

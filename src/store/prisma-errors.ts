@@ -36,19 +36,17 @@ const unavailableMessages = [
   'There was an error establishing an SSL connection',
 ];
 const tlsCode = /^(?:ERR_TLS_|ERR_SSL_|CERT_|UNABLE_TO_|DEPTH_ZERO_SELF_SIGNED|SELF_SIGNED_CERT|HOSTNAME_MISMATCH)/;
-// A kind comes alone when it was the COMMIT that failed.
-const writeConflicts = ['P2034', '40001', '40P01', 'TransactionWriteConflict'];
+const writeConflicts = ['40001', '40P01'];
 const lockTimeouts = ['55P03'];
-// No connection of the pool became free in time, or Prisma ended a transaction that took too long.
-const exhaustedCodes = ['P2024', 'P2028'];
+// No connection of the pool became free in time.
 const exhaustedPool = 'timeout exceeded when trying to connect';
-const uniqueViolations = ['P2002', '23505', 'UniqueConstraintViolation'];
-const foreignKeyViolations = ['P2003', '23503', '23001'];
+const uniqueViolations = ['23505'];
+const foreignKeyViolations = ['23503', '23001'];
 
 /**
  * Makes a DomainError of a database failure: store_unavailable when the database cannot be reached or did not answer in
  * time, overloaded for a write conflict or too long a wait for a lock or connection, conflict for a broken unique or
- * foreign key, not_found for a missing row. Anything else, a DomainError among it, is answered as it is. No detail
+ * foreign key. Anything else, a DomainError among it, is answered as it is. No detail
  * quotes the failure's own text.
  */
 export function storeError(error: unknown): unknown {
@@ -61,7 +59,6 @@ export function storeError(error: unknown): unknown {
   if (has(foreignKeyViolations)) {
     return new DomainError('conflict', 'something it refers to is gone, or still refers to it', { cause: error });
   }
-  if (has(['P2025'])) return new DomainError('not_found', 'it does not exist', { cause: error });
   if (has(writeConflicts)) {
     return new DomainError('overloaded', 'too many changes at once collided; try again', { cause: error });
   }
@@ -70,7 +67,7 @@ export function storeError(error: unknown): unknown {
     return new DomainError('overloaded', detail, { cause: error });
   }
   if (isUnavailable(failure)) return new DomainError('store_unavailable', whyUnavailable(failure), { cause: error });
-  if (has(exhaustedCodes) || failure.messages.includes(exhaustedPool)) {
+  if (failure.messages.includes(exhaustedPool)) {
     return new DomainError(
       'overloaded',
       'no database connection was free in time, or a change took too long and was undone; try again',

@@ -3,7 +3,7 @@ import type { Actor } from '../domain/principal.ts';
 import { queryRows, type Statement } from './database.ts';
 import { Prisma } from './generated/client.ts';
 import { adoptInvitations } from './invitations.ts';
-import type { PrismaTransaction, Transaction } from './transaction.ts';
+import type { Transaction } from './transaction.ts';
 
 export interface NewAdmin {
   readonly userId: string;
@@ -54,8 +54,8 @@ const listStatement: Statement = {
 const findStatement: Statement = { name: 'user-find', text: `SELECT ${columns} FROM app_user WHERE id = $1` };
 
 /** Whether there is any user, disabled ones included. */
-export async function hasUsers(tx: PrismaTransaction): Promise<boolean> {
-  return (await tx.models.user.findFirst({ select: { id: true } })) !== null;
+export async function hasUsers(tx: Transaction): Promise<boolean> {
+  return (await tx.run`SELECT FROM app_user LIMIT 1`) > 0;
 }
 
 /** Lets one replica at a time make the first user: held to the end of the transaction. */
@@ -64,30 +64,18 @@ export async function lockBootstrap(tx: Transaction): Promise<void> {
 }
 
 /** Inserts an instance admin with a personal token that never expires. */
-export async function insertInstanceAdmin(tx: PrismaTransaction, admin: NewAdmin): Promise<void> {
-  const { userId, email, credentialId, tokenName, creator } = admin;
-  await tx.models.user.create({ data: { id: userId, email, instanceAdmin: true } });
-  await tx.models.personalToken.create({
-    data: {
-      id: credentialId,
-      userId,
-      name: tokenName,
-      tokenHash: Uint8Array.from(admin.tokenHash),
-      createdByType: creator.type,
-      createdById: creator.id,
-      createdByName: creator.name,
-    },
-  });
+export async function insertInstanceAdmin(tx: Transaction, admin: NewAdmin): Promise<void> {
+  const { userId, email, credentialId, tokenName, tokenHash, creator } = admin;
+  await tx.run`INSERT INTO app_user (id, email, instance_admin) VALUES (${userId}::uuid, ${email}, true)`;
+  await tx.run`
+    INSERT INTO personal_token (id, user_id, name, token_hash, created_by_type, created_by_id, created_by_name)
+    VALUES (${credentialId}::uuid, ${userId}::uuid, ${tokenName}, ${tokenHash},
+      ${creator.type}::actor_type, ${creator.id}::uuid, ${creator.name})`;
 }
 
 /** Whether a personal token is stored under this id with this hash. */
-export async function hasPersonalToken(
-  tx: PrismaTransaction,
-  credentialId: string,
-  hash: Uint8Array,
-): Promise<boolean> {
-  const where = { id: credentialId, tokenHash: Uint8Array.from(hash) };
-  return (await tx.models.personalToken.findFirst({ where, select: { id: true } })) !== null;
+export async function hasPersonalToken(tx: Transaction, credentialId: string, hash: Uint8Array): Promise<boolean> {
+  return (await tx.run`SELECT FROM personal_token WHERE id = ${credentialId}::uuid AND token_hash = ${hash}`) > 0;
 }
 
 /** The users by e-mail address, from the one after `after` on; null stands for the first, and for no limit. */

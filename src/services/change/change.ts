@@ -2,8 +2,7 @@ import { DomainError } from '../../domain/errors/domain-error.ts';
 import { appendAudit } from '../../store/audit.ts';
 import { credentialIsLive } from '../../store/credentials.ts';
 import type { Database } from '../../store/database.ts';
-import { inSqlTransaction } from '../../store/sql-transaction.ts';
-import { inTransaction, type PrismaTransaction, type Transaction } from '../../store/transaction.ts';
+import { type Transaction, inTransaction } from '../../store/transaction.ts';
 import type { AnyAccess } from '../access/access.ts';
 import type { Changed } from '../kernel/changed.ts';
 import { lockWithShared, type PresentRevision } from '../kernel/environment-lock.ts';
@@ -68,14 +67,14 @@ type Preparable<First, T> = EnvironmentChange<First, T> | (() => Promise<Environ
 /** A change that may take away the right or the credential of its caller. */
 export interface FinalChange<T> {
   /** Takes the locks that the change needs, in the order of docs/internals/changes-and-locks.md. */
-  lock(tx: PrismaTransaction): Promise<void>;
-  change(tx: PrismaTransaction): Promise<Changed<T>>;
+  lock(tx: Transaction): Promise<void>;
+  change(tx: Transaction): Promise<Changed<T>>;
 }
 
 /**
  * Makes a change. Throws DomainError unauthenticated if the caller's credential was revoked or expired meanwhile, and
  * forbidden or not_found if the right was withdrawn or its target deleted. `work` may run again after a deadlock. The
- * default limit is 30 seconds (`inSqlTransaction`, which says what else is thrown).
+ * default limit is 30 seconds (`inTransaction`, which says what else is thrown).
  */
 export async function makeChange<T>(
   deps: ChangeDeps,
@@ -88,7 +87,7 @@ export async function makeChange<T>(
     if (audit !== null) await tx.pipeline([appendAudit(tx, audit), judgeAgain(tx, access)]);
     return result;
   };
-  return inSqlTransaction(deps.database, change, timeoutMs);
+  return inTransaction(deps.database, change, timeoutMs);
 }
 
 /** Like `makeChange`, but once for each Idempotency-Key. Throws what `runOnce` throws as well. */
@@ -129,7 +128,7 @@ export async function changeEnvironmentOnce<T, Kept extends object, Replay, Firs
  * the locks and the change, because they may be gone after it. No withdrawal comes in between: it waits for the commit.
  */
 export async function changeJudgedFirst<T>(
-  deps: { readonly database: Pick<Database, 'prisma'> },
+  deps: { readonly database: Pick<Database, 'transactionPool'> },
   access: AnyAccess,
   work: FinalChange<T>,
 ): Promise<T> {

@@ -49,7 +49,7 @@ export interface EnsuredEnvironment {
 }
 
 export interface ResourceEnvironmentsDeps {
-  readonly database: Pick<Database, 'prisma' | 'transactionPool' | 'pool'>;
+  readonly database: Pick<Database, 'transactionPool' | 'pool'>;
   readonly audit: Pick<AuditLog, 'recordFailure'>;
 }
 

@@ -4,7 +4,7 @@ import { holdUsers } from '../../store/access.ts';
 import { appendAudit } from '../../store/audit.ts';
 import type { Database } from '../../store/database.ts';
 import { countOwners, findCandidate, findUserId, lockMembersOf } from '../../store/members.ts';
-import type { PrismaTransaction, Transaction } from '../../store/transaction.ts';
+import type { Transaction } from '../../store/transaction.ts';
 import type { AuditLog, AuditRecord } from '../audit/audit-log.ts';
 import { type AuditedCall, auditedFailure, successRecord } from '../audit/audited.ts';
 import { changeJudgedFirst } from '../change/change.ts';
@@ -20,7 +20,7 @@ export interface FirstOwnersInput {
 }
 
 export interface FirstOwnersDeps {
-  readonly database: Pick<Database, 'prisma'>;
+  readonly database: Pick<Database, 'transactionPool'>;
   readonly audit: Pick<AuditLog, 'recordFailure'>;
 }
 
@@ -68,7 +68,7 @@ export async function appointFirstOwners(
 }
 
 /** The ids of those who exist, by address. */
-async function usersOf(tx: PrismaTransaction, owners: readonly string[]): Promise<ReadonlyMap<string, string>> {
+async function usersOf(tx: Transaction, owners: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const users = new Map<string, string>();
   for (const email of owners) {
     const id = await findUserId(tx, { email });

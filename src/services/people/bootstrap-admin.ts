@@ -4,13 +4,13 @@ import { systemActor } from '../../domain/principal.ts';
 import type { Logger } from '../../observability/logger.ts';
 import { appendAudit } from '../../store/audit.ts';
 import type { Database } from '../../store/database.ts';
-import { inTransaction, type PrismaTransaction } from '../../store/transaction.ts';
+import { inTransaction, type Transaction } from '../../store/transaction.ts';
 import { hasPersonalToken, hasUsers, insertInstanceAdmin, lockBootstrap } from '../../store/users.ts';
 import { systemRecords } from '../audit/system-record.ts';
 import { TokenFile } from '../tokens/token-file.ts';
 
 export interface BootstrapAdminDeps {
-  readonly database: Pick<Database, 'prisma'>;
+  readonly database: Pick<Database, 'transactionPool'>;
   readonly logger: Logger;
 }
 
@@ -63,7 +63,7 @@ async function newToken(file: TokenFile): Promise<TokenRecord> {
   return { credentialId, hash };
 }
 
-async function createAdmin(tx: PrismaTransaction, email: string, { credentialId, hash }: TokenRecord): Promise<void> {
+async function createAdmin(tx: Transaction, email: string, { credentialId, hash }: TokenRecord): Promise<void> {
   const userId = randomUUID();
   const address = email.trim().toLowerCase();
   await insertInstanceAdmin(tx, { userId, email: address, credentialId, tokenName, tokenHash: hash, creator: system });
@@ -71,7 +71,7 @@ async function createAdmin(tx: PrismaTransaction, email: string, { credentialId,
 }
 
 /** Whether an earlier start committed the token of a pending file and ended before it gave the file its name. */
-async function isCommitted(tx: PrismaTransaction, file: TokenFile): Promise<boolean> {
+async function isCommitted(tx: Transaction, file: TokenFile): Promise<boolean> {
   const token = await file.readPending();
   return token !== undefined && (await hasPersonalToken(tx, token.credentialId, token.hash));
 }

@@ -40,7 +40,7 @@ import { checkCount } from './role-bindings.ts';
 export type { InvitationRecord } from '../../store/invitations.ts';
 
 export interface InvitationsDeps {
-  readonly database: Pick<Database, 'prisma' | 'pool'>;
+  readonly database: Pick<Database, 'transactionPool' | 'pool'>;
   readonly audit: Pick<AuditLog, 'recordFailure'>;
 }
 

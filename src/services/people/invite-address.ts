@@ -47,7 +47,7 @@ export interface InvitedAddress extends Invited {
 }
 
 export interface InviteAddressDeps {
-  readonly database: Pick<Database, 'prisma' | 'pool'>;
+  readonly database: Pick<Database, 'transactionPool' | 'pool'>;
   readonly audit: Pick<AuditLog, 'recordFailure'>;
 }
 

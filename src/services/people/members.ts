@@ -21,7 +21,7 @@ import { endInvitationAt, withdrawInvitationsOfUser } from '../../store/invitati
 import { notifyUser } from '../../store/notify.ts';
 import { listLiveTokenCreators } from '../../store/personal-tokens.ts';
 import { deleteBindingsOfUser } from '../../store/role-bindings.ts';
-import type { PrismaTransaction, Transaction } from '../../store/transaction.ts';
+import type { Transaction } from '../../store/transaction.ts';
 import type { InstanceAccess, OrganizationAccess } from '../access/access.ts';
 import { requireRecentSignIn } from '../access/refusals.ts';
 import type { AuditLog, AuditTarget } from '../audit/audit-log.ts';
@@ -49,7 +49,7 @@ export interface WantedMember {
 }
 
 export interface MembersDeps {
-  readonly database: Pick<Database, 'prisma' | 'pool'>;
+  readonly database: Pick<Database, 'transactionPool' | 'pool'>;
   readonly audit: Pick<AuditLog, 'recordFailure'>;
 }
 
@@ -173,7 +173,7 @@ export class Members {
   async #change<T>(
     access: ChangeAccess,
     ref: UserRef,
-    change: (tx: PrismaTransaction, candidate: Candidate | undefined) => ReturnType<ChangeOf<T>>,
+    change: (tx: Transaction, candidate: Candidate | undefined) => ReturnType<ChangeOf<T>>,
   ): Promise<T> {
     const { organizationId, caller } = access;
     return auditedFailure(this.#deps.audit, access, async (note) => {

@@ -73,7 +73,7 @@ export type RemoveRoleAccess =
 type ChangeAccess = SetRoleAccess | RemoveRoleAccess;
 
 export interface RoleBindingsDeps {
-  readonly database: Pick<Database, 'prisma' | 'pool'>;
+  readonly database: Pick<Database, 'transactionPool' | 'pool'>;
   readonly audit: Pick<AuditLog, 'recordFailure'>;
 }
 

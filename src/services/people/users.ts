@@ -68,7 +68,7 @@ export interface UserList {
 }
 
 export interface UsersDeps {
-  readonly database: Pick<Database, 'prisma' | 'pool'>;
+  readonly database: Pick<Database, 'transactionPool' | 'pool'>;
   readonly audit: Pick<AuditLog, 'recordFailure'>;
 }
 

@@ -8,7 +8,7 @@ import { appendAudit } from '../../store/audit.ts';
 import { credentialIsLive, findCredentials } from '../../store/credentials.ts';
 import type { Database } from '../../store/database.ts';
 import * as store from '../../store/login-requests.ts';
-import { inSqlTransaction } from '../../store/sql-transaction.ts';
+import { inTransaction } from '../../store/transaction.ts';
 import { lockUser } from '../../store/users.ts';
 import type { PersonAccess } from '../access/access.ts';
 import { AuthenticationRefusal } from '../access/authentication.ts';
@@ -51,7 +51,7 @@ export interface TokenRequest {
 }
 
 export interface CommandLoginsDeps {
-  readonly database: Pick<Database, 'prisma' | 'pool' | 'transactionPool'>;
+  readonly database: Pick<Database, 'transactionPool' | 'pool'>;
   readonly audit: Pick<AuditLog, 'recordFailure'>;
   /** Whether users may approve commands on other machines. */
   readonly allowsDevices: boolean;
@@ -110,7 +110,7 @@ export class CommandLogins {
     const userCode = newUserCode();
     const { sourceAddress } = request;
     const codeHash = sha256(userCode);
-    const expiresAt = await inSqlTransaction(this.#deps.database, (tx) =>
+    const expiresAt = await inTransaction(this.#deps.database, (tx) =>
       store.insertLoginRequest(tx, {
         id: deviceCode,
         codeHash,
@@ -187,7 +187,7 @@ export class CommandLogins {
       target: {},
     };
     return auditedFailure(this.#deps.audit, call, () =>
-      inSqlTransaction(this.#deps.database, async (tx) => {
+      inTransaction(this.#deps.database, async (tx) => {
         await lockUser(tx, principal.id);
         if (!(await store.finishLoginRequest(tx, login.id))) throw wrongCode();
         if (!(await credentialIsLive(tx, principal))) throw endedSession();

@@ -14,7 +14,7 @@ import { absentUser, checkUser } from '../people/user-refs.ts';
 export type { IdentityRecord } from '../../store/identities.ts';
 
 export interface IdentitiesDeps {
-  readonly database: Pick<Database, 'prisma' | 'pool'>;
+  readonly database: Pick<Database, 'transactionPool' | 'pool'>;
   readonly audit: Pick<AuditLog, 'recordFailure'>;
 }
 

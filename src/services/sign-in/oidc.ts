@@ -69,7 +69,7 @@ export interface OidcSignInOptions {
 }
 
 export interface OidcSignInDeps {
-  readonly database: Pick<Database, 'prisma' | 'pool'>;
+  readonly database: Pick<Database, 'transactionPool' | 'pool'>;
   readonly audit: Pick<AuditLog, 'record'>;
   readonly access: Pick<Access, 'person'>;
   readonly issuer: Issuer;

@@ -47,7 +47,7 @@ export interface StartedAssertion {
 }
 
 export interface PasskeySignInDeps {
-  readonly database: Pick<Database, 'prisma' | 'pool'>;
+  readonly database: Pick<Database, 'transactionPool' | 'pool'>;
   readonly audit: Pick<AuditLog, 'record'>;
   readonly relyingParty: RelyingParty;
 }

@@ -15,7 +15,7 @@ import type { Database } from '../../store/database.ts';
 import { notifyUser } from '../../store/notify.ts';
 import * as store from '../../store/passkeys.ts';
 import { insertSignInFlow, takeSignInFlow } from '../../store/sign-in-flows.ts';
-import type { PrismaTransaction } from '../../store/transaction.ts';
+import type { Transaction } from '../../store/transaction.ts';
 import { lockUser, lockUserChanges, type UserRecord } from '../../store/users.ts';
 import type { InstanceAccess, PersonAccess } from '../access/access.ts';
 import { requireRecentSignIn } from '../access/refusals.ts';
@@ -34,7 +34,7 @@ export type { PasskeyRecord } from '../../store/passkeys.ts';
 export type PasskeysOff = 'no_public_url' | 'ip_address';
 
 export interface PasskeysDeps {
-  readonly database: Pick<Database, 'prisma' | 'pool'>;
+  readonly database: Pick<Database, 'transactionPool' | 'pool'>;
   readonly audit: Pick<AuditLog, 'recordFailure'>;
   /** Or why there is none. */
   readonly relyingParty: RelyingParty | PasskeysOff;
@@ -197,7 +197,7 @@ export class Passkeys {
   async #change(
     access: ChangingAccess,
     { userId, id, action }: { readonly userId: string; readonly id: string; readonly action: string },
-    work: (tx: PrismaTransaction) => Promise<AuditTarget>,
+    work: (tx: Transaction) => Promise<AuditTarget>,
   ): Promise<void> {
     const { caller } = access;
     const call: AuditedCall = { caller, organizationId: null, action, target: {} };
@@ -281,7 +281,7 @@ function requireLastingSession(principal: UserPrincipal): void {
   );
 }
 
-async function requireRoom(tx: PrismaTransaction, userId: string): Promise<void> {
+async function requireRoom(tx: Transaction, userId: string): Promise<void> {
   if ((await store.countPasskeys(tx, userId)) < limits.passkeysPerUser) return;
   throw new DomainError(
     'quota_exceeded',

@@ -43,7 +43,7 @@ export interface UsableLink {
 }
 
 export interface SignInLinksDeps {
-  readonly database: Pick<Database, 'prisma' | 'pool'>;
+  readonly database: Pick<Database, 'transactionPool' | 'pool'>;
   readonly audit: Pick<AuditLog, 'record'>;
 }
 

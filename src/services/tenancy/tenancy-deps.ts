@@ -3,6 +3,6 @@ import type { AuditLog } from '../audit/audit-log.ts';
 
 /** What organizations, projects and environments need. */
 export interface TenancyDeps {
-  readonly database: Pick<Database, 'prisma' | 'transactionPool' | 'pool'>;
+  readonly database: Pick<Database, 'transactionPool' | 'pool'>;
   readonly audit: Pick<AuditLog, 'record' | 'recordFailure'>;
 }

@@ -8,8 +8,7 @@ import type { Database } from '../../store/database.ts';
 import { listOrganizationIdsOfUser } from '../../store/organizations.ts';
 import { countLivePersonalTokens, insertPersonalToken } from '../../store/personal-tokens.ts';
 import { findAdminToken, findInstanceAdmin, type RecoveringAdmin } from '../../store/recovery.ts';
-import { inSqlTransaction } from '../../store/sql-transaction.ts';
-import type { Transaction } from '../../store/transaction.ts';
+import { type Transaction, inTransaction } from '../../store/transaction.ts';
 import { systemRecords } from '../audit/system-record.ts';
 import { TokenFile } from './token-file.ts';
 
@@ -43,7 +42,7 @@ export async function createAdminToken(deps: AdminTokenDeps, options: AdminToken
   if (await file.exists()) {
     throw new DomainError('conflict', `${file.path} exists already and nothing was changed; name another file`);
   }
-  const admin = await inSqlTransaction(deps.database, async (tx) => {
+  const admin = await inTransaction(deps.database, async (tx) => {
     const begun = await findBegun(tx, file, options);
     return begun ?? (await create(tx, file, await findAdmin(tx, options)));
   });

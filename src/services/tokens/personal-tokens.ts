@@ -30,7 +30,7 @@ export interface PersonalTokenList {
 }
 
 export interface PersonalTokensDeps {
-  readonly database: Pick<Database, 'prisma' | 'pool'>;
+  readonly database: Pick<Database, 'transactionPool' | 'pool'>;
   readonly audit: Pick<AuditLog, 'recordFailure'>;
 }
 

@@ -8,9 +8,8 @@ import type { Database } from '../../store/database.ts';
 import { notifyTokensAndUsers } from '../../store/notify.ts';
 import { insertPersonalToken } from '../../store/personal-tokens.ts';
 import * as store from '../../store/recovery.ts';
-import { inSqlTransaction } from '../../store/sql-transaction.ts';
+import { type Transaction, inTransaction } from '../../store/transaction.ts';
 import { closeSignIn } from '../../store/sign-in-state.ts';
-import type { Transaction } from '../../store/transaction.ts';
 import { systemRecords } from '../audit/system-record.ts';
 import { TokenFile } from './token-file.ts';
 
@@ -102,7 +101,7 @@ const timeoutMs = 120_000;
  */
 export async function recover(deps: RecoverDeps, options: RecoverOptions): Promise<Recovery> {
   const file = new TokenFile(options.tokenFile);
-  const { wayBack, revoked } = await inSqlTransaction(
+  const { wayBack, revoked } = await inTransaction(
     deps.database,
     async (tx) => {
       const now = await store.lockAllCredentials(tx);

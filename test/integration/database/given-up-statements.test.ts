@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type Database, openDatabase, queryRows } from '../../../src/store/database.ts';
-import { inSqlTransaction } from '../../../src/store/sql-transaction.ts';
 import { inTransaction } from '../../../src/store/transaction.ts';
 import { execute } from '../../support/api/test-server.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/postgres.ts';
@@ -28,10 +27,6 @@ const silenceMs = { reads: 2_000, transactions: 2_000 };
 test.each([
   ['a read', (database: Database) => queryRows(database.pool, slow, [])],
   ['a transaction', (database: Database) => inTransaction(database, (tx) => tx.rowsUnprepared(slow.text))],
-  [
-    'a transaction of SQL alone',
-    (database: Database) => inSqlTransaction(database, (tx) => tx.rowsUnprepared(slow.text)),
-  ],
 ])('%s that is given up on does not go on in the database', async (_, run) => {
   // Another one looks on, which is not given up on itself.
   const [database, observer] = [openDatabase({ url: server.url, poolSize: 2, silenceMs }), openDatabase(server)];

@@ -1,11 +1,9 @@
-import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { createLogger } from '../../../src/observability/logger.ts';
 import { type Database, openDatabase, queryRows, writeFault } from '../../../src/store/database.ts';
 import { Listener } from '../../../src/store/listener.ts';
 import { migrate } from '../../../src/store/migrate.ts';
 import { readOnlyFault } from '../../../src/store/session.ts';
-import { inSqlTransaction } from '../../../src/store/sql-transaction.ts';
 import { inTransaction } from '../../../src/store/transaction.ts';
 import { execute } from '../../support/api/test-server.ts';
 import { LockSession } from '../../support/database/locks.ts';
@@ -45,15 +43,7 @@ const endSessions = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
 
 const writes: [string, () => Promise<unknown>][] = [
   ['a statement', () => queryRows(database.pool, { name: 'test-insert', text: insert }, [])],
-  ['a transaction of SQL', () => inSqlTransaction(database, (tx) => tx.rowsUnprepared(insert))],
-  ['a raw statement of Prisma', () => inTransaction(database, (tx) => tx.rowsUnprepared(insert))],
-  [
-    'a model of Prisma',
-    () => {
-      const data = { id: randomUUID(), slug: randomUUID(), displayName: 'x' };
-      return inTransaction(database, (tx) => tx.models.organization.create({ data }));
-    },
-  ],
+  ['a transaction', () => inTransaction(database, (tx) => tx.rowsUnprepared(insert))],
 ];
 
 describe.each(writes)('a write by %s', (_name, write) => {
@@ -120,10 +110,10 @@ describe('the fault of writes', () => {
   });
 
   test('is none while every transaction waits for a lock', async () => {
-    await inSqlTransaction(database, (tx) => tx.rowsUnprepared(insert));
+    await inTransaction(database, (tx) => tx.rowsUnprepared(insert));
     const session = await LockSession.begin(server.url);
     await session.run('LOCK TABLE organization');
-    const waiting = Array.from({ length: 3 }, () => inSqlTransaction(database, (tx) => tx.rowsUnprepared(insert)));
+    const waiting = Array.from({ length: 3 }, () => inTransaction(database, (tx) => tx.rowsUnprepared(insert)));
     await session.waitForBlocked(3);
     expect(await writeFault(database)).toBeUndefined();
     await session.commit();

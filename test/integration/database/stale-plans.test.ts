@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { type Database, openDatabase, queryRows } from '../../../src/store/database.ts';
-import { inSqlTransaction } from '../../../src/store/sql-transaction.ts';
+import { inTransaction } from '../../../src/store/transaction.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/postgres.ts';
 import { PostgresProxy, runs } from '../../support/faults/postgres-proxy.ts';
 
@@ -39,7 +39,7 @@ async function onBoth(read: () => Promise<unknown>): Promise<unknown[]> {
 
 const reads: [string, () => Promise<unknown>][] = [
   ['reads', () => queryRows(database.pool, { name: 'test-names', text }, [])],
-  ['transactions', () => inSqlTransaction(database, (tx) => tx.rows`SELECT display_name FROM organization`)],
+  ['transactions', () => inTransaction(database, (tx) => tx.rows`SELECT display_name FROM organization`)],
 ];
 
 describe.each(reads)('stale preparations of %s', (_name, read) => {

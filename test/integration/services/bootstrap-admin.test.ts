@@ -168,7 +168,7 @@ describe('with a token that is in the file already', () => {
 
 describe('a bootstrap that is interrupted', () => {
   test('between the file and the row is done again by the next start', async () => {
-    const cut = proxy.cut(runs(/INSERT INTO "public"."app_user"/), 'before');
+    const cut = proxy.cut(runs(/INSERT INTO app_user/), 'before');
     await expect(bootstrap()).rejects.toMatchObject({ code: 'store_unavailable' });
     await cut.arrived();
     expect(await readdir(folder)).toEqual(['admin-token.pending']);
@@ -205,7 +205,7 @@ describe('a bootstrap that is interrupted', () => {
   });
 
   test('and whose admin another replica then made leaves no dead token behind', async () => {
-    proxy.cut(runs(/INSERT INTO "public"."app_user"/), 'before');
+    proxy.cut(runs(/INSERT INTO app_user/), 'before');
     await expect(bootstrap()).rejects.toMatchObject({ code: 'store_unavailable' });
     expect(await bootstrap(join(folder, 'other'))).toBe(true);
     expect(await bootstrap()).toBe(false);

@@ -9,8 +9,7 @@ import { readOneMoment } from '../../../store/copies.ts';
 import type { Database } from '../../../store/database.ts';
 import { listSizes } from '../../../store/secret-reads.ts';
 import { measureEnvironment } from '../../../store/secrets.ts';
-import { inSqlTransaction } from '../../../store/sql-transaction.ts';
-import type { Transaction } from '../../../store/transaction.ts';
+import { type Transaction, inTransaction } from '../../../store/transaction.ts';
 import type { AuditLog, AuditTarget } from '../../audit/audit-log.ts';
 import { auditedFailure, auditedRead, successRecord } from '../../audit/audited.ts';
 import { changeEnvironmentOnce, type EnvironmentChange } from '../../change/change.ts';
@@ -96,7 +95,7 @@ export class Copies {
       checkInput(ends, input);
       note({ ...sourceTarget(ends, input), dryRun: true });
       await this.#measure(ends, input);
-      const planned = await inSqlTransaction(database, async (tx) => {
+      const planned = await inTransaction(database, async (tx) => {
         await readOneMoment(tx);
         return this.#checkedPlan(tx, { ends, input, newIds: new NewSecretIds() });
       });

@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { createHash, randomUUID } from 'node:crypto';
 import { type Database, openDatabase, queryRows } from '../../../src/store/database.ts';
-import { inSqlTransaction } from '../../../src/store/sql-transaction.ts';
 import { inTransaction, type Transaction } from '../../../src/store/transaction.ts';
 import { LockSession } from '../../support/database/locks.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/postgres.ts';
@@ -30,20 +29,20 @@ async function insert(tx: Transaction, slug: string): Promise<void> {
   await tx.run`INSERT INTO organization (id, slug, display_name) VALUES (${randomUUID()}::uuid, ${slug}, 'x')`;
 }
 
-describe('a transaction of SQL alone', () => {
+describe('a transaction', () => {
   test('is READ COMMITTED whatever the database prefers', async () => {
     const name = new URL(server.url).pathname.slice(1);
     const text = `ALTER DATABASE ${name} SET default_transaction_isolation = 'serializable'`;
     await queryRows(database.pool, { name: 'test-isolation', text }, []);
     const later = openDatabase({ url: server.url, poolSize: 2 });
-    const [row] = await inSqlTransaction(later, (tx) => tx.rows<object>`SHOW transaction_isolation`);
+    const [row] = await inTransaction(later, (tx) => tx.rows<object>`SHOW transaction_isolation`);
     await later.close();
     expect(row).toEqual({ transaction_isolation: 'read committed' });
   });
 
   test('runs statements that are begun together in their order, and each sees those before it', async () => {
     const [id, slug] = [randomUUID(), 'together'];
-    const [, seen] = await inSqlTransaction(database, (tx) =>
+    const [, seen] = await inTransaction(database, (tx) =>
       tx.pipeline([
         tx.run`INSERT INTO organization (id, slug, display_name) VALUES (${id}::uuid, ${slug}, 'x')`,
         tx.rows`SELECT slug FROM organization`,
@@ -56,7 +55,7 @@ describe('a transaction of SQL alone', () => {
   test('is run again after a conflict, and is overloaded when it always collides', async () => {
     let runsOfWork = 0;
     const colliding = (times: number): Promise<string> =>
-      inSqlTransaction(database, async (tx) => {
+      inTransaction(database, async (tx) => {
         runsOfWork += 1;
         if (runsOfWork <= times) {
           await tx.rowsUnprepared(`DO $$ BEGIN RAISE EXCEPTION 'x' USING ERRCODE = '40P01'; END $$`);
@@ -72,7 +71,7 @@ describe('a transaction of SQL alone', () => {
 
   test('commits nothing when a statement failed, even if the work goes on, and throws the first failure', async () => {
     const id = randomUUID();
-    const failing = inSqlTransaction(database, async (tx) => {
+    const failing = inTransaction(database, async (tx) => {
       await tx.run`INSERT INTO organization (id, slug, display_name) VALUES (${id}::uuid, 'half', 'x')`;
       await Promise.allSettled([tx.run`SELECT 1 / ${0}::int`, tx.run`SELECT 2`]);
     });
@@ -81,7 +80,7 @@ describe('a transaction of SQL alone', () => {
   });
 
   test('throws the failure of the first of several that were begun together, and commits nothing', async () => {
-    const failing = inSqlTransaction(database, async (tx) => {
+    const failing = inTransaction(database, async (tx) => {
       await tx.pipeline([tx.run`SELECT 1 / ${0}::int`, insert(tx, 'refused'), tx.row`SELECT 'x'::int`]);
     });
     await expect(failing).rejects.toMatchObject({ code: '22012' });
@@ -92,7 +91,7 @@ describe('a transaction of SQL alone', () => {
     const refused = async (found: Promise<object | undefined>): Promise<never> => {
       throw new Error((await found) === undefined ? 'it found nothing' : 'it found something');
     };
-    const failing = inSqlTransaction(database, async (tx) => {
+    const failing = inTransaction(database, async (tx) => {
       await tx.pipeline([refused(tx.row`SELECT FROM organization`), insert(tx, 'undone')]);
     });
     await expect(failing).rejects.toThrow('it found nothing');
@@ -100,7 +99,7 @@ describe('a transaction of SQL alone', () => {
   });
 
   test('commits nothing after the failure of a statement that was not waited for, and throws it', async () => {
-    const failing = inSqlTransaction(database, async (tx) => {
+    const failing = inTransaction(database, async (tx) => {
       await insert(tx, 'half');
       tx.run`SELECT 1 / ${0}::int`.catch(() => undefined);
     });
@@ -111,7 +110,7 @@ describe('a transaction of SQL alone', () => {
   test('is rolled back with its own error when the work throws, and its connection is used again', async () => {
     const own = new Error('own');
     const id = randomUUID();
-    const failing = inSqlTransaction(database, async (tx) => {
+    const failing = inTransaction(database, async (tx) => {
       await tx.run`INSERT INTO organization (id, slug, display_name) VALUES (${id}::uuid, 'gone', 'x')`;
       throw own;
     });
@@ -123,7 +122,7 @@ describe('a transaction of SQL alone', () => {
   test('that takes longer than it may is overloaded, and holds nothing from its limit on', async () => {
     const { organizationId } = await new StoreFixtures(database.pool).environment();
     const [locked, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    const late = inSqlTransaction(
+    const late = inTransaction(
       database,
       async (tx) => {
         await tx.run`SELECT FROM organization WHERE id = ${organizationId}::uuid FOR UPDATE`;
@@ -143,7 +142,7 @@ describe('a transaction of SQL alone', () => {
   }, 20_000);
 
   test('is run again after a real deadlock, and both sides succeed', async () => {
-    await inSqlTransaction(database, async (tx) => {
+    await inTransaction(database, async (tx) => {
       await insert(tx, 'a');
       await insert(tx, 'b');
     });
@@ -151,7 +150,7 @@ describe('a transaction of SQL alone', () => {
     let locked = 0;
     let runsOfWork = 0;
     const touch = (order: readonly string[]): Promise<void> =>
-      inSqlTransaction(database, async (tx) => {
+      inTransaction(database, async (tx) => {
         runsOfWork += 1;
         for (const slug of order) {
           await tx.run`UPDATE organization SET display_name = display_name || '+' WHERE slug = ${slug}`;
@@ -169,7 +168,7 @@ describe('a transaction of SQL alone', () => {
   test('is never committed after a value that the driver could not write, though the database knows nothing of it', async () => {
     const circular: { self?: unknown } = {};
     circular.self = circular;
-    const failing = inSqlTransaction(database, async (tx) => {
+    const failing = inTransaction(database, async (tx) => {
       await insert(tx, 'half');
       await Promise.allSettled([tx.rowsUnprepared('SELECT $1::jsonb', circular)]);
     });
@@ -185,14 +184,14 @@ describe('a transaction of SQL alone', () => {
     async (_when, moment, left) => {
       let runsOfWork = 0;
       proxy.cut(runs(/^COMMIT$/), moment);
-      const cut = inSqlTransaction(database, async (tx) => {
+      const cut = inTransaction(database, async (tx) => {
         runsOfWork += 1;
         await insert(tx, 'unknown');
       });
       await expect(cut).rejects.toMatchObject({ code: 'store_unavailable' });
       expect(runsOfWork).toBe(1);
       expect(await queryRows(database.pool, slugs, [])).toEqual(left);
-      await inSqlTransaction(database, (tx) => insert(tx, 'zz-next'));
+      await inTransaction(database, (tx) => insert(tx, 'zz-next'));
       expect(await queryRows(database.pool, slugs, [])).toEqual([...left, { slug: 'zz-next' }]);
     },
   );
@@ -200,7 +199,7 @@ describe('a transaction of SQL alone', () => {
   test('whose connection breaks under statements that were begun together fails each, and commits nothing', async () => {
     proxy.cut(runs(/pg_sleep/), 'before');
     const outcomes: PromiseSettledResult<unknown>[] = [];
-    const cut = inSqlTransaction(database, async (tx) => {
+    const cut = inTransaction(database, async (tx) => {
       await insert(tx, 'lost');
       outcomes.push(
         ...(await Promise.allSettled([tx.run`SELECT pg_sleep(0)`, insert(tx, 'lost-too'), insert(tx, 'third')])),
@@ -209,13 +208,13 @@ describe('a transaction of SQL alone', () => {
     });
     await expect(cut).rejects.toMatchObject({ code: 'store_unavailable' });
     expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
-    await inSqlTransaction(database, (tx) => insert(tx, 'kept'));
+    await inTransaction(database, (tx) => insert(tx, 'kept'));
     expect(await queryRows(database.pool, slugs, [])).toEqual([{ slug: 'kept' }]);
   });
 
   test('that its own statement outlasted is overloaded, not run again, and has done nothing', async () => {
     let runsOfWork = 0;
-    const late = inSqlTransaction(
+    const late = inTransaction(
       database,
       async (tx) => {
         runsOfWork += 1;
@@ -234,7 +233,7 @@ describe('a transaction of SQL alone', () => {
 
   test('prepares a template once on its connection, but none with an array', async () => {
     for (let count = 0; count < 3; count += 1) {
-      await inSqlTransaction(database, async (tx) => {
+      await inTransaction(database, async (tx) => {
         await tx.rows`SELECT ${count}::int AS single`;
         await tx.rows`SELECT ${[count]}::int[] AS several`;
       });
@@ -245,7 +244,7 @@ describe('a transaction of SQL alone', () => {
   });
 
   test('names a prepared statement by its text alone, so that no other process means another one by it', async () => {
-    const prepared = await inSqlTransaction(database, async (tx) => {
+    const prepared = await inTransaction(database, async (tx) => {
       await tx.rows`SELECT ${1}::int AS one`;
       await tx.rows`SELECT ${2}::int AS two`;
       return tx.rowsUnprepared<{ name: string; statement: string }>(
@@ -258,27 +257,44 @@ describe('a transaction of SQL alone', () => {
     }
   });
 
-  test('answers and takes values as the transactions of Prisma do', async () => {
+  test('takes and returns values of each type', async () => {
     const at = new Date('2026-03-01T12:00:00.123Z');
-    const values = (tx: Transaction): Promise<object[]> => tx.rows`
-      SELECT ${at}::timestamptz AS at, ${Buffer.from('00ff10', 'hex')}::bytea AS bytes, ${7}::int AS whole,
-        ${0.1}::float8 AS fraction, ${true}::boolean AS truth, ${null}::text AS nothing,
-        ${'{"a": [1, null]}'}::jsonb AS json, ${'0191d1a0-0000-7000-8000-000000000000'}::uuid AS id,
-        ${'viewer'}::role AS role, ${['a"\\,{}', 'NULL', '']}::text[] AS texts, ${[1, null]}::int[] AS numbers,
-        ${[]}::uuid[] AS none, encode((${[Uint8Array.of(0, 255), null]}::bytea[])[1], 'hex') AS first`;
-    const plain = (rows: object[]): object[] =>
-      rows.map((row) => ({ ...row, bytes: Buffer.from((row as { bytes: Uint8Array }).bytes).toString('hex') }));
-    const bare = plain(await inSqlTransaction(database, values));
-    expect(bare).toEqual(plain(await inTransaction(database, values)));
-    expect(bare).toMatchObject([{ at, bytes: '00ff10', texts: ['a"\\,{}', 'NULL', ''], first: '00ff' }]);
-    const counted = (tx: Transaction): Promise<number> => tx.run`SELECT FROM generate_series(1, 3)`;
-    expect([await inSqlTransaction(database, counted), await inTransaction(database, counted)]).toEqual([3, 3]);
-    const first = (tx: Transaction): Promise<unknown> =>
-      tx.pipeline([tx.row`SELECT 1 AS one`, tx.row`SELECT WHERE false`, tx.rowsUnprepared('SELECT $1::int AS two', 2)]);
-    const expected = [{ one: 1 }, undefined, [{ two: 2 }]];
-    expect([await inSqlTransaction(database, first), await inTransaction(database, first)]).toEqual([
-      expected,
-      expected,
-    ]);
+    const id = '0191d1a0-0000-7000-8000-000000000000';
+    const [row] = await inTransaction(
+      database,
+      (tx) => tx.rows<{ bytes: Uint8Array }>`
+        SELECT ${at}::timestamptz AS at, ${Buffer.from('00ff10', 'hex')}::bytea AS bytes, ${7}::int AS whole,
+          ${0.1}::float8 AS fraction, ${true}::boolean AS truth, ${null}::text AS nothing,
+          ${'{"a": [1, null]}'}::jsonb AS json, ${id}::uuid AS id,
+          ${'viewer'}::role AS role, ${['a"\\,{}', 'NULL', '']}::text[] AS texts, ${[1, null]}::int[] AS numbers,
+          ${[]}::uuid[] AS none, encode((${[Uint8Array.of(0, 255), null]}::bytea[])[1], 'hex') AS first`,
+    );
+    expect({ ...row, bytes: Buffer.from(row?.bytes ?? []).toString('hex') }).toEqual({
+      at,
+      bytes: '00ff10',
+      whole: 7,
+      fraction: 0.1,
+      truth: true,
+      nothing: null,
+      json: { a: [1, null] },
+      id,
+      role: 'viewer',
+      texts: ['a"\\,{}', 'NULL', ''],
+      numbers: [1, null],
+      none: [],
+      first: '00ff',
+    });
+  });
+
+  test('counts the rows that a statement without columns finds, and returns the first of others', async () => {
+    const found = await inTransaction(database, (tx) =>
+      tx.pipeline([
+        tx.run`SELECT FROM generate_series(1, 3)`,
+        tx.row`SELECT 1 AS one`,
+        tx.row`SELECT WHERE false`,
+        tx.rowsUnprepared('SELECT $1::int AS two', 2),
+      ]),
+    );
+    expect(found).toEqual([3, { one: 1 }, undefined, [{ two: 2 }]]);
   });
 });
