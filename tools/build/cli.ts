@@ -46,6 +46,8 @@ async function bundleCli(): Promise<void> {
     minify: true,
     legalComments: 'none',
     logLevel: 'silent',
+    // Its CommonJS form loads its parts in a way that cannot be bundled.
+    alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' },
     define: { KEYFRAME_VERSION: JSON.stringify(version) },
     // commander can run programs as subcommands, for which it loads this.
     plugins: [without('commander', 'node:child_process')],

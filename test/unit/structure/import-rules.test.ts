@@ -195,6 +195,7 @@ describe('a planted import is found:', () => {
     ['client-node in the controller', 'src/controller/a.ts', `import { KubeConfig } from '@kubernetes/client-node';`],
     ['undici outside kube', 'src/controller/a.ts', `import { Agent } from 'undici';`],
     ['openid-client outside identity', 'src/services/a.ts', `import { discovery } from 'openid-client';`],
+    ['jsonc-parser outside the command', 'src/wire/a.ts', `import { visit } from 'jsonc-parser';`],
     ['React outside dashboard', 'src/http/a.ts', `import { useState } from 'react';`],
     ['its router outside dashboard', 'src/wire/a.ts', `import type { To } from 'react-router';`],
     ['a re-export', 'src/http/a.ts', `export { b } from '../store/b.ts';`],

@@ -93,6 +93,7 @@ const owners: readonly (readonly [pattern: RegExp, ...rooms: string[]])[] = [
   [/^@simplewebauthn\/server(\/|$)/, 'identity'],
   [/^@simplewebauthn\/browser(\/|$)/, 'dashboard'],
   [/^croner(\/|$)/, 'lib'],
+  [/^jsonc-parser(\/|$)/, 'cli'],
   [/^(react(-dom|-router)?|@tanstack|@fontsource-variable)(\/|$)/, 'dashboard'],
 ];
 

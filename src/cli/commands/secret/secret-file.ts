@@ -108,7 +108,7 @@ export async function writeSecrets(
 
 const parsers: Readonly<Record<ReadableFormat, (text: string) => Promise<SecretFile>>> = {
   env: async (text) => ({ ...(await import('../../../wire/formats/dotenv.ts')).parseDotenv(text), base64Keys: [] }),
-  json: async (text) => unambiguous(await (await import('../../formats/json.ts')).parseJson(text)),
+  json: async (text) => unambiguous((await import('../../formats/json.ts')).parseJson(text)),
   yaml: async (text) => unambiguous(await (await import('../../formats/yaml.ts')).parseYaml(text)),
   'k8s-secret': async (text) => {
     return { ...(await (await import('../../formats/k8s-secret-reader.ts')).parseK8sSecret(text)), warnings: [] };
