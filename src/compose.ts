@@ -9,7 +9,7 @@ import { UntrustedProxyWatch } from './http/admission/untrusted-proxy.ts';
 import { Readiness } from './http/health/readiness.ts';
 import type { HttpServer } from './http/server.ts';
 import { steadyNow, systemClock } from './lib/clock.ts';
-import { requestMemory } from './lib/process-memory.ts';
+import { divideMemory } from './lib/process-memory.ts';
 import type { Logger } from './observability/logger.ts';
 import type { ChangeFeed } from './services/changes/change-feed.ts';
 import { bootstrapAdmin } from './services/people/bootstrap-admin.ts';
@@ -37,8 +37,6 @@ const commandFile = fileURLToPath(new URL('../keyframe.cjs', import.meta.url));
 const dashboardFolder = fileURLToPath(new URL('../dashboard', import.meta.url));
 
 const listenerTimeoutMs = 5_000;
-// The reads of SecretSyncs, and what it watches.
-const controllerBytes = 160 * 1024 * 1024;
 
 /**
  * Starts everything that the role needs; if something fails, what was opened is closed again. Throws ExitError and
@@ -99,7 +97,7 @@ async function serve(config: ServerConfig, { services, logger, open }: ServeDeps
   const metricsServer = await openMetrics(edge, { address: addressOf(config, config.metricsPort), warnings }, open);
   // Before the controller: the API serves however long the cluster takes.
   const { trustedProxies, rateLimits, tls } = config;
-  const { tlsConnections, ...workLimits } = requestMemory(controller === undefined ? 0 : controllerBytes);
+  const { tlsConnections, ...workLimits } = divideMemory(controller !== undefined);
   const options = { trustedProxies, rateLimits, workLimits, commandFile, dashboardFolder };
   const address = addressOf(config, config.port);
   const apiOptions = { address: tls === undefined ? address : fewerConnections(address, tlsConnections), options, tls };

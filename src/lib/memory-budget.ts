@@ -1,44 +1,76 @@
+/** Who has a share of a budget. Requests without a token belong to their network. */
+export type MemoryOwner = `namespace ${string}` | `caller ${string}` | `network ${string}`;
+
+/** What is used up: the memory of all owners together, or the share of the owner. */
+export type Shortage = 'all' | 'owner';
+
 export interface MemoryBudgetOptions {
   /** Maximum for all owners together. */
   readonly maxBytes: number;
   /** Maximum for one owner; half of `maxBytes` by default. */
   readonly maxBytesOfOwner?: number;
-  /** How long a reservation may wait, and the error after that; without it, for as long as it takes. */
-  readonly wait?: { readonly waitMs: number; readonly makeError: () => Error };
+  /** How many later reservations may start before a large one that waits. Default: 32. */
+  readonly maxOvertaken?: number;
 }
 
-interface Reservation {
-  readonly owner: string;
+/** How long a reservation may wait, and the error after that. */
+export interface WaitLimit {
+  readonly waitMs: number;
+  readonly makeError: () => Error;
+}
+
+/** What one piece of work holds. It is released when the work ends, however it ends. */
+export interface MemoryHolder extends Disposable {
+  /** Bytes that it holds. */
   readonly bytes: number;
+  /** Holds more bytes if they are free. Returns what is used up otherwise. */
+  tryReserve(bytes: number): Shortage | undefined;
+  /**
+   * Waits until the bytes are free, and holds them. Throws the error of the limit if that takes too long. Work that holds
+   * bytes must not wait for more: two of them could wait for each other forever.
+   */
+  reserve(bytes: number, limit?: WaitLimit): Promise<void>;
+  /** Holds more bytes, even if they are not free. */
+  force(bytes: number): void;
+  /** Gives back some of the bytes; all by default. */
+  release(bytes?: number): void;
+  /** From now on, the bytes belong to this owner. */
+  moveTo(owner: MemoryOwner): void;
 }
 
-interface Waiting extends Reservation {
+/** Bytes of an owner. Without one, they count only towards the maximum for all. */
+interface Held {
+  owner: MemoryOwner | undefined;
+  bytes: number;
+}
+
+/** A reservation that waits, or a signal. */
+interface Waiting extends Readonly<Held> {
   readonly start: () => void;
   /** Number of later reservations that started first. */
   overtaken: number;
 }
 
-// Small reservations may overtake a large one, but only this many, so that the large one starts eventually.
-const maxOvertaken = 32;
-
 /**
- * A memory budget: work reserves bytes before it uses them. One owner cannot hold all of it, so that each owner can make
- * progress. A reservation that alone exceeds a limit is admitted if nothing else counts towards that limit. Otherwise it
- * would never start.
+ * The one class that bounds memory: work reserves bytes before it uses them (docs/internals/limits.md). One owner cannot
+ * hold all of it, so that each owner can make progress. A reservation that alone exceeds a limit is admitted if nothing else
+ * counts towards that limit. Otherwise it would never start.
  */
 export class MemoryBudget {
   readonly #maxBytes: number;
   readonly #maxBytesOfOwner: number;
-  readonly #wait: MemoryBudgetOptions['wait'];
+  readonly #maxOvertaken: number;
   #held = 0;
-  readonly #heldByOwner = new Map<string, number>();
-  /** In the order of arrival. */
+  readonly #heldByOwner = new Map<MemoryOwner, number>();
+  /** Reservations, in the order of arrival. */
   readonly #waiting = new Set<Waiting>();
+  /** Signals, in the order of arrival. Nothing waits for them. */
+  readonly #signals = new Set<Waiting>();
 
-  constructor({ maxBytes, maxBytesOfOwner = maxBytes / 2, wait }: MemoryBudgetOptions) {
+  constructor({ maxBytes, maxBytesOfOwner = maxBytes / 2, maxOvertaken = 32 }: MemoryBudgetOptions) {
     this.#maxBytes = maxBytes;
     this.#maxBytesOfOwner = maxBytesOfOwner;
-    this.#wait = wait;
+    this.#maxOvertaken = maxOvertaken;
   }
 
   /** Reserved bytes. */
@@ -46,42 +78,82 @@ export class MemoryBudget {
     return this.#held;
   }
 
-  /** How many reservations wait. */
+  /** How many reservations and signals wait. */
   get waiting(): number {
-    return this.#waiting.size;
+    return this.#waiting.size + this.#signals.size;
+  }
+
+  /** Something that can hold bytes, and holds none yet. */
+  holder(owner?: MemoryOwner): MemoryHolder {
+    const held: Held = { owner, bytes: 0 };
+    const release = (bytes: number): void => {
+      if (bytes === 0) return;
+      this.#hold(held, -bytes);
+      this.#admit();
+    };
+    return {
+      get bytes() {
+        return held.bytes;
+      },
+      tryReserve: (bytes) => this.#tryReserve(held, bytes),
+      reserve: async (bytes, limit) => {
+        if (held.bytes > 0) throw new Error('work that holds memory must not wait for more');
+        if (this.#tryReserve(held, bytes) !== undefined) await this.#turn(held, bytes, limit);
+      },
+      force: (bytes) => this.#hold(held, bytes),
+      release: (bytes = held.bytes) => release(Math.min(bytes, held.bytes)),
+      moveTo: (next) => {
+        const { bytes } = held;
+        this.#hold(held, -bytes);
+        held.owner = next;
+        this.#hold(held, bytes);
+      },
+      [Symbol.dispose]: () => release(held.bytes),
+    };
   }
 
   /**
-   * Runs `work` once the bytes are free, and releases them when it ends. Returns or throws what `work` does. Throws the error
-   * of `wait` if that takes too long.
+   * Calls `ready` once, as soon as the bytes are free for this owner. They are not reserved: others may be faster. Signals of
+   * the same moment together name no more than is free. Returns a function that cancels it.
    */
-  async run<T>(owner: string, bytes: number, work: () => Promise<T>): Promise<T> {
-    const reservation = { owner, bytes };
-    // A reservation that fits starts at once, unless others wait.
-    if (this.#waiting.size === 0 && this.#fits(reservation)) this.#count(owner, bytes);
-    else await this.#turn(reservation);
-    try {
-      return await work();
-    } finally {
-      this.#count(owner, -bytes);
-      this.#admit();
-    }
+  whenFree(owner: MemoryOwner, bytes: number, ready: () => void): () => void {
+    let isCancelled = false;
+    const start = (): void => queueMicrotask(() => void (isCancelled || ready()));
+    const signal: Waiting = { owner, bytes, start, overtaken: 0 };
+    this.#signals.add(signal);
+    this.#admit();
+    return () => {
+      isCancelled = true;
+      this.#signals.delete(signal);
+    };
   }
 
-  /** Waits until the bytes of this reservation are counted. */
-  async #turn({ owner, bytes }: Reservation): Promise<void> {
+  #tryReserve(held: Held, bytes: number): Shortage | undefined {
+    const asked = { owner: held.owner, bytes };
+    const earlier = [...this.#waiting];
+    if (!this.#fitsAll(held, bytes) || !this.#mayPass(asked, earlier)) return 'all';
+    if (!this.#fitsOwner(held, bytes)) return 'owner';
+    this.#pass(asked, earlier);
+    this.#hold(held, bytes);
+    return undefined;
+  }
+
+  /** Waits until the bytes are held. */
+  async #turn(held: Held, bytes: number, limit: WaitLimit | undefined): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const waiting = { owner, bytes, start: resolve, overtaken: 0 };
+    const start = (): void => {
+      this.#hold(held, bytes);
+      resolve();
+    };
+    const waiting: Waiting = { owner: held.owner, bytes, start, overtaken: 0 };
     this.#waiting.add(waiting);
-    this.#admit();
-    const { waitMs = 0, makeError } = this.#wait ?? {};
-    const giveUp = (error: Error): void => {
+    const giveUp = ({ makeError }: WaitLimit): void => {
       if (!this.#waiting.delete(waiting)) return;
-      reject(error);
+      reject(makeError());
       // Others may have waited only behind this one.
       this.#admit();
     };
-    const timer = makeError === undefined ? undefined : setTimeout(() => giveUp(makeError()), waitMs);
+    const timer = limit === undefined ? undefined : setTimeout(() => giveUp(limit), limit.waitMs);
     try {
       await promise;
     } finally {
@@ -89,49 +161,69 @@ export class MemoryBudget {
     }
   }
 
-  /** Starts the reservations that fit, in the order of arrival. */
+  /** Starts the reservations that fit, in the order of arrival. What is free then is signalled. */
   #admit(): void {
     const passed: Waiting[] = [];
+    const mayStart = (waiting: Waiting): boolean => this.#fits(waiting) && this.#mayPass(waiting, passed);
     for (const waiting of this.#waiting) {
-      if (this.#fits(waiting) && passed.every((earlier) => this.#mayPass(waiting, earlier)))
-        this.#start(waiting, passed);
-      else passed.push(waiting);
+      if (mayStart(waiting)) {
+        this.#waiting.delete(waiting);
+        this.#pass(waiting, passed);
+        waiting.start();
+      } else passed.push(waiting);
     }
+    // What is free for one signal is not free for the next one.
+    const signalled: Held[] = [];
+    for (const signal of this.#signals) {
+      if (!mayStart(signal)) continue;
+      this.#signals.delete(signal);
+      const held: Held = { owner: signal.owner, bytes: 0 };
+      this.#hold(held, signal.bytes);
+      signalled.push(held);
+      signal.start();
+    }
+    for (const held of signalled) this.#hold(held, -held.bytes);
   }
 
-  #start(waiting: Waiting, passed: readonly Waiting[]): void {
-    this.#waiting.delete(waiting);
-    for (const earlier of passed) if (this.#isHindered(earlier, waiting)) earlier.overtaken += 1;
-    this.#count(waiting.owner, waiting.bytes);
-    waiting.start();
+  /** Whether a reservation may start before these, which came earlier. */
+  #mayPass(starting: Readonly<Held>, earlier: readonly Waiting[]): boolean {
+    return earlier.every((one) => one.overtaken < this.#maxOvertaken || !this.#isHindered(one, starting));
   }
 
-  /** Whether a reservation may start before an earlier one. */
-  #mayPass(waiting: Waiting, earlier: Waiting): boolean {
-    return earlier.overtaken < maxOvertaken || !this.#isHindered(earlier, waiting);
+  #pass(starting: Readonly<Held>, earlier: readonly Waiting[]): void {
+    for (const one of earlier) if (this.#isHindered(one, starting)) one.overtaken += 1;
   }
 
   /** Whether bytes of `other` delay a waiting reservation. */
-  #isHindered(waiting: Waiting, other: Waiting): boolean {
-    return waiting.owner === other.owner || this.#fitsOwner(waiting);
+  #isHindered({ owner, bytes }: Waiting, other: Readonly<Held>): boolean {
+    return owner === other.owner || this.#fitsOwner({ owner, bytes: 0 }, bytes);
   }
 
-  #fits(reservation: Reservation): boolean {
-    return isWithin(this.#held, reservation.bytes, this.#maxBytes) && this.#fitsOwner(reservation);
+  #fits({ owner, bytes }: Waiting): boolean {
+    const held = { owner, bytes: 0 };
+    return this.#fitsAll(held, bytes) && this.#fitsOwner(held, bytes);
   }
 
-  #fitsOwner({ owner, bytes }: Reservation): boolean {
-    return isWithin(this.#heldByOwner.get(owner) ?? 0, bytes, this.#maxBytesOfOwner);
+  #fitsAll({ bytes: own }: Readonly<Held>, more: number): boolean {
+    return isWithin(this.#held - own, own + more, this.#maxBytes);
   }
 
-  #count(owner: string, bytes: number): void {
+  #fitsOwner({ owner, bytes: own }: Readonly<Held>, more: number): boolean {
+    if (owner === undefined) return true;
+    return isWithin((this.#heldByOwner.get(owner) ?? 0) - own, own + more, this.#maxBytesOfOwner);
+  }
+
+  #hold(held: Held, bytes: number): void {
+    held.bytes += bytes;
     this.#held += bytes;
-    const held = (this.#heldByOwner.get(owner) ?? 0) + bytes;
-    if (held === 0) this.#heldByOwner.delete(owner);
-    else this.#heldByOwner.set(owner, held);
+    const { owner } = held;
+    if (owner === undefined) return;
+    const ofOwner = (this.#heldByOwner.get(owner) ?? 0) + bytes;
+    if (ofOwner === 0) this.#heldByOwner.delete(owner);
+    else this.#heldByOwner.set(owner, ofOwner);
   }
 }
 
-function isWithin(held: number, bytes: number, limit: number): boolean {
-  return held === 0 || held + bytes <= limit;
+function isWithin(others: number, bytes: number, limit: number): boolean {
+  return others === 0 || others + bytes <= limit;
 }

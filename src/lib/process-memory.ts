@@ -3,7 +3,7 @@ import { getHeapStatistics } from 'node:v8';
 
 const mebibyte = 1024 * 1024;
 
-/** How the memory of requests is divided (docs/internals/http.md). */
+/** How the memory of requests is divided. Each part is a `MemoryBudget`. */
 export interface RequestMemory {
   /** Bodies that arrive, and responses that their readers have not read. How long it is held depends on clients. */
   readonly transferBytes: number;
@@ -13,33 +13,49 @@ export interface RequestMemory {
   readonly writeBytes: number;
 }
 
-/** The same with the number of connections over TLS. Each has buffers outside of the heap, even if it sends nothing. */
+/** How the memory of a process is divided (docs/internals/limits.md). */
 export interface ProcessMemory extends RequestMemory {
+  /** What the reconciles of SecretSyncs read at the same time. */
+  readonly reconcileBytes: number;
+  /** Connections over TLS. Each has buffers outside of the heap, even if it sends nothing. */
   readonly tlsConnections: number;
 }
 
 // The process without requests, and the states that are kept for reads.
 const processBytes = 160 * mebibyte;
-// More would only let more large requests run at once, on one thread.
+// More would only let more large requests or reconciles run at once, on one thread.
 const maxBytes = 256 * mebibyte;
 const minBytes = 16 * mebibyte;
 const maxConnections = 4_096;
 const minConnections = 64;
 // Measured: 95 KiB after the handshake, and as much again while a response waits for a client that reads nothing.
 const tlsConnectionBytes = 192 * 1024;
+// With 512 MiB, this holds four of the largest reconciles of 1 MiB Secrets with one source for each of two namespaces.
+const reconcileShare = 1 / 4;
+// What a controller watches.
+const watchBytes = 32 * mebibyte;
 
 /**
- * Divides the memory of this process. A quarter of it stays free: for small requests and for what the garbage collector has
- * not freed yet.
+ * Divides the memory of this process. A quarter of what is left for requests stays free: for small ones and for what the
+ * garbage collector has not freed yet.
  *
- * @param otherBytes what other parts of the process take, such as the controller
+ * @param hasController whether requests share the memory with a controller
  */
-export function requestMemory(otherBytes = 0, memoryBytes: number = memoryOfProcess()): ProcessMemory {
-  const free = memoryBytes - processBytes - otherBytes;
-  const part = (share: number): number => Math.floor(Math.min(maxBytes, Math.max(minBytes, free * share)));
+export function divideMemory(hasController: boolean, memoryBytes: number = memoryOfProcess()): ProcessMemory {
+  const reconcileBytes = within(memoryBytes * reconcileShare);
+  const free = memoryBytes - processBytes - (hasController ? reconcileBytes + watchBytes : 0);
   const fitting = Math.floor((free * 0.25) / tlsConnectionBytes);
-  const tlsConnections = Math.min(maxConnections, Math.max(minConnections, fitting));
-  return { transferBytes: part(0.2), readBytes: part(0.18), writeBytes: part(0.12), tlsConnections };
+  return {
+    reconcileBytes,
+    transferBytes: within(free * 0.2),
+    readBytes: within(free * 0.18),
+    writeBytes: within(free * 0.12),
+    tlsConnections: Math.min(maxConnections, Math.max(minConnections, fitting)),
+  };
+}
+
+function within(bytes: number): number {
+  return Math.floor(Math.min(maxBytes, Math.max(minBytes, bytes)));
 }
 
 /**

@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { DomainError } from '../../domain/errors/domain-error.ts';
-import { MemoryBudget } from '../../lib/memory-budget.ts';
+import { MemoryBudget, type MemoryHolder, type MemoryOwner } from '../../lib/memory-budget.ts';
 import { KeyedLimiter } from '../../lib/keyed-limiter.ts';
-import { type RequestMemory, requestMemory } from '../../lib/process-memory.ts';
+import { type RequestMemory, divideMemory } from '../../lib/process-memory.ts';
 import { sourceNetwork } from './source-address.ts';
 
 /** Limits of concurrent work (docs/interface.md section 8, which has the defaults). */
@@ -84,22 +84,21 @@ export interface Work {
   end(): void;
 }
 
-interface Usage {
-  requests: number;
-  bytes: number;
-}
-
 /** Who has a share: a caller, or a network without a token. */
 interface Party {
-  readonly name: string;
+  readonly name: MemoryOwner;
   readonly isTokenless: boolean;
 }
 
 /** One request in progress. */
-interface Exchange extends Usage {
+interface Exchange {
+  /** What depends on its client. */
+  readonly transfer: MemoryHolder;
   readonly response: ServerResponse;
   readonly startedMs: number;
   party: Party | undefined;
+  /** Whether it has left its slot. */
+  hasLeft: boolean;
   /** When the wait for the client began; undefined while the client is not awaited. */
   awaitedMs: number | undefined;
   /** Bytes that the client has sent and read. */
@@ -118,18 +117,18 @@ interface Exchange extends Usage {
 export class WorkLimit {
   readonly #requests: number;
   readonly #requestsPerParty: number;
-  readonly #transferBytes: number;
   readonly #patienceMs: number;
   readonly #waitMs: number;
-  readonly #all: Usage = { requests: 0, bytes: 0 };
-  /** By the names of parties. */
-  readonly #usages = new Map<string, Usage>();
+  /** Requests in progress, and those of each party. */
+  #entered = 0;
+  readonly #ofParty = new Map<string, number>();
   /** Requests without a token. */
   #tokenless = 0;
   /** Requests whose client is awaited, the longest first. */
   readonly #awaited = new Set<Exchange>();
   /** Resolves when memory is released. */
   #released = Promise.withResolvers<void>();
+  readonly #transfers: MemoryBudget;
   readonly #computing: Readonly<Record<Computation, MemoryBudget>>;
   readonly #large = new KeyedLimiter({
     ...largeResponses,
@@ -143,30 +142,29 @@ export class WorkLimit {
     waitMs = defaultWaitMs,
     ...memory
   }: WorkLimits = {}) {
-    const { transferBytes, readBytes, writeBytes } = { ...requestMemory(), ...memory };
+    const { transferBytes, readBytes, writeBytes } = { ...divideMemory(false), ...memory };
     this.#requests = requests;
     this.#requestsPerParty = requestsPerParty;
     this.#patienceMs = patienceMs;
-    this.#transferBytes = transferBytes;
     this.#waitMs = waitMs;
-    const wait = { waitMs, makeError: tooMuchMemory };
+    this.#transfers = new MemoryBudget({ maxBytes: transferBytes, maxBytesOfOwner: transferBytes * partyShare });
     this.#computing = {
-      read: new MemoryBudget({ maxBytes: readBytes, wait }),
-      write: new MemoryBudget({ maxBytes: writeBytes, wait }),
+      read: new MemoryBudget({ maxBytes: readBytes }),
+      write: new MemoryBudget({ maxBytes: writeBytes }),
     };
   }
 
   /** Occupies a slot, which `end` must release. Throws DomainError overloaded if none is free. */
   enter(response: ServerResponse): Work {
-    if (this.#all.requests >= this.#requests && !this.#displace(() => true)) throw tooManyRequests();
-    this.#all.requests += 1;
+    if (this.#entered >= this.#requests && !this.#displace(() => true)) throw tooManyRequests();
+    this.#entered += 1;
     const left = Promise.withResolvers<void>();
     const exchange: Exchange = {
       response,
       startedMs: performance.now(),
-      requests: 1,
-      bytes: 0,
+      transfer: this.#transfers.holder(),
       party: undefined,
+      hasLeft: false,
       awaitedMs: undefined,
       moved: 0,
       isClosed: false,
@@ -197,12 +195,11 @@ export class WorkLimit {
   #workOf(exchange: Exchange, left: Promise<void>): Work {
     let onBytes: ((bytes: number) => void) | undefined;
     let reserved = 0;
-    let computing: PromiseWithResolvers<void> | undefined;
+    let computing: MemoryHolder | undefined;
     const take = (bytes: number): void => {
       this.#hold(exchange, bytes);
       if (bytes > 0) onBytes?.(bytes);
     };
-    const party = (): string => exchange.party?.name ?? '';
     return {
       isOf: (callerId, listener) => {
         this.#admit(exchange, { name: `caller ${callerId}`, isTokenless: false });
@@ -218,15 +215,15 @@ export class WorkLimit {
         await this.#retry(exchange, () => take(bytes));
         reserved += bytes;
       },
-      release: (bytes) => this.#take(exchange, -Math.min(bytes, exchange.bytes)),
-      enterLarge: () => admission((inTurn) => this.#large.run(party(), () => inTurn(left))),
+      release: (bytes) => this.#release(exchange, bytes),
+      enterLarge: () => admission((inTurn) => this.#large.run(exchange.party?.name ?? '', () => inTurn(left))),
       compute: async (kind, bytes) => {
         if (computing !== undefined) return;
-        computing = Promise.withResolvers();
-        const { promise } = computing;
-        await admission((inTurn) => this.#computing[kind].run(party(), bytes, () => inTurn(promise)));
+        computing = this.#computing[kind].holder(exchange.party?.name);
+        await computing.reserve(bytes, { waitMs: this.#waitMs, makeError: tooMuchMemory });
+        if (exchange.hasEnded) computing.release();
       },
-      computed: () => computing?.resolve(),
+      computed: () => computing?.release(),
       awaitClient: (moved) => this.#await(exchange, moved),
       continue: () => {
         this.#awaited.delete(exchange);
@@ -234,7 +231,7 @@ export class WorkLimit {
       },
       leave: () => exchange.leave(),
       end: () => {
-        computing?.resolve();
+        computing?.release();
         exchange.hasEnded = true;
         if (exchange.isClosed) exchange.leave();
         else this.#await(exchange, 0);
@@ -252,7 +249,7 @@ export class WorkLimit {
   #admit(exchange: Exchange, party: Party): void {
     const { name, isTokenless } = party;
     const max = this.#requestsPerParty;
-    const isFull = (this.#usages.get(name)?.requests ?? 0) >= max;
+    const isFull = (this.#ofParty.get(name) ?? 0) >= max;
     if (isFull && !this.#displace((other) => other.party?.name === name)) {
       throw new DomainError('limit_exceeded', `${max} of your requests are in progress; try again`);
     }
@@ -265,27 +262,23 @@ export class WorkLimit {
       throw tooManyRequests();
     }
     exchange.party = party;
-    this.#count(party, { requests: 1, bytes: 0 });
-    if (isTokenless) this.#tokenless += 1;
+    exchange.transfer.moveTo(name);
+    this.#count(party, 1);
   }
 
   #hold(exchange: Exchange, bytes: number): void {
-    const { party } = exchange;
-    if (exchange.bytes + bytes <= smallBytes) {
-      this.#take(exchange, bytes);
+    const { transfer, party } = exchange;
+    if (transfer.bytes + bytes <= smallBytes) {
+      transfer.force(bytes);
       return;
     }
-    // A request that alone exceeds the limit may pass if no other holds memory.
-    const isTooMuch = (of: Usage, limit: number): boolean => of.bytes > exchange.bytes && of.bytes + bytes > limit;
-    const others = (other: Exchange): boolean => other !== exchange && other.bytes > smallBytes;
-    while (isTooMuch(this.#all, this.#transferBytes)) {
-      if (!this.#displace(others)) throw tooMuchMemory();
+    const isLarge = (other: Exchange): boolean => other !== exchange && other.transfer.bytes > smallBytes;
+    const isOfParty = (other: Exchange): boolean => other.party?.name === party?.name;
+    for (;;) {
+      const shortage = transfer.tryReserve(bytes);
+      if (shortage === undefined) return;
+      if (!this.#displace((other) => isLarge(other) && (shortage === 'all' || isOfParty(other)))) throw tooMuchMemory();
     }
-    const ofParty = (): Usage => this.#usages.get(party?.name ?? '') ?? exchange;
-    while (isTooMuch(ofParty(), this.#transferBytes * partyShare)) {
-      if (!this.#displace((other) => others(other) && other.party?.name === party?.name)) throw tooMuchMemory();
-    }
-    this.#take(exchange, bytes);
   }
 
   /** Takes memory as soon as it is free. */
@@ -324,31 +317,27 @@ export class WorkLimit {
     return now - awaitedMs >= this.#patienceMs || now - startedMs > graceMs + (moved / bytesPerSecond) * 1000;
   }
 
-  #take(exchange: Exchange, bytes: number): void {
-    exchange.bytes += bytes;
-    this.#all.bytes += bytes;
-    this.#count(exchange.party, { requests: 0, bytes });
-    if (bytes >= 0) return;
+  #release({ transfer }: Exchange, bytes?: number): void {
+    transfer.release(bytes);
     this.#released.resolve();
     this.#released = Promise.withResolvers();
   }
 
   #giveBack(exchange: Exchange): void {
-    const { requests, party } = exchange;
-    this.#take(exchange, -exchange.bytes);
-    this.#all.requests -= requests;
-    this.#count(party, { requests: -requests, bytes: 0 });
-    if (party?.isTokenless === true) this.#tokenless -= requests;
-    exchange.requests = 0;
+    this.#release(exchange);
+    if (exchange.hasLeft) return;
+    exchange.hasLeft = true;
+    this.#entered -= 1;
+    this.#count(exchange.party, -1);
   }
 
-  #count(party: Party | undefined, { requests, bytes }: Usage): void {
+  #count(party: Party | undefined, change: 1 | -1): void {
     if (party === undefined) return;
-    const usage = this.#usages.get(party.name) ?? { requests: 0, bytes: 0 };
-    usage.requests += requests;
-    usage.bytes += bytes;
-    if (usage.requests === 0 && usage.bytes === 0) this.#usages.delete(party.name);
-    else this.#usages.set(party.name, usage);
+    const { name, isTokenless } = party;
+    if (isTokenless) this.#tokenless += change;
+    const requests = (this.#ofParty.get(name) ?? 0) + change;
+    if (requests === 0) this.#ofParty.delete(name);
+    else this.#ofParty.set(name, requests);
   }
 }
 

@@ -95,6 +95,7 @@ test('large bodies and responses wait in so much memory, and those of one caller
   // A small request is never refused because of large ones.
   const small = enter(limit, 'bob');
   small.work.hold(60 * kibibyte);
+  enter(limit, 'kim').work.hold(60 * kibibyte);
   expect(() => small.work.hold(60 * kibibyte)).toThrow('too much memory');
   second.finish();
   enter(limit, 'bob').work.hold(200 * kibibyte);
@@ -110,6 +111,17 @@ test('a request that alone is larger than all of that passes if nothing else of 
   expect(() => enter(limit, 'eve').work.hold(70 * kibibyte)).toThrow(overloaded);
   finish();
   enter(limit, 'eve').work.hold(70 * kibibyte);
+});
+
+test('memory that was held before the caller was known counts for that caller until it is given back', () => {
+  const limit = new WorkLimit({ transferBytes: 1000 * kibibyte, ...patient });
+  const first = enter(limit);
+  first.work.hold(300 * kibibyte);
+  first.work.isOf('ada');
+  expect(() => enter(limit, 'ada').work.hold(200 * kibibyte)).toThrow(overloaded);
+  first.finish();
+  enter(limit, 'ada').work.hold(300 * kibibyte);
+  expect(() => enter(limit, 'ada').work.hold(200 * kibibyte)).toThrow(overloaded);
 });
 
 test('memory that is held after the client has gone is given back', () => {

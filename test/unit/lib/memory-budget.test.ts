@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { MemoryBudget } from '../../../src/lib/memory-budget.ts';
+import { MemoryBudget, type MemoryHolder, type MemoryOwner } from '../../../src/lib/memory-budget.ts';
 
+const ownerOf = (name: string): MemoryOwner => `namespace ${name}`;
 const settled = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
 
 interface Job {
@@ -27,15 +28,18 @@ class Site {
   async ask(owner: string, bytes: number): Promise<void> {
     const number = this.asked.length;
     this.asked.push({ owner, bytes, number });
-    const result = this.budget.run(owner, bytes, async () => {
-      const { promise, resolve, reject } = Promise.withResolvers<number>();
-      this.began.push(number);
-      const end = (fault?: Error): void => (fault === undefined ? resolve(number) : reject(fault));
-      this.running.push({ owner, bytes, number, end });
-      return await promise;
-    });
-    this.results.push(result.catch((error: unknown) => error));
+    this.results.push(this.#run({ owner, bytes, number }).catch((error: unknown) => error));
     await settled();
+  }
+
+  async #run({ owner, bytes, number }: Omit<Job, 'end'>): Promise<number> {
+    using holder = this.budget.holder(ownerOf(owner));
+    await holder.reserve(bytes);
+    const { promise, resolve, reject } = Promise.withResolvers<number>();
+    this.began.push(number);
+    const end = (fault?: Error): void => (fault === undefined ? resolve(number) : reject(fault));
+    this.running.push({ owner, bytes, number, end });
+    return await promise;
   }
 
   async end(index: number, fault?: Error): Promise<void> {
@@ -85,13 +89,6 @@ describe('a budget', () => {
     expect(site.budget.held).toBe(0);
   });
 
-  test('releases the bytes of work that throws before its first pause', async () => {
-    const { budget } = new Site(100);
-    const fault = new Error('at once');
-    await expect(budget.run('a', 50, () => Promise.reject(fault))).rejects.toBe(fault);
-    expect(budget.held).toBe(0);
-  });
-
   test('admits what exceeds it alone while nothing else is held', async () => {
     const site = new Site(100);
     await site.ask('a', 500);
@@ -134,6 +131,121 @@ describe('a budget', () => {
       expect(site.bytes('quiet')).toBe(30);
       await site.end(1);
     }
+  });
+});
+
+describe('a holder', () => {
+  /** A holder with bytes that were free. */
+  const holding = (budget: MemoryBudget, owner: string, bytes: number): MemoryHolder => {
+    const holder = budget.holder(ownerOf(owner));
+    expect(holder.tryReserve(bytes)).toBeUndefined();
+    return holder;
+  };
+
+  test('learns whether the budget or the share of its owner is used up', () => {
+    const budget = new MemoryBudget({ maxBytes: 100, maxBytesOfOwner: 40 });
+    holding(budget, 'a', 30);
+    expect(budget.holder(ownerOf('a')).tryReserve(20)).toBe('owner');
+    for (const owner of ['b', 'c']) holding(budget, owner, 30);
+    expect(budget.holder(ownerOf('d')).tryReserve(20)).toBe('all');
+    expect(budget.held).toBe(90);
+  });
+
+  test('grows beyond every limit while nothing else is held', () => {
+    const budget = new MemoryBudget({ maxBytes: 100 });
+    const holder = holding(budget, 'a', 80);
+    expect(holder.tryReserve(80)).toBeUndefined();
+    expect(budget.holder(ownerOf('b')).tryReserve(1)).toBe('all');
+    holder.release(70);
+    expect([holder.bytes, budget.held]).toEqual([90, 90]);
+    holder.release();
+    expect(budget.held).toBe(0);
+  });
+
+  test('gives back what it was forced to hold, and no more', () => {
+    const budget = new MemoryBudget({ maxBytes: 100 });
+    const other = holding(budget, 'b', 90);
+    const holder = budget.holder();
+    holder.force(50);
+    holder.moveTo(ownerOf('a'));
+    expect(budget.held).toBe(140);
+    holder.release(1_000);
+    holder.release();
+    other.release();
+    expect(budget.held).toBe(0);
+    holding(budget, 'a', 100);
+  });
+
+  test('must not wait for more while it holds something', async () => {
+    const budget = new MemoryBudget({ maxBytes: 100 });
+    const holder = holding(budget, 'a', 10);
+    await expect(holder.reserve(10)).rejects.toThrow('must not wait for more');
+    expect(budget.held).toBe(10);
+  });
+
+  test('gets the error of its limit if nothing becomes free, and lets the next one start', async () => {
+    const budget = new MemoryBudget({ maxBytes: 100, maxOvertaken: 0 });
+    const first = holding(budget, 'a', 50);
+    const late = new Error('late');
+    const waiting = budget.holder(ownerOf('b')).reserve(100, { waitMs: 5, makeError: () => late });
+    const next = budget.holder(ownerOf('c')).reserve(50);
+    await expect(waiting).rejects.toBe(late);
+    await next;
+    first.release();
+    expect([budget.held, budget.waiting]).toEqual([50, 0]);
+  });
+
+  test('has the next free memory kept for it if none may overtake it', async () => {
+    const budget = new MemoryBudget({ maxBytes: 100, maxOvertaken: 0 });
+    const first = holding(budget, 'a', 50);
+    const large = budget.holder(ownerOf('b')).reserve(100);
+    expect(budget.holder(ownerOf('c')).tryReserve(10)).toBe('all');
+    first.release();
+    await large;
+    expect(budget.held).toBe(100);
+  });
+});
+
+describe('a signal', () => {
+  /** Notes each name when its bytes are free. */
+  const signals = (budget: MemoryBudget, bytes: number, names: readonly string[]): string[] => {
+    const ready: string[] = [];
+    for (const name of names) budget.whenFree(ownerOf(name), bytes, () => ready.push(name));
+    return ready;
+  };
+
+  test('comes at once if the bytes are free, and reserves nothing', async () => {
+    const budget = new MemoryBudget({ maxBytes: 100 });
+    const ready = signals(budget, 50, ['a']);
+    await settled();
+    expect(ready).toEqual(['a']);
+    expect([budget.held, budget.waiting]).toEqual([0, 0]);
+  });
+
+  test('names no bytes that another one names at the same moment', async () => {
+    const budget = new MemoryBudget({ maxBytes: 100 });
+    const holder = budget.holder(ownerOf('busy'));
+    holder.force(100);
+    const ready = signals(budget, 40, ['a', 'b', 'c']);
+    holder.release();
+    await settled();
+    expect(ready).toEqual(['a', 'b']);
+    expect([budget.held, budget.waiting]).toEqual([0, 1]);
+  });
+
+  test('comes after the reservations that wait, and never if it was cancelled', async () => {
+    const budget = new MemoryBudget({ maxBytes: 100, maxOvertaken: 0 });
+    const holder = budget.holder(ownerOf('busy'));
+    holder.force(100);
+    const ready = signals(budget, 50, ['a']);
+    const cancel = budget.whenFree(ownerOf('b'), 1, () => ready.push('b'));
+    const reserved = budget.holder(ownerOf('c')).reserve(60);
+    holder.release();
+    cancel();
+    await reserved;
+    await settled();
+    expect(ready).toEqual([]);
+    expect(budget.waiting).toBe(1);
   });
 });
 

@@ -1,5 +1,6 @@
 import type { Plaintext } from '../../../../domain/plaintext.ts';
 import { MemoryBudget } from '../../../../lib/memory-budget.ts';
+import { divideMemory } from '../../../../lib/process-memory.ts';
 import type { Allowance } from '../model.ts';
 import type { ReadingAccess } from '../../../../services/access/access.ts';
 import {
@@ -23,9 +24,6 @@ class AllowanceExceededError extends Error {
 
 const smallAllowance: Allowance = { maxKeys: smallStateKeys, maxValueBytes: 128 * 1024 };
 
-// Of the process: a quarter of the chart's default limit, which holds four of the largest reconciles of 1 MiB Secrets
-// with one source for each of two namespaces.
-const maxBytes = 128 * 1024 * 1024;
 // A key of 253 characters, its version's id, and what chooses and names it.
 const bytesOfKey = 512;
 // Ciphertext as PostgreSQL sends it and decoded, the value as text and as bytes, base64, the body of the request.
@@ -35,7 +33,7 @@ const otherBytes = 1024 * 1024;
 
 /** The memory for concurrent reads of SecretSyncs; each namespace is an owner. */
 export function createReadBudget(): MemoryBudget {
-  return new MemoryBudget({ maxBytes });
+  return new MemoryBudget({ maxBytes: divideMemory(true).reconcileBytes });
 }
 
 /** The bytes to reserve for a reconcile that reads so many states. */
@@ -68,9 +66,9 @@ export async function runBounded<T>(
     const reserved = allowance;
     let reads: BoundedReads | undefined;
     try {
-      const result = await budget.run(namespace, bytesFor(reserved, states), async () => {
-        return await work(() => (reads = new BoundedReads(reader, reserved)));
-      });
+      using memory = budget.holder(`namespace ${namespace}`);
+      await memory.reserve(bytesFor(reserved, states));
+      const result = await work(() => (reads = new BoundedReads(reader, reserved)));
       onNeeded(reads?.needed ?? reserved);
       return result;
     } catch (error) {
