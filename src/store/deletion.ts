@@ -92,7 +92,7 @@ export async function markDeleted(tx: Transaction, target: TargetIds): Promise<v
  */
 export async function notifyDeletion(tx: Transaction, target: TargetIds): Promise<void> {
   await tx.run`
-    SELECT pg_notify(${notifyChannel}, json_build_object('e', e.id, 'r', e.revision_id, 'd', true)::text)
+    SELECT pg_notify(${notifyChannel}, json_build_object('o', p.organization_id, 'e', e.id, 'r', e.revision_id, 'd', true)::text)
     FROM environment e JOIN project p ON p.id = e.project_id
     WHERE p.organization_id = ${target.organizationId}::uuid ${ofScope(target)}`;
   await notifyTokens(tx, target);
@@ -116,7 +116,7 @@ export async function unmarkDeleted(tx: Transaction, target: TargetIds): Promise
  */
 export async function notifyUndeletion(tx: Transaction, target: TargetIds): Promise<void> {
   await tx.run`
-    SELECT pg_notify(${notifyChannel}, json_build_object('e', e.id, 'r', e.revision_id, 'a', true)::text)
+    SELECT pg_notify(${notifyChannel}, json_build_object('o', p.organization_id, 'e', e.id, 'r', e.revision_id, 'a', true)::text)
     FROM environment e JOIN project p ON p.id = e.project_id
     WHERE p.organization_id = ${target.organizationId}::uuid AND e.deleted_at IS NULL AND p.deleted_at IS NULL
       ${ofScope(target)}`;
@@ -162,7 +162,7 @@ export async function endTokens(tx: Transaction, target: TargetIds): Promise<End
 
 async function notifyTokens(tx: Transaction, target: TargetIds): Promise<void> {
   await tx.run`
-    SELECT pg_notify(${notifyChannel}, json_build_object('t', t.id)::text) FROM service_token t
+    SELECT pg_notify(${notifyChannel}, json_build_object('o', t.organization_id, 't', t.id)::text) FROM service_token t
     WHERE t.revoked_at IS NULL AND ${tiedTo(target)}`;
 }
 

@@ -1,7 +1,9 @@
 import type { Transaction } from './transaction.ts';
 
-/** What is reported of a commit: only ids. */
-export type StoreMessage =
+/** What is reported of a commit: only ids. A user belongs to no single organization. */
+export type StoreMessage = OrganizationMessage | { readonly kind: 'user'; readonly userId: string };
+
+type OrganizationMessage = { readonly organizationId: string } & (
   | {
       readonly kind: 'environment';
       readonly environmentId: string;
@@ -14,79 +16,95 @@ export type StoreMessage =
       readonly appeared?: true;
     }
   | { readonly kind: 'service_token'; readonly serviceTokenId: string }
-  | { readonly kind: 'user'; readonly userId: string }
-  | { readonly kind: 'snapshot'; readonly snapshotId: string };
+  | { readonly kind: 'snapshot'; readonly snapshotId: string }
+);
+
+interface EnvironmentIds {
+  readonly organizationId: string;
+  readonly environmentId: string;
+}
+
+interface ServiceTokenIds {
+  readonly organizationId: string;
+  readonly serviceTokenId: string;
+}
 
 export const notifyChannel = 'keyframe';
 
 /** Notifies every listener, at the commit, that an environment is at a new revision. */
-export async function notifyEnvironment(tx: Transaction, environmentId: string, revisionId: string): Promise<void> {
-  await notify(tx, { e: environmentId, r: revisionId });
+export async function notifyEnvironment(tx: Transaction, ids: EnvironmentIds, revisionId: string): Promise<void> {
+  await notify(tx, [environmentFields(ids, revisionId)]);
 }
 
 /**
  * Notifies every listener, at the commit, that an environment was created. A server of an earlier release takes it for
  * any other commit.
  */
-export async function notifyAppearance(tx: Transaction, environmentId: string, revisionId: string): Promise<void> {
-  await notify(tx, { e: environmentId, r: revisionId, a: true });
+export async function notifyAppearance(tx: Transaction, ids: EnvironmentIds, revisionId: string): Promise<void> {
+  await notify(tx, [{ ...environmentFields(ids, revisionId), a: true }]);
 }
 
 /**
  * Notifies every listener, at the commit, that the value of a past version was destroyed. A server of an earlier
  * release takes it for a change.
  */
-export async function notifyDestruction(tx: Transaction, environmentId: string, revisionId: string): Promise<void> {
-  await notify(tx, { e: environmentId, r: revisionId, x: true });
+export async function notifyDestruction(tx: Transaction, ids: EnvironmentIds, revisionId: string): Promise<void> {
+  await notify(tx, [{ ...environmentFields(ids, revisionId), x: true }]);
 }
 
-/** Notifies every listener, at the commit, that a service token was created, revoked or changed. */
-export async function notifyServiceToken(tx: Transaction, serviceTokenId: string): Promise<void> {
-  await notify(tx, { t: serviceTokenId });
+/** Notifies every listener, at the commit, that service tokens were created, revoked or changed. */
+export async function notifyServiceTokens(tx: Transaction, tokens: readonly ServiceTokenIds[]): Promise<void> {
+  await notify(
+    tx,
+    tokens.map(({ organizationId, serviceTokenId }) => ({ o: organizationId, t: serviceTokenId })),
+  );
 }
 
-/** Notifies every listener, at the commit, that what a user may do has changed: state, roles or personal tokens. */
-export async function notifyUser(tx: Transaction, userId: string): Promise<void> {
-  await notify(tx, { u: userId });
+/** Notifies every listener, at the commit, that what users may do has changed: state, roles or personal tokens. */
+export async function notifyUsers(tx: Transaction, userIds: readonly string[]): Promise<void> {
+  await notify(
+    tx,
+    userIds.map((id) => ({ u: id })),
+  );
 }
 
-/** Notifies every listener, at the commit, that snapshots were deleted. */
-export async function notifySnapshots(tx: Transaction, snapshotIds: readonly string[]): Promise<void> {
-  await notifyEach(tx, 's', snapshotIds);
-}
-
-/** Notifies every listener, at the commit, that many service tokens and users were changed at once. */
-export async function notifyTokensAndUsers(
+/** Notifies every listener, at the commit, that snapshots of an organization were deleted. */
+export async function notifySnapshots(
   tx: Transaction,
-  { serviceTokenIds, userIds }: { readonly serviceTokenIds: readonly string[]; readonly userIds: readonly string[] },
+  organizationId: string,
+  snapshotIds: readonly string[],
 ): Promise<void> {
-  await notifyEach(tx, 't', serviceTokenIds);
-  await notifyEach(tx, 'u', userIds);
+  await notify(
+    tx,
+    snapshotIds.map((id) => ({ o: organizationId, s: id })),
+  );
 }
 
 /** Reads a notification's payload; undefined for one that this version does not know. */
 export function parseMessage(payload: string): StoreMessage | undefined {
-  const fields = parseObject(payload);
-  if (typeof fields['e'] === 'string' && typeof fields['r'] === 'string') {
+  const { o: organizationId, e: environmentId, r: revisionId, ...fields } = parseObject(payload);
+  if (typeof fields['u'] === 'string') return { kind: 'user', userId: fields['u'] };
+  if (typeof organizationId !== 'string') return undefined;
+  if (typeof environmentId === 'string' && typeof revisionId === 'string') {
     const ended = fields['d'] === true ? { ended: true as const } : {};
     const destroyed = fields['x'] === true ? { destroyed: true as const } : {};
     const appeared = fields['a'] === true ? { appeared: true as const } : {};
-    const known = { environmentId: fields['e'], revisionId: fields['r'] };
-    return { kind: 'environment', ...known, ...ended, ...destroyed, ...appeared };
+    return { kind: 'environment', organizationId, environmentId, revisionId, ...ended, ...destroyed, ...appeared };
   }
-  if (typeof fields['t'] === 'string') return { kind: 'service_token', serviceTokenId: fields['t'] };
-  if (typeof fields['u'] === 'string') return { kind: 'user', userId: fields['u'] };
-  return typeof fields['s'] === 'string' ? { kind: 'snapshot', snapshotId: fields['s'] } : undefined;
+  if (typeof fields['t'] === 'string') return { kind: 'service_token', organizationId, serviceTokenId: fields['t'] };
+  return typeof fields['s'] === 'string' ? { kind: 'snapshot', organizationId, snapshotId: fields['s'] } : undefined;
 }
 
-async function notify(tx: Transaction, fields: Readonly<Record<string, string | true>>): Promise<void> {
-  await tx.run`SELECT pg_notify(${notifyChannel}, ${JSON.stringify(fields)})`;
+type Fields = Readonly<Record<string, string | true>>;
+
+function environmentFields({ organizationId, environmentId }: EnvironmentIds, revisionId: string): Fields {
+  return { o: organizationId, e: environmentId, r: revisionId };
 }
 
-/** Sends each id in a separate message, under the field that says what it is of. */
-async function notifyEach(tx: Transaction, field: 's' | 't' | 'u', ids: readonly string[]): Promise<void> {
-  await tx.run`
-    SELECT pg_notify(${notifyChannel}, json_build_object(${field}::text, id)::text) FROM unnest(${[...ids]}::uuid[]) AS id`;
+/** Sends each message separately, in one statement. */
+async function notify(tx: Transaction, messages: readonly Fields[]): Promise<void> {
+  const payloads = messages.map((fields) => JSON.stringify(fields));
+  await tx.run`SELECT pg_notify(${notifyChannel}, payload) FROM unnest(${payloads}::text[]) AS payload`;
 }
 
 function parseObject(text: string): Readonly<Record<string, unknown>> {

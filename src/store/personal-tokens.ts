@@ -4,7 +4,7 @@ import type { TokenCreator } from '../domain/principal.ts';
 import { tokenCreatorColumns, tokenCreatorOf, type TokenCreatorRow } from './credentials.ts';
 import { queryRows, type Statement } from './database.ts';
 import { Prisma } from './generated/client.ts';
-import { notifyTokensAndUsers } from './notify.ts';
+import { notifyUsers } from './notify.ts';
 import type { Transaction } from './transaction.ts';
 
 export interface PersonalTokenRecord {
@@ -123,7 +123,10 @@ async function notifyLinkSessions(tx: Transaction, userId: string): Promise<void
     SELECT DISTINCT s.user_id AS id FROM personal_token t
     JOIN sign_in_link l ON l.personal_token_id = t.id JOIN session s ON s.sign_in_link_id = l.id
     WHERE t.user_id = ${userId}::uuid AND s.ended_at IS NULL AND s.expires_at > clock_timestamp()`;
-  await notifyTokensAndUsers(tx, { serviceTokenIds: [], userIds: users.map(({ id }) => id) });
+  await notifyUsers(
+    tx,
+    users.map(({ id }) => id),
+  );
 }
 
 /** How many of a user's tokens were not revoked before, and how many of these the user did not create. */

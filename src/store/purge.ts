@@ -11,7 +11,7 @@ export async function purge(tx: Transaction, target: TargetIds): Promise<void> {
   const { organizationId, projectId, environmentId } = target;
   // In whatever order rows go that refer to each other across the tree: it must be whole again at the end alone.
   await tx.run`SET CONSTRAINTS ALL DEFERRED`;
-  for (const id of await findEnvironments(tx, target)) await empty(tx, id);
+  for (const id of await findEnvironments(tx, target)) await empty(tx, organizationId, id);
   if (environmentId !== undefined) {
     await tx.run`DELETE FROM environment WHERE id = ${environmentId}::uuid`;
   } else if (projectId !== undefined) {
@@ -26,10 +26,10 @@ export async function purge(tx: Transaction, target: TargetIds): Promise<void> {
 const secretsAtOnce = 200;
 const snapshotsAtOnce = 50;
 
-async function empty(tx: Transaction, environmentId: string): Promise<void> {
+async function empty(tx: Transaction, organizationId: string, environmentId: string): Promise<void> {
   // Sent at the commit: a request that waits for the slug can have it then.
   await tx.run`
-    SELECT pg_notify(${notifyChannel}, json_build_object('e', id, 'r', revision_id, 'd', true)::text)
+    SELECT pg_notify(${notifyChannel}, json_build_object('o', ${organizationId}::uuid, 'e', id, 'r', revision_id, 'd', true)::text)
     FROM environment WHERE id = ${environmentId}::uuid`;
   const snapshots = (): Promise<number> => tx.run`
     WITH gone AS (
@@ -37,7 +37,7 @@ async function empty(tx: Transaction, environmentId: string): Promise<void> {
         SELECT id FROM snapshot WHERE environment_id = ${environmentId}::uuid LIMIT ${snapshotsAtOnce})
       RETURNING id
     )
-    SELECT pg_notify(${notifyChannel}, json_build_object('s', id)::text) FROM gone`;
+    SELECT pg_notify(${notifyChannel}, json_build_object('o', ${organizationId}::uuid, 's', id)::text) FROM gone`;
   const secrets = (): Promise<number> => tx.run`
     DELETE FROM secret WHERE id IN (
       SELECT id FROM secret WHERE environment_id = ${environmentId}::uuid LIMIT ${secretsAtOnce})`;

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { Role } from '../domain/principal.ts';
 import type { TargetIds } from './access.ts';
 import { queryRows, type Statement } from './database.ts';
-import { notifyTokensAndUsers } from './notify.ts';
+import { notifyUsers } from './notify.ts';
 import type { Transaction } from './transaction.ts';
 
 /** Roles of users in projects and environments, and of groups at any place. The owner's role is only in memberships. */
@@ -206,7 +206,7 @@ export async function isInGroup(tx: Transaction, userId: string, group: string):
 /** Sends a notification that the roles of a subject changed, so that open streams are judged again. */
 export async function notifySubject(tx: Transaction, subject: Subject): Promise<void> {
   const userIds = 'userId' in subject ? [subject.userId] : await listUsersInGroup(tx, subject.group);
-  await notifyTokensAndUsers(tx, { serviceTokenIds: [], userIds });
+  await notifyUsers(tx, userIds);
 }
 
 async function listUsersInGroup(tx: Transaction, group: string): Promise<string[]> {

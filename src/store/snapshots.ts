@@ -242,9 +242,10 @@ export async function readHeldSnapshots(tx: Transaction, environmentId: string):
 }
 
 /**
- * Deletes snapshots with their entries, and notifies every listener. The caller holds the lock of their environment.
+ * Deletes snapshots of an organization with their entries, and notifies every listener. The caller holds the lock of their
+ * environment.
  */
-export async function deleteSnapshots(tx: Transaction, ids: readonly string[]): Promise<void> {
+export async function deleteSnapshots(tx: Transaction, organizationId: string, ids: readonly string[]): Promise<void> {
   await tx.run`DELETE FROM snapshot WHERE id = ANY(${[...ids]}::uuid[])`;
-  await notifySnapshots(tx, ids);
+  await notifySnapshots(tx, organizationId, ids);
 }

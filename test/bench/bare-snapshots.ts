@@ -89,7 +89,7 @@ export class BareSnapshots {
 
   /** Writes a version of every key with the snapshot's value, as one revision. */
   async restore(snapshotId: string): Promise<void> {
-    const { environmentId, actorId } = this.#ids;
+    const { organizationId, environmentId, actorId } = this.#ids;
     const revisionId = randomUUID();
     await this.#transaction(async (before) => {
       const number = before.number + 1;
@@ -97,7 +97,7 @@ export class BareSnapshots {
       await this.#client.query(restoreSql, [snapshotId, revisionId, number, actorId]);
       await this.#client.query(currentRevisionSql, [environmentId, number, revisionId]);
       await this.#client.query(`SELECT pg_notify('keyframe', $1)`, [
-        JSON.stringify({ e: environmentId, r: revisionId }),
+        JSON.stringify({ o: organizationId, e: environmentId, r: revisionId }),
       ]);
       await this.#audit('snapshot.restore', { snapshotId, revisionId });
     });

@@ -138,7 +138,7 @@ class BareWriters {
       changes: [version],
       budgetBytesPerDay: 0,
     });
-    await notifyEnvironment(tx, environmentId, revision.id);
+    await notifyEnvironment(tx, { organizationId, environmentId }, revision.id);
     await appendAudit(tx, {
       organizationId,
       actor: { id, type, name },

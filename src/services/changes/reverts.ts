@@ -153,6 +153,7 @@ export class Reverts {
       await chargeAnswer(tx, budget, { environmentId, callerId: id, answer: lists });
     }
     const written = await writePlan(tx, {
+      organizationId: access.organizationId,
       environmentId,
       before,
       keys: plan.keys,

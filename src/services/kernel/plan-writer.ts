@@ -9,6 +9,7 @@ import type { GrowthBudget } from './growth-budget.ts';
 
 /** How a plan is written. */
 export interface PlanWrite<Planned extends PlannedKey> {
+  readonly organizationId: string;
   readonly environmentId: string;
   /** The revision that the lock found. */
   readonly before: PresentRevision;
@@ -27,7 +28,16 @@ export interface PlanWrite<Planned extends PlannedKey> {
  */
 export async function writePlan<Planned extends PlannedKey>(
   tx: Transaction,
-  { environmentId, before, keys, versionOf = copiedVersion, actor, comment, budget }: PlanWrite<Planned>,
+  {
+    organizationId,
+    environmentId,
+    before,
+    keys,
+    versionOf = copiedVersion,
+    actor,
+    comment,
+    budget,
+  }: PlanWrite<Planned>,
 ): Promise<PresentRevision> {
   const changes = changesOf(keys, versionOf);
   if (changes.length === 0) return before;
@@ -36,7 +46,7 @@ export async function writePlan<Planned extends PlannedKey>(
   const { environmentBytesPerDay: budgetBytesPerDay } = budget;
   const [written] = await tx.pipeline([
     writeRevision(tx, { id, environmentId, number, actor, comment, changes, budgetBytesPerDay }),
-    notifyEnvironment(tx, environmentId, id),
+    notifyEnvironment(tx, { organizationId, environmentId }, id),
   ]);
   budget.charge(actor.id, written);
   return { revision: number, revisionId: id };

@@ -205,7 +205,7 @@ class Ensuring {
     // One that it made before was purged: this one takes its place.
     await claimOnce(tx, principal, claim);
     await noteClaimed(tx, principal, claim, { environmentId: made.id });
-    await notifyAppearance(tx, made.id, made.revisionId);
+    await notifyAppearance(tx, { organizationId, environmentId: made.id }, made.revisionId);
     return true;
   }
 

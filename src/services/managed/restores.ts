@@ -167,9 +167,10 @@ function demandOf(access: Access, input: ResourceRestoreInput, planHash: string 
   checkUuid('snapshotId', input.snapshotId);
   checkPlanHash(planHash ?? undefined);
   if (input.keys !== undefined) checkKeySelection('keys', input.keys);
-  const request = { ...input, environmentId: access.environmentId };
+  const { organizationId, environmentId } = access;
+  const request = { ...input, environmentId };
   const hashFor = (hash: string): string => resourcePlanHash(hash, access.owner);
-  return { request, hashFor, ...(planHash === null ? {} : { planHash }) };
+  return { organizationId, request, hashFor, ...(planHash === null ? {} : { planHash }) };
 }
 
 function callOf(access: Access, { snapshotId }: ResourceRestoreInput, more: AuditTarget = {}): AuditedCall {

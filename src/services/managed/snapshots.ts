@@ -120,7 +120,7 @@ export class ResourceSnapshots {
     await auditedFailure(this.#deps.audit, call, () =>
       // Under the lock, as each deletion of a snapshot: no restore from it is half done.
       changeEnvironment(this.#deps, access, environmentId, {
-        first: (tx) => deleteSnapshots(tx, [id]),
+        first: (tx) => deleteSnapshots(tx, organizationId, [id]),
         work: async () => ({ result: undefined, audit: successRecord(call, auditedFields(found)) }),
       }),
     );

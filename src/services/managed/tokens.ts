@@ -3,7 +3,7 @@ import { generateToken, hashesEqual, parseToken } from '../../crypto/token.ts';
 import { DomainError } from '../../domain/errors/domain-error.ts';
 import type { Plaintext } from '../../domain/plaintext.ts';
 import type { Database } from '../../store/database.ts';
-import { notifyServiceToken } from '../../store/notify.ts';
+import { notifyServiceTokens } from '../../store/notify.ts';
 import { type LiveToken, listLiveTokens } from '../../store/live-tokens.ts';
 import { claimOnce, noteClaimed } from '../../store/resource-claims.ts';
 import {
@@ -150,7 +150,7 @@ export class ResourceTokens {
       checkMintable(held, access, credential.serial);
       await putPendingCredential(tx, held.tokenId, credential);
       await setPermission(tx, held.tokenId, asked.permission);
-      if (held.permission !== asked.permission) await notifyServiceToken(tx, held.tokenId);
+      if (held.permission !== asked.permission) await notifyToken(tx, held);
       return held.tokenId;
     }
     if (!isFirst) throw new DomainError('conflict', `what the token of ${principal.name} was for was purged`);
@@ -312,8 +312,8 @@ export class ResourceTokens {
       makeChange(this.#deps, access, async (tx) => {
         const changed = await change(tx, await holdResourceToken(tx, owner));
         if (changed === undefined) return { result: false, audit: null };
-        const { tokenId, organizationId } = changed;
-        await notifyServiceToken(tx, tokenId);
+        const { organizationId } = changed;
+        await notifyToken(tx, changed);
         const target = { ...targetOf(changed), ...more };
         return { result: true, audit: auditRecord(caller, { action, organizationId, target }) };
       }),
@@ -334,10 +334,14 @@ export class ResourceTokens {
         checkPlace(held, access);
         if (held.revokedAt !== null) throw revokedToken(held);
         if (!(await change(tx, held))) return { result: undefined, audit: null };
-        await notifyServiceToken(tx, held.tokenId);
+        await notifyToken(tx, held);
         const target = { ...access.target, ...targetOf(held), ...more };
         return { result: undefined, audit: auditRecord(caller, { action, organizationId, target }) };
       }),
     );
   }
+}
+
+async function notifyToken(tx: Transaction, { organizationId, tokenId }: ResourceToken): Promise<void> {
+  await notifyServiceTokens(tx, [{ organizationId, serviceTokenId: tokenId }]);
 }

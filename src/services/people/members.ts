@@ -18,7 +18,7 @@ import {
   type UserRef,
 } from '../../store/members.ts';
 import { endInvitationAt, withdrawInvitationsOfUser } from '../../store/invitations.ts';
-import { notifyUser } from '../../store/notify.ts';
+import { notifyUsers } from '../../store/notify.ts';
 import { listLiveTokenCreators } from '../../store/personal-tokens.ts';
 import { deleteBindingsOfUser } from '../../store/role-bindings.ts';
 import type { Transaction } from '../../store/transaction.ts';
@@ -118,7 +118,7 @@ export class Members {
       const rolesByPlace = await deleteBindingsOfUser(tx, organizationId, userId);
       const invitations = await withdrawInvitationsOfUser(tx, organizationId, userId);
       if (from === null && rolesByPlace + invitations === 0) throw noRoles(ref, organization);
-      await notifyUser(tx, userId);
+      await notifyUsers(tx, [userId]);
       const removed = { ...(rolesByPlace > 0 ? { rolesByPlace } : {}), ...(invitations > 0 ? { invitations } : {}) };
       return { result: undefined, audit: successRecord(access, { userId, email, from, ...removed }) };
     });
@@ -262,7 +262,7 @@ export async function makeMember(
     throw new DomainError('conflict', `${email} is disabled and cannot become an owner; choose another user`);
   }
   const createdAt = await setMember(tx, { organizationId, userId, role, confirm, confirmedAt });
-  await notifyUser(tx, userId);
+  await notifyUsers(tx, [userId]);
   return { member: { userId, email, displayName, role, createdAt }, isNew: from === null };
 }
 

@@ -10,7 +10,7 @@ import {
   withdrawInvitationsOfAddress,
 } from '../../store/invitations.ts';
 import { deleteForeignIdentities } from '../../store/identities.ts';
-import { notifyUser } from '../../store/notify.ts';
+import { notifyUsers } from '../../store/notify.ts';
 import { deletePasskeys } from '../../store/passkeys.ts';
 import { revokePersonalTokens } from '../../store/personal-tokens.ts';
 import { endSessions } from '../../store/sessions.ts';
@@ -174,7 +174,7 @@ export class Users {
         // A user who steps down ends nothing of others: that might leave no instance admin who can sign in.
         const isEnded = departs && access.caller.principal.id !== id;
         const endedSignIns = isEnded ? await endCreatedSignIns(tx, access, { user: before, admins }) : {};
-        await notifyUser(tx, id);
+        await notifyUsers(tx, [id]);
         const { email: newEmail, ...others } = changes;
         const renamed = newEmail === undefined ? {} : { newEmail };
         const withdrawn = invitedTo.length > 0 ? { invitations: invitedTo.length } : {};
@@ -260,7 +260,7 @@ export class Users {
         const { createdLinks: ofAdmins, ...ofOthers } = await endCreatedSignIns(tx, access, { user, admins });
         const createdLinks = (await endCreatedSignInLinks(tx, id)) + ofAdmins;
         const sentInvitations = await withdrawInvitationsBy(tx, id);
-        await notifyUser(tx, id);
+        await notifyUsers(tx, [id]);
         const ended = revoked + removedPasskeys + unlinkedIdentities + createdLinks + sentInvitations;
         const concernsOrganizations = createdByOthers > 0 || (isOther && ended > 0);
         const target = {

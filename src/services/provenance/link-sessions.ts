@@ -1,5 +1,5 @@
 import { appendAudits } from '../../store/audit.ts';
-import { notifyUser } from '../../store/notify.ts';
+import { notifyUsers } from '../../store/notify.ts';
 import { endSessionsOfLinksBy } from '../../store/sessions.ts';
 import type { Transaction } from '../../store/transaction.ts';
 import type { UserRecord } from '../../store/users.ts';
@@ -36,7 +36,7 @@ export async function auditEnded(
   ended: readonly EndedSignIn[],
 ): Promise<void> {
   if (ended.length === 0) return;
-  await notifyUser(tx, userId);
+  await notifyUsers(tx, [userId]);
   const call = instanceCall(access);
   const records = ended.map(({ action, target }) => successRecord({ ...call, action }, target));
   await appendAudits(tx, records);

@@ -86,7 +86,7 @@ interface LockedDestruction {
 
 async function destroyLocked(
   tx: Transaction,
-  { environmentId, caller }: EnvironmentAccess<'version.destroy'>,
+  access: EnvironmentAccess<'version.destroy'>,
   request: LockedDestruction,
 ): Promise<DestroyedVersion> {
   const { key, version } = request;
@@ -99,9 +99,9 @@ async function destroyLocked(
   }
   checkDestructible(found, request);
   const versions = request.sameValue === true ? [version, ...equalVersions].toSorted((a, b) => a - b) : [version];
-  const { type, id, name } = caller.principal;
+  const { type, id, name } = access.caller.principal;
   const destroyedAt = await destroyVersions(tx, { secretId, versions, actor: { type, id, name } });
-  await notifyDestruction(tx, environmentId, before.revisionId);
+  await notifyDestruction(tx, access, before.revisionId);
   const destroyed = { destroyedAt, destroyedBy: id, destroyedByType: type, destroyedByName: name };
   return { ...record, ...destroyed, destroyedVersions: versions };
 }

@@ -116,7 +116,7 @@ export class SecretWriter {
     const budgetBytesPerDay = budget.environmentBytesPerDay;
     const [{ at, ...written }] = await tx.pipeline([
       store.writeRevision(tx, { ...revision, changes, budgetBytesPerDay }),
-      notifyEnvironment(tx, environmentId, revision.id),
+      notifyEnvironment(tx, access, revision.id),
     ]);
     budget.charge(access.caller.principal.id, written);
     return { revision: revision.number, revisionId: revision.id, at, changes, unchanged };

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { generateToken, parseToken } from '../../crypto/token.ts';
 import type { Plaintext } from '../../domain/plaintext.ts';
-import { notifyUser } from '../../store/notify.ts';
+import { notifyUsers } from '../../store/notify.ts';
 import * as store from '../../store/sessions.ts';
 import { isSignInOpen } from '../../store/sign-in-state.ts';
 import type { Transaction } from '../../store/transaction.ts';
@@ -48,6 +48,6 @@ export async function beginSession(
   const facts = { sourceAddress, userAgent: userAgent?.slice(0, userAgentLength) ?? null };
   const session = await store.insertSession(tx, { id, userId, tokenHash, proof, ...facts });
   // Streams of the sessions that this one replaces end.
-  await notifyUser(tx, userId);
+  await notifyUsers(tx, [userId]);
   return { session, token };
 }

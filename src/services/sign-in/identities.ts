@@ -1,7 +1,7 @@
 import { DomainError } from '../../domain/errors/domain-error.ts';
 import type { Database } from '../../store/database.ts';
 import * as store from '../../store/identities.ts';
-import { notifyUser } from '../../store/notify.ts';
+import { notifyUsers } from '../../store/notify.ts';
 import { lockUser, lockUserChanges, type UserRecord } from '../../store/users.ts';
 import type { InstanceAccess, PersonAccess } from '../access/access.ts';
 import { requireRecentSignIn } from '../access/refusals.ts';
@@ -76,7 +76,7 @@ export class Identities {
           if (unlinked === undefined) throw absentIdentity(id);
           // The groups came with a sign-in.
           if (unlinked.lastSignInAt !== null) await store.deleteGroups(tx, userId);
-          await notifyUser(tx, userId);
+          await notifyUsers(tx, [userId]);
           const issuer = new URL(unlinked.issuer).host;
           const target = { userId, email: user.email, identityId: id, issuer, endedSessions };
           return { result: undefined, audit: successRecord(call, target) };

@@ -12,7 +12,7 @@ import { appendAudit } from '../../store/audit.ts';
 import { findCredentials } from '../../store/credentials.ts';
 import type { Database } from '../../store/database.ts';
 import * as identities from '../../store/identities.ts';
-import { notifyTokensAndUsers } from '../../store/notify.ts';
+import { notifyUsers } from '../../store/notify.ts';
 import { insertSignInFlow, type SignInFlow, takeSignInFlow } from '../../store/sign-in-flows.ts';
 import { inTransaction } from '../../store/transaction.ts';
 import { lockUser } from '../../store/users.ts';
@@ -152,7 +152,7 @@ export class OidcSignIn {
   async shortenGroups(): Promise<void> {
     await inTransaction(this.#deps.database, async (tx) => {
       const userIds = await identities.shortenGroups(tx, this.#options.groupsMaxAgeMs);
-      await notifyTokensAndUsers(tx, { serviceTokenIds: [], userIds });
+      await notifyUsers(tx, userIds);
     });
   }
 

@@ -12,7 +12,7 @@ import {
   type RelyingParty,
 } from '../../identity/relying-party.ts';
 import type { Database } from '../../store/database.ts';
-import { notifyUser } from '../../store/notify.ts';
+import { notifyUsers } from '../../store/notify.ts';
 import * as store from '../../store/passkeys.ts';
 import { insertSignInFlow, takeSignInFlow } from '../../store/sign-in-flows.ts';
 import type { Transaction } from '../../store/transaction.ts';
@@ -176,7 +176,7 @@ export class Passkeys {
       const endedSessions = await store.endSessionsOfPasskey(tx, userId, id);
       const removed = await store.deletePasskey(tx, userId, id);
       if (removed === undefined) throw absentPasskey(id);
-      if (endedSessions > 0) await notifyUser(tx, userId);
+      if (endedSessions > 0) await notifyUsers(tx, [userId]);
       return { name: removed.name, endedSessions };
     });
   }

@@ -2,7 +2,7 @@ import { DomainError } from '../../domain/errors/domain-error.ts';
 import { otherCreatorId } from '../../domain/impersonation.ts';
 import type { Database } from '../../store/database.ts';
 import { withdrawInvitationsBy } from '../../store/invitations.ts';
-import { notifyUser } from '../../store/notify.ts';
+import { notifyUsers } from '../../store/notify.ts';
 import * as store from '../../store/sessions.ts';
 import { endCreatedSignInLinks, endSignInLink } from '../../store/sign-in-links.ts';
 import type { Transaction } from '../../store/transaction.ts';
@@ -82,7 +82,7 @@ export class Sessions {
           if (wasLive === undefined) {
             throw new DomainError('not_found', `session ${id} does not exist, or is not yours`);
           }
-          if (wasLive) await notifyUser(tx, userId);
+          if (wasLive) await notifyUsers(tx, [userId]);
           const more = wasLive ? {} : { alreadyEnded: true };
           return { result: undefined, audit: successRecord(instanceCall(access), { sessionId: id, ...more }) };
         },
@@ -103,7 +103,7 @@ export class Sessions {
         change: async (tx) => {
           const ended = await store.endSessions(tx, userId);
           const sent = await endSent(tx, userId, otherCreatorId(tokenCreator) === null ? 'all' : 'created');
-          if (ended > 0) await notifyUser(tx, userId);
+          if (ended > 0) await notifyUsers(tx, [userId]);
           return { result: undefined, audit: successRecord(instanceCall(access), { ended, ...sent }) };
         },
       });
@@ -136,7 +136,7 @@ export class Sessions {
           if (email === undefined) throw absentUser(userId);
           const ended = await store.endSessions(tx, userId);
           const sent = await endSent(tx, userId, 'all');
-          if (ended > 0) await notifyUser(tx, userId);
+          if (ended > 0) await notifyUsers(tx, [userId]);
           return { result: undefined, audit: successRecord(call, { userId, email, ended, ...sent }) };
         },
       });

@@ -187,7 +187,7 @@ export class Snapshots {
         first: (tx) => readSnapshot(tx, environmentId, id),
         async work(tx, { first: snapshot }) {
           if (snapshot === undefined) throw absentSnapshot(id);
-          await deleteSnapshots(tx, [id]);
+          await deleteSnapshots(tx, access.organizationId, [id]);
           return { result: undefined, audit: successRecord(access, auditedFields(snapshot)) };
         },
       });
@@ -210,7 +210,7 @@ export class Snapshots {
         async work(tx, { first: held }) {
           const pruning = planPruning(held, input);
           const ids = pruning.pruned.map(({ id }) => id);
-          if (input.dryRun !== true && ids.length > 0) await deleteSnapshots(tx, ids);
+          if (input.dryRun !== true && ids.length > 0) await deleteSnapshots(tx, access.organizationId, ids);
           const target = { pruned: ids.length, kept: pruning.kept.length, snapshotIds: ids.slice(0, maxAudited) };
           return { result: pruning, audit: successRecord(access, { ...target, ...dryRun }) };
         },

@@ -54,12 +54,12 @@ export class Environments {
       checkSlug('slug', slug);
       checkName('displayName', displayName);
       note({ environment: slug });
-      const { projectId } = access;
+      const { organizationId, projectId } = access;
       return makeChange(this.#deps, access, async (tx) => {
         const ids = { id: randomUUID(), revisionId: randomUUID() };
         const result = await insertEnvironment(tx, { ...ids, projectId, slug, displayName });
         if (result === undefined) throw slugTaken('environment', slug);
-        await notifyAppearance(tx, result.id, result.revisionId);
+        await notifyAppearance(tx, { organizationId, environmentId: result.id }, result.revisionId);
         return { result, audit: successRecord(access, { environment: slug, environmentId: result.id }) };
       });
     });

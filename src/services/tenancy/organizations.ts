@@ -4,7 +4,7 @@ import { isOwnToken } from '../../domain/impersonation.ts';
 import type { Caller, Role, TokenCreator } from '../../domain/principal.ts';
 import { holdUsers } from '../../store/access.ts';
 import { listRoleHolderIds, lockMembers } from '../../store/members.ts';
-import { notifyTokensAndUsers } from '../../store/notify.ts';
+import { notifyUsers } from '../../store/notify.ts';
 import {
   type AdministeredOrganizationRecord,
   findOrganization,
@@ -138,7 +138,7 @@ export class Organizations {
           if (set === undefined) throw deletedMeanwhile('organization');
           // Streams that are open with tokens that are refused from now on must end.
           const userIds = set.changed ? await listRoleHolderIds(tx, organizationId) : [];
-          await notifyTokensAndUsers(tx, { serviceTokenIds: [], userIds });
+          await notifyUsers(tx, userIds);
           const target = { impersonationForbidden: forbidden, ...(set.changed ? {} : { changed: false }) };
           return { result: set.organization, audit: successRecord(access, target) };
         },

@@ -1,7 +1,7 @@
 import { DomainError } from '../../domain/errors/domain-error.ts';
 import { tokensEndAtOf } from '../../domain/principal.ts';
 import type { Database } from '../../store/database.ts';
-import { notifyUser } from '../../store/notify.ts';
+import { notifyUsers } from '../../store/notify.ts';
 import { listPersonalTokens, type PersonalTokenRecord, revokePersonalToken } from '../../store/personal-tokens.ts';
 import { lockUser } from '../../store/users.ts';
 import type { PersonAccess } from '../access/access.ts';
@@ -98,7 +98,7 @@ export class PersonalTokens {
           if (revoked === undefined) {
             throw new DomainError('not_found', `personal token ${id} does not exist, or is not yours`);
           }
-          if (revoked.wasLive) await notifyUser(tx, userId);
+          if (revoked.wasLive) await notifyUsers(tx, [userId]);
           const more = revoked.wasLive ? {} : { alreadyRevoked: true };
           const audit = successRecord(instanceCall(access), { personalTokenId: id, ...more });
           if (revoked.wasLive && revoked.creator !== null) await auditInOrganizations(tx, audit, userId);

@@ -5,7 +5,7 @@ import { systemActor } from '../../domain/principal.ts';
 import type { Logger } from '../../observability/logger.ts';
 import { appendAudits } from '../../store/audit.ts';
 import type { Database } from '../../store/database.ts';
-import { notifyTokensAndUsers } from '../../store/notify.ts';
+import { notifyServiceTokens, notifyUsers } from '../../store/notify.ts';
 import { insertPersonalToken } from '../../store/personal-tokens.ts';
 import * as store from '../../store/recovery.ts';
 import { type Transaction, inTransaction } from '../../store/transaction.ts';
@@ -209,9 +209,12 @@ async function report(
   const links = signInLinks + passkeys + invitations;
   const ended = serviceTokens.length + users.length + sessionUserIds.length + links;
   if (!isNew && ended === 0 && !signInClosed) return;
-  const serviceTokenIds = serviceTokens.map(({ id }) => id);
   const userIds = new Set([...users.map(({ id }) => id), ...sessionUserIds, wayBack.admin.id]);
-  await notifyTokensAndUsers(tx, { serviceTokenIds, userIds: [...userIds] });
+  await notifyServiceTokens(
+    tx,
+    serviceTokens.map(({ id, organizationId }) => ({ organizationId, serviceTokenId: id })),
+  );
+  await notifyUsers(tx, [...userIds]);
   const counted = { ...countsOf(revoked), before: before?.toISOString() ?? null };
   const record = systemRecords(actor);
   const made = isNew ? { userId: wayBack.admin.id, personalTokenId: wayBack.tokenId } : {};

@@ -7,7 +7,7 @@ import type { TokenPermission } from '../../domain/grants.ts';
 import { tokensEndAtOf, type TokenScope } from '../../domain/principal.ts';
 import type { Database } from '../../store/database.ts';
 import { reinstateKeylessToken } from '../../store/keyless-tokens.ts';
-import { notifyServiceToken } from '../../store/notify.ts';
+import { notifyServiceTokens } from '../../store/notify.ts';
 import {
   findScopeFacts,
   findServiceToken,
@@ -181,7 +181,7 @@ export class ServiceTokens {
         const rotated = await rotateServiceToken(tx, homeOf(access), id, credential);
         if (rotated === undefined) throw absentToken(id);
         if (rotated.outcome !== 'rotated') throw endedToken(id, rotated.outcome);
-        await notifyServiceToken(tx, id);
+        await notifyServiceTokens(tx, [{ organizationId: access.organizationId, serviceTokenId: id }]);
         const { record: result, serial } = rotated;
         return {
           result,
@@ -204,7 +204,8 @@ export class ServiceTokens {
       await makeChange(this.#deps, access, async (tx) => {
         const revoked = await revokeServiceToken(tx, homeOf(access), id);
         if (revoked === undefined) throw absentToken(id);
-        if (revoked.wasLive) await notifyServiceToken(tx, id);
+        if (revoked.wasLive)
+          await notifyServiceTokens(tx, [{ organizationId: access.organizationId, serviceTokenId: id }]);
         const more = revoked.wasLive ? {} : { alreadyRevoked: true };
         return { result: undefined, audit: successRecord(access, { serviceTokenId: id, ...more }) };
       });
@@ -225,7 +226,7 @@ export class ServiceTokens {
         if (reinstated === undefined) throw absentToken(id);
         if (reinstated.outcome === 'not_keyless') throw tokenWithValue(id);
         const isChanged = reinstated.outcome === 'reinstated';
-        if (isChanged) await notifyServiceToken(tx, id);
+        if (isChanged) await notifyServiceTokens(tx, [{ organizationId: access.organizationId, serviceTokenId: id }]);
         const more = isChanged ? {} : { alreadyLive: true };
         return {
           result: undefined,

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createLogger } from '../../../src/observability/logger.ts';
 import { type Database, openDatabase } from '../../../src/store/database.ts';
 import { Listener } from '../../../src/store/listener.ts';
-import { notifyEnvironment, notifyServiceToken, type StoreMessage } from '../../../src/store/notify.ts';
+import { notifyEnvironment, notifyServiceTokens, type StoreMessage } from '../../../src/store/notify.ts';
 import { inTransaction } from '../../../src/store/transaction.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/postgres.ts';
 import { PostgresProxy, runs } from '../../support/faults/postgres-proxy.ts';
@@ -59,10 +59,14 @@ function createListener(limitMs: number): Listener {
   return new Listener({ url: proxy.url, logger: createLogger('silent'), heartbeatMs: 100, limitMs });
 }
 
+function newIds(): { readonly organizationId: string; readonly environmentId: string } {
+  return { organizationId: randomUUID(), environmentId: randomUUID() };
+}
+
 async function commitRevision(): Promise<StoreMessage> {
-  const [environmentId, revisionId] = [randomUUID(), randomUUID()];
-  await inTransaction(database, (tx) => notifyEnvironment(tx, environmentId, revisionId));
-  return { kind: 'environment', environmentId, revisionId };
+  const [ids, revisionId] = [newIds(), randomUUID()];
+  await inTransaction(database, (tx) => notifyEnvironment(tx, ids, revisionId));
+  return { kind: 'environment', ...ids, revisionId };
 }
 
 const terminateListener = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
@@ -73,13 +77,13 @@ describe('the listener', () => {
     listener.start(heard.handlers);
     expect(await heard.next()).toBe('ready');
     const rolledBack = inTransaction(database, async (tx) => {
-      await notifyEnvironment(tx, randomUUID(), randomUUID());
+      await notifyEnvironment(tx, newIds(), randomUUID());
       throw new Error('no');
     });
     await expect(rolledBack).rejects.toThrow('no');
-    const serviceTokenId = randomUUID();
-    await inTransaction(database, (tx) => notifyServiceToken(tx, serviceTokenId));
-    expect(await heard.next()).toEqual({ kind: 'service_token', serviceTokenId });
+    const token = { organizationId: randomUUID(), serviceTokenId: randomUUID() };
+    await inTransaction(database, (tx) => notifyServiceTokens(tx, [token]));
+    expect(await heard.next()).toEqual({ kind: 'service_token', ...token });
     const sent = await commitRevision();
     expect(await heard.next()).toEqual(sent);
   });
@@ -89,7 +93,7 @@ describe('the listener', () => {
     await heard.next();
     const done = Promise.withResolvers<void>();
     const transaction = inTransaction(database, async (tx) => {
-      await notifyEnvironment(tx, randomUUID(), randomUUID());
+      await notifyEnvironment(tx, newIds(), randomUUID());
       await done.promise;
     });
     await sleep(150);
@@ -209,7 +213,16 @@ describe('the listener', () => {
   test('ignores payloads it does not know', async () => {
     listener.start(heard.handlers);
     await heard.next();
-    for (const payload of ['', 'no json', '[]', '"text"', 'null', '{"e":"only half"}', '{"x":1}']) {
+    for (const payload of [
+      '',
+      'no json',
+      '[]',
+      '"text"',
+      'null',
+      '{"o":"1","e":"only half"}',
+      '{"t":"2"}',
+      '{"x":1}',
+    ]) {
       await database.pool.query('SELECT pg_notify($1, $2)', ['keyframe', payload]);
     }
     const sent = await commitRevision();

@@ -47,9 +47,9 @@ async function until(condition: () => boolean): Promise<void> {
 }
 
 async function commit(): Promise<ChangeEvent> {
-  const [environmentId, revisionId] = [randomUUID(), randomUUID()];
-  await inTransaction(database, (tx) => notifyEnvironment(tx, environmentId, revisionId));
-  return { kind: 'environment', environmentId, revisionId };
+  const [ids, revisionId] = [{ organizationId: randomUUID(), environmentId: randomUUID() }, randomUUID()];
+  await inTransaction(database, (tx) => notifyEnvironment(tx, ids, revisionId));
+  return { kind: 'environment', ...ids, revisionId };
 }
 
 describe('subscribers of the change feed', () => {

@@ -250,14 +250,20 @@ describe('deleting what others listen for', () => {
     const reported = await heardOf(() => remove(level));
     const environments = [world.environment, ...(level === 'environment' ? [] : [staging])];
     const ended = levels.slice(levels.indexOf(level));
+    const organizationId = world.organization.id;
     const wanted: StoreMessage[] = [
       ...environments.map(({ id, revisionId }) => ({
         kind: 'environment' as const,
+        organizationId,
         environmentId: id,
         revisionId,
         ended: true as const,
       })),
-      ...ended.map((scope) => ({ kind: 'service_token' as const, serviceTokenId: tokens[scope].id })),
+      ...ended.map((scope) => ({
+        kind: 'service_token' as const,
+        organizationId,
+        serviceTokenId: tokens[scope].id,
+      })),
     ];
     expect(reported).toHaveLength(wanted.length);
     expect(reported).toEqual(expect.arrayContaining(wanted));

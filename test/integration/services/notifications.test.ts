@@ -54,7 +54,14 @@ test('a change of secrets reports its environment and revision, once', async () 
     revisionIds.push((await calls.rollback('A', { targetVersion: 1 })).revisionId);
     revisionIds.push((await calls.remove('B')).revisionId);
   });
-  expect(received).toEqual(revisionIds.map((revisionId) => ({ kind: 'environment', environmentId, revisionId })));
+  expect(received).toEqual(
+    revisionIds.map((revisionId) => ({
+      kind: 'environment',
+      organizationId: world.organization.id,
+      environmentId,
+      revisionId,
+    })),
+  );
 });
 
 test('a destruction reports the environment at the revision it stays at', async () => {
@@ -64,7 +71,9 @@ test('a destruction reports the environment at the revision it stays at', async 
   const access = await world.onEnvironment(world.admin.caller, 'version.destroy');
   const received = await heardOf(() => services.destructions.destroy(access, 'LEAKED', { version: 1 }));
   const environmentId = world.environment.id;
-  expect(received).toEqual([{ kind: 'environment', environmentId, revisionId, destroyed: true }]);
+  expect(received).toEqual([
+    { kind: 'environment', organizationId: world.organization.id, environmentId, revisionId, destroyed: true },
+  ]);
   expect(await heardOf(() => services.destructions.destroy(access, 'LEAKED', { version: 1 }))).toEqual([]);
 });
 
@@ -88,14 +97,18 @@ test('a new environment is reported, and a revoked service token, once', async (
   const { id, revisionId } = await services.database.prisma.environment.findFirstOrThrow({
     where: { slug: 'awaited' },
   });
-  expect(environments).toEqual([{ kind: 'environment', environmentId: id, revisionId, appeared: true }]);
+  expect(environments).toEqual([
+    { kind: 'environment', organizationId: world.organization.id, environmentId: id, revisionId, appeared: true },
+  ]);
   const token = await world.serviceToken();
   const received = await heardOf(async () => {
     const access = await world.onOrganization(caller, 'service_token.revoke');
     await services.serviceTokens.revoke(access, token.id);
     await services.serviceTokens.revoke(access, token.id);
   });
-  expect(received).toEqual([{ kind: 'service_token', serviceTokenId: token.id }]);
+  expect(received).toEqual([
+    { kind: 'service_token', organizationId: world.organization.id, serviceTokenId: token.id },
+  ]);
 });
 
 test('a change of what a person may do reports the person', async () => {
@@ -126,11 +139,14 @@ test('a purge reports that the environment has ended, for those who wait for its
   const received = await heardOf(async () =>
     services.environments.purge(await services.access.instance(caller, 'environment.purge'), purged.slugs),
   );
-  expect(received).toEqual([{ kind: 'environment', environmentId, revisionId, ended: true }]);
+  expect(received).toEqual([
+    { kind: 'environment', organizationId: purged.organization.id, environmentId, revisionId, ended: true },
+  ]);
 });
 
 test('an undeletion reports each environment beneath that exists again as appeared, and the tokens that it ends', async () => {
-  const { owner, slugs, environment, ...given } = await createWorld(services);
+  const { owner, slugs, organization, environment, ...given } = await createWorld(services);
+  const organizationId = organization.id;
   const { caller } = owner;
   const { environments, organizations, projects, access } = services;
   const inside = async (slug: string): Promise<string> =>
@@ -142,10 +158,10 @@ test('an undeletion reports each environment beneath that exists again as appear
   const token = await given.serviceToken();
   const appeared = async (id: string): Promise<StoreMessage> => {
     const { revisionId } = await services.database.prisma.environment.findUniqueOrThrow({ where: { id } });
-    return { kind: 'environment', environmentId: id, revisionId, appeared: true };
+    return { kind: 'environment', organizationId, environmentId: id, revisionId, appeared: true };
   };
   const [first, other] = [await appeared(environment.id), await appeared(second)];
-  const ended: StoreMessage = { kind: 'service_token', serviceTokenId: token.id };
+  const ended: StoreMessage = { kind: 'service_token', organizationId, serviceTokenId: token.id };
   await projects.delete(await given.onProject(caller, 'project.delete'));
   const ofProject = await heardOf(async () => projects.undelete(await given.onProject(caller, 'project.undelete')));
   expect(ofProject).toHaveLength(3);

@@ -206,7 +206,11 @@ describe('a recovery', () => {
     await client.query('SELECT 1');
     client.release(true);
     expect(heard.map((text) => JSON.parse(text) as unknown)).toEqual(
-      expect.arrayContaining([{ t: id }, { u: site.world.owner.id }, { u: site.world.viewer.id }]),
+      expect.arrayContaining([
+        { o: site.world.organization.id, t: id },
+        { u: site.world.owner.id },
+        { u: site.world.viewer.id },
+      ]),
     );
   });
 

@@ -244,7 +244,7 @@ describe('deleting', () => {
     while (!heard.includes(mark)) await listener.query('SELECT 1');
     await listener.end();
     expect(heard.filter((payload) => payload.includes('"s"')).map((payload) => JSON.parse(payload) as unknown)).toEqual(
-      ids.map((s) => ({ s })),
+      ids.map((s) => ({ o: world.organization.id, s })),
     );
   });
 });

@@ -88,7 +88,7 @@ const insertTenancyStatement: Statement = {
     ), notices AS (
       SELECT pg_notify('${notifyChannel}', payload::text) FROM (
         SELECT json_build_object('u', user_id) FROM member
-        UNION ALL SELECT json_build_object('e', $10, 'r', $12, 'a', true)
+        UNION ALL SELECT json_build_object('o', $1, 'e', $10, 'r', $12, 'a', true)
       ) AS notice (payload)
     )
     SELECT created_at AS "createdAt", (SELECT count(*) FROM notices) FROM organizations`,

@@ -33,6 +33,12 @@ export const noResourceServices = {
 } as unknown as ResourceServices;
 
 type Services = Omit<ControllerDeps['services'], keyof ResourceServices>;
+/** An event of the one organization that the tests have, without its id. */
+type EventOfOne = ChangeEvent extends infer Event
+  ? Event extends { readonly organizationId: string }
+    ? Omit<Event, 'organizationId'>
+    : Event
+  : never;
 type Hook = (() => void | Promise<void>) | undefined;
 
 /** The keyless service token of a namespace and an environment. */
@@ -236,9 +242,10 @@ export class FakeServices implements Services {
     if (!missed) this.notify({ kind: 'environment', environmentId, revisionId, destroyed: true });
   }
 
-  notify(event: ChangeEvent): void {
+  notify(event: EventOfOne): void {
     if (this.isFeedLost) return;
-    for (const subscriber of this.#subscribers) subscriber.onEvent(event);
+    const complete = event.kind === 'user' ? event : { organizationId: 'acme-id', ...event };
+    for (const subscriber of this.#subscribers) subscriber.onEvent(complete);
   }
 
   /** The feed is connected again. */

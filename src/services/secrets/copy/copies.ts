@@ -154,6 +154,7 @@ export class Copies {
       await chargeAnswer(tx, budget, { environmentId, callerId: id, answer: lists });
     }
     const written = await writePlan(tx, {
+      organizationId: destination.organizationId,
       environmentId,
       before,
       keys: planned.plan.keys,

@@ -24,6 +24,8 @@ import { absentSnapshot } from '../snapshots.ts';
 
 /** What is demanded of a restore. */
 export interface RestoreDemand {
+  /** The organization of the environment. */
+  readonly organizationId: string;
   readonly request: HashedRestore;
   /** The id of the revision the environment must be at. */
   readonly expectedRevision?: string | undefined;
@@ -75,7 +77,7 @@ export async function restoreLocked(
   { actor, comment, budget, keepsAnswer = false }: RestoreAuthor,
   { before, first: facts }: Locked<RestoreFacts | undefined>,
 ): Promise<RestoreDone> {
-  const { request } = demand;
+  const { organizationId, request } = demand;
   const { environmentId, snapshotId } = request;
   const plan = checkedPlan(facts, demand);
   const lists = listsOf(plan);
@@ -88,6 +90,7 @@ export async function restoreLocked(
     budget.chargeSnapshot(actor.id, await insertSnapshot(tx, { ...backup, creator: actor, budgetBytesPerDay }));
   }
   const written = await writePlan(tx, {
+    organizationId,
     environmentId,
     before,
     keys: plan.keys,

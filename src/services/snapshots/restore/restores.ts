@@ -129,7 +129,7 @@ function demandOf(access: EnvironmentAccess<'snapshot.restore'>, input: RestoreI
   checkPlanHash(planHash);
   if (keys !== undefined) checkKeySelection('keys', keys);
   checkComment(input.comment);
-  const { environmentId } = access;
+  const { organizationId, environmentId } = access;
   const request = { environmentId, snapshotId, prune, skipUnchanged, backup, includeDeleted, keys };
-  return { request, expectedRevision, planHash };
+  return { organizationId, request, expectedRevision, planHash };
 }
