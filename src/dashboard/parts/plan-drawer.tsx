@@ -1,4 +1,4 @@
-import { type ReactNode, useId, useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import type { UseMutationResult, UseQueryResult } from '@tanstack/react-query';
 import type { ApiError } from '../api/client.ts';
 import type { Application, Planned } from '../api/plans.ts';
@@ -6,12 +6,14 @@ import type { KeyPlan } from '../text/planned-keys.ts';
 import { Button } from './button.tsx';
 import { Drawer } from './drawer.tsx';
 import { Failure } from './failure.tsx';
+import { CommentField } from './form/comment-field.tsx';
 import { Notice } from './notice.tsx';
 import { LeftKeys, PlannedKeys } from './planned-keys.tsx';
 import { Skeleton } from './skeleton.tsx';
 
 /** The codes of a plan that is no longer what would happen. */
 const outdated = new Set(['version_mismatch', 'plan_outdated']);
+/** With what stands before it, the comment has at most what the API takes. */
 const maxComment = 800;
 
 export interface PlanDrawerProps<View extends Planned> {
@@ -41,7 +43,6 @@ export interface PlanDrawerProps<View extends Planned> {
 export function PlanDrawer<View extends Planned>(props: PlanDrawerProps<View>): ReactNode {
   const { title, intro, plan, apply, keysOf, label, origin, obstacle, children, onDone, onBack, onClose } = props;
   const [comment, setComment] = useState('');
-  const id = useId();
   const view = plan.data;
   const found = view === undefined ? undefined : keysOf(view);
   const isBusy = apply.isPending || plan.isFetching;
@@ -79,18 +80,12 @@ export function PlanDrawer<View extends Planned>(props: PlanDrawerProps<View>): 
           <PlanLists plan={plan} found={found} />
         </section>
         {obstacle}
-        <div className="field">
-          <label htmlFor={id}>Comment</label>
-          <input
-            id={id}
-            className="input"
-            value={comment}
-            onChange={(event) => setComment(event.target.value)}
-            placeholder="Why? The history keeps it."
-            maxLength={maxComment}
-            autoComplete="off"
-          />
-        </div>
+        <CommentField
+          value={comment}
+          onChange={setComment}
+          placeholder="Why? The history keeps it."
+          maxLength={maxComment}
+        />
       </div>
     </Drawer>
   );

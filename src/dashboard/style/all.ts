@@ -3,6 +3,7 @@
 import './tokens.css';
 import './base.css';
 import './parts.css';
+import './form.css';
 import './lists.css';
 import './pages.css';
 import './overview.css';

@@ -2,6 +2,7 @@ import { type ComponentProps, type ReactNode, useId, useState } from 'react';
 import type { ActorNames } from '../../api/actor-names.ts';
 import { Button } from '../../parts/button.tsx';
 import { ChoiceField } from '../../parts/form/choice-field.tsx';
+import { FieldFault } from '../../parts/form/field-fault.tsx';
 import { actionChoices, actionFault, actorIdOf, actorTypes, type AuditFilter, spans } from '../../text/audit-filter.ts';
 
 export interface AuditFiltersProps {
@@ -66,9 +67,7 @@ export function AuditFilters({ filter, names, busy, onChange, onRefresh }: Audit
           </Button>
         </div>
       </div>
-      <p className="field-fault" role="alert">
-        {fault}
-      </p>
+      <FieldFault>{fault}</FieldFault>
     </div>
   );
 }

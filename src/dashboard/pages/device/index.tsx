@@ -1,7 +1,8 @@
-import { type ComponentProps, type ReactNode, useId, useState } from 'react';
+import { type ComponentProps, type ReactNode, useState } from 'react';
 import type { WaitingDeviceView } from '../../../wire/command-logins.ts';
 import { useApproveDevice, useFindDevice } from '../../api/command-logins.ts';
 import { Button } from '../../parts/button.tsx';
+import { TextField } from '../../parts/form/text-field.tsx';
 import { Moment } from '../../parts/moment.tsx';
 import { Notice } from '../../parts/notice.tsx';
 import { Page } from '../../parts/page.tsx';
@@ -18,7 +19,7 @@ export function DevicePage(): ReactNode {
       title="Sign in a device"
       intro="A keyframe command on another machine shows a code. Type it here to give the command a personal token. It ends after 30 days."
     >
-      {error === null ? undefined : <Refusal error={error} />}
+      <Refusal error={error} />
       {approved.isSuccess ? (
         <Notice kind="info">Approved. The command continues within a few seconds.</Notice>
       ) : found.data === undefined ? (
@@ -47,25 +48,22 @@ interface CodeFormProps {
 }
 
 function CodeForm({ busy, code, onChange, onSubmit }: CodeFormProps): ReactNode {
-  const id = useId();
   const submit: ComponentProps<'form'>['onSubmit'] = (event) => {
     event.preventDefault();
     if (!busy && code.trim() !== '') onSubmit();
   };
   return (
     <form className="panel" onSubmit={submit}>
-      <div className="field code-field">
-        <label htmlFor={id}>Code</label>
-        <input
-          id={id}
-          className="input mono"
+      <div className="code-field">
+        <TextField
+          label="Code"
           value={code}
-          onChange={(event) => onChange(event.target.value)}
+          onChange={onChange}
           placeholder="XXXX-XXXX"
           maxLength={32}
-          autoComplete="off"
+          isExact
           autoCapitalize="characters"
-          spellCheck={false}
+          isMono
           required
         />
       </div>

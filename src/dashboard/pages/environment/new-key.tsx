@@ -1,7 +1,8 @@
-import { type ComponentProps, type ReactNode, useId, useState } from 'react';
+import { type ComponentProps, type ReactNode, useState } from 'react';
 import { validateSecretKey, validateSecretValue } from '../../../wire/secret-rules.ts';
 import { Drawer } from '../../parts/drawer.tsx';
 import { FormEnd } from '../../parts/form/form-end.tsx';
+import { TextField } from '../../parts/form/text-field.tsx';
 import { useFirstFocus } from '../../parts/form/use-first-focus.ts';
 import { setInDraft } from '../../text/draft.ts';
 import type { HeldKeys } from './held-keys.ts';
@@ -16,7 +17,6 @@ export interface NewKeyProps extends Unfinished<{ readonly key: string; readonly
 export function NewKey({ held, typed, onType, onClose, onDone }: NewKeyProps): ReactNode {
   const { key, value } = typed;
   const [fault, setFault] = useState<string>();
-  const id = useId();
   const first = useFirstFocus<HTMLInputElement>();
   const submit: ComponentProps<'form'>['onSubmit'] = (event) => {
     event.preventDefault();
@@ -29,28 +29,19 @@ export function NewKey({ held, typed, onType, onClose, onDone }: NewKeyProps): R
   return (
     <Drawer title="New key" onClose={onClose}>
       <form className="form" onSubmit={submit} noValidate>
-        <div className="field">
-          <label htmlFor={id}>Name</label>
-          <input
-            ref={first}
-            id={id}
-            className="input mono"
-            value={key}
-            onChange={(event) => {
-              onType({ key: event.target.value, value });
-              setFault(undefined);
-            }}
-            placeholder="DATABASE_URL"
-            autoComplete="off"
-            autoCapitalize="off"
-            spellCheck={false}
-            aria-invalid={fault !== undefined}
-            aria-describedby={`${id}-fault`}
-          />
-          <p id={`${id}-fault`} className="field-fault" role="alert">
-            {fault}
-          </p>
-        </div>
+        <TextField
+          label="Name"
+          value={key}
+          onChange={(text) => {
+            onType({ key: text, value });
+            setFault(undefined);
+          }}
+          fieldRef={first}
+          placeholder="DATABASE_URL"
+          isExact
+          isMono
+          fault={fault ?? null}
+        />
         <ValueField label="Value" value={value} onChange={(text) => onType({ key, value: text })} />
         <FormEnd onCancel={onDone}>Add to the draft</FormEnd>
       </form>

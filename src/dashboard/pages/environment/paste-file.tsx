@@ -1,8 +1,9 @@
 import { type ReactNode, useId, useMemo, useState } from 'react';
 import { Button } from '../../parts/button.tsx';
 import { Drawer } from '../../parts/drawer.tsx';
-import { Notice } from '../../parts/notice.tsx';
+import { CheckField } from '../../parts/form/check-field.tsx';
 import { useFirstFocus } from '../../parts/form/use-first-focus.ts';
+import { Notice } from '../../parts/notice.tsx';
 import { counted } from '../../text/counted.ts';
 import { deleteInDraft, setInDraft } from '../../text/draft.ts';
 import { type ReadFile, readFile } from '../../text/read-file.ts';
@@ -18,7 +19,7 @@ export function PasteFile({ held, typed: text, onType, onClose, onDone }: PasteF
   const [isMirror, setMirror] = useState(false);
   const file = useMemo(() => readFile(text, held.versions), [text, held.versions]);
   const first = useFirstFocus<HTMLTextAreaElement>();
-  const ids = { field: useId(), mirror: useId() };
+  const id = useId();
   const count = file.fault === undefined ? file.added.length + file.present.length : 0;
   const removed = isMirror ? file.missing : [];
   const add = (): void => {
@@ -42,10 +43,10 @@ export function PasteFile({ held, typed: text, onType, onClose, onDone }: PasteF
     >
       <div className="form">
         <div className="field">
-          <label htmlFor={ids.field}>Lines of KEY=value</label>
+          <label htmlFor={id}>Lines of KEY=value</label>
           <textarea
             ref={first}
-            id={ids.field}
+            id={id}
             className="input mono value-field"
             rows={10}
             value={text}
@@ -58,15 +59,9 @@ export function PasteFile({ held, typed: text, onType, onClose, onDone }: PasteF
           />
         </div>
         {file.missing.length === 0 || count === 0 ? undefined : (
-          <label className="check" htmlFor={ids.mirror}>
-            <input
-              id={ids.mirror}
-              type="checkbox"
-              checked={isMirror}
-              onChange={(event) => setMirror(event.target.checked)}
-            />
+          <CheckField isChecked={isMirror} onChange={setMirror}>
             Delete the {counted(file.missing.length, 'key')} that the file does not have
-          </label>
+          </CheckField>
         )}
         <Found file={file} removed={removed} />
       </div>

@@ -1,6 +1,7 @@
-import { type ReactNode, useId, useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { Button } from '../../parts/button.tsx';
 import { Drawer } from '../../parts/drawer.tsx';
+import { CommentField } from '../../parts/form/comment-field.tsx';
 import { Plan, PlanRow } from '../../parts/plan.tsx';
 import type { DividedPlan } from '../../text/commit.ts';
 import { counted } from '../../text/counted.ts';
@@ -23,7 +24,6 @@ export interface ReviewProps {
 /** The plan of a draft, and the form that saves it as one revision. */
 export function Review({ place, plan, held, onClose, onSave }: ReviewProps): ReactNode {
   const [comment, setComment] = useState('');
-  const id = useId();
   const isSaving = plan.saving.length > 0;
   const shown = isSaving ? plan.saving : plan.rest;
   const conflicts = shown.filter(({ isConflict }) => isConflict);
@@ -55,18 +55,7 @@ export function Review({ place, plan, held, onClose, onSave }: ReviewProps): Rea
         />
         {shown.length === 0 ? <p className="muted">Nothing is left to change.</p> : undefined}
         <Changes place={place} plan={shown} isSaving={isSaving} held={held} />
-        <div className="field">
-          <label htmlFor={id}>Comment</label>
-          <input
-            id={id}
-            className="input"
-            value={comment}
-            onChange={(event) => setComment(event.target.value)}
-            placeholder="Why? Every version of this change keeps it."
-            maxLength={1000}
-            autoComplete="off"
-          />
-        </div>
+        <CommentField value={comment} onChange={setComment} placeholder="Why? Every version of this change keeps it." />
       </div>
     </Drawer>
   );

@@ -1,8 +1,9 @@
-import { type ComponentProps, type ReactNode, useId, useState } from 'react';
+import { type ComponentProps, type ReactNode, useState } from 'react';
 import { useRollback } from '../../api/versions.ts';
 import { Button } from '../../parts/button.tsx';
-import { Notice } from '../../parts/notice.tsx';
+import { CommentField } from '../../parts/form/comment-field.tsx';
 import { useFirstFocus } from '../../parts/form/use-first-focus.ts';
+import { Refusal } from '../../parts/refusal.tsx';
 import type { Place } from '../../text/place.ts';
 
 export interface RollbackFormProps {
@@ -20,7 +21,6 @@ export function RollbackForm({ name, place, target, present, onDone }: RollbackF
   // A repetition after a lost response expects the same version as the first request, so that it is the same request.
   const [seen, setSeen] = useState<number | undefined>(present);
   const [comment, setComment] = useState('');
-  const id = useId();
   const first = useFirstFocus<HTMLInputElement>();
   const submit: ComponentProps<'form'>['onSubmit'] = (event) => {
     event.preventDefault();
@@ -39,19 +39,8 @@ export function RollbackForm({ name, place, target, present, onDone }: RollbackF
         {present === 0 ? 'The key exists again' : 'The key gets a new version'} with the value of v{target}. No version
         is removed.
       </p>
-      <div className="field">
-        <label htmlFor={id}>Comment</label>
-        <input
-          ref={first}
-          id={id}
-          className="input"
-          value={comment}
-          onChange={(event) => setComment(event.target.value)}
-          maxLength={1000}
-          autoComplete="off"
-        />
-      </div>
-      {rollback.error === null ? undefined : <Notice>{rollback.error.message}</Notice>}
+      <CommentField value={comment} onChange={setComment} fieldRef={first} />
+      <Refusal error={rollback.error} />
       <div className="drawer-buttons">
         <Button look="primary" type="submit" busy={rollback.isPending}>
           {present === 0 ? `Restore v${target}` : `Roll back to v${target}`}

@@ -1,9 +1,10 @@
-import { type ComponentProps, type ReactNode, useId, useState } from 'react';
+import { type ComponentProps, type ReactNode, useState } from 'react';
 import { useCreateSnapshot } from '../../api/timeline.ts';
 import { Drawer } from '../../parts/drawer.tsx';
 import { FormEnd } from '../../parts/form/form-end.tsx';
-import { Notice } from '../../parts/notice.tsx';
+import { TextField } from '../../parts/form/text-field.tsx';
 import { useFirstFocus } from '../../parts/form/use-first-focus.ts';
+import { Refusal } from '../../parts/refusal.tsx';
 import { counted } from '../../text/counted.ts';
 import type { Place } from '../../text/place.ts';
 
@@ -18,7 +19,6 @@ export function NewSnapshot({ place, onClose, onDone }: NewSnapshotProps): React
   const create = useCreateSnapshot(place);
   const [name, setName] = useState('');
   const [description, setDescription] = useState('');
-  const id = useId();
   const first = useFirstFocus<HTMLInputElement>();
   const submit: ComponentProps<'form'>['onSubmit'] = (event) => {
     event.preventDefault();
@@ -35,30 +35,9 @@ export function NewSnapshot({ place, onClose, onDone }: NewSnapshotProps): React
     <Drawer title="Take a snapshot" onClose={onClose}>
       <form className="form" onSubmit={submit}>
         <p className="muted">It keeps the present state of all keys, whatever changes later.</p>
-        <div className="field">
-          <label htmlFor={`${id}-name`}>Name</label>
-          <input
-            ref={first}
-            id={`${id}-name`}
-            className="input"
-            value={name}
-            onChange={(event) => setName(event.target.value)}
-            placeholder="before the release"
-            autoComplete="off"
-          />
-        </div>
-        <div className="field">
-          <label htmlFor={`${id}-description`}>Description</label>
-          <input
-            id={`${id}-description`}
-            className="input"
-            value={description}
-            onChange={(event) => setDescription(event.target.value)}
-            maxLength={1000}
-            autoComplete="off"
-          />
-        </div>
-        {create.error === null ? undefined : <Notice>{create.error.message}</Notice>}
+        <TextField label="Name" value={name} onChange={setName} fieldRef={first} placeholder="before the release" />
+        <TextField label="Description" value={description} onChange={setDescription} maxLength={1000} />
+        <Refusal error={create.error} />
         <FormEnd onCancel={onClose} busy={create.isPending}>
           {create.isPending ? 'Working…' : 'Take the snapshot'}
         </FormEnd>

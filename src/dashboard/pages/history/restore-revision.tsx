@@ -1,6 +1,7 @@
 import { type ReactNode, useState } from 'react';
 import type { CopyView } from '../../../wire/copies.ts';
 import { copyRequest, useApply, usePlan } from '../../api/plans.ts';
+import { CheckField } from '../../parts/form/check-field.tsx';
 import { PlanDrawer } from '../../parts/plan-drawer.tsx';
 import { stateKeys } from '../../text/planned-keys.ts';
 import type { HistoryDrawerProps } from './use-timeline.ts';
@@ -35,10 +36,9 @@ export function RestoreRevision(props: WayBackProps): ReactNode {
       origin={`restored revision ${revision}`}
       onDone={(done) => onDone(`Restored the state of revision ${revision}, as revision ${done.revision}.`)}
     >
-      <label className="check">
-        <input type="checkbox" checked={isMirror} onChange={(event) => setMirror(event.target.checked)} />
+      <CheckField isChecked={isMirror} onChange={setMirror}>
         Delete keys that were created since
-      </label>
+      </CheckField>
     </PlanDrawer>
   );
 }

@@ -5,6 +5,7 @@ import { dashboardPaths } from '../../../wire/dashboard-paths.ts';
 import { revertRequest, useApply, usePlan } from '../../api/plans.ts';
 import { Button } from '../../parts/button.tsx';
 import { Drawer } from '../../parts/drawer.tsx';
+import { CheckField } from '../../parts/form/check-field.tsx';
 import { Moment } from '../../parts/moment.tsx';
 import { Notice } from '../../parts/notice.tsx';
 import { PlanDrawer } from '../../parts/plan-drawer.tsx';
@@ -116,10 +117,9 @@ function Revert({ revision, revisionId, place, present, onBack, onClose, onDone 
       onDone={(done) => onDone(`Reverted revision ${revision}, as revision ${done.revision}.`)}
     >
       {conflicts.length > 0 || overwrite ? (
-        <label className="check">
-          <input type="checkbox" checked={overwrite} onChange={(event) => setOverwrite(event.target.checked)} />
+        <CheckField isChecked={overwrite} onChange={setOverwrite}>
           Overwrite keys that changed again later
-        </label>
+        </CheckField>
       ) : undefined}
     </PlanDrawer>
   );

@@ -3,6 +3,7 @@ import type { RestoreView, SnapshotView } from '../../../wire/snapshots.ts';
 import { restoreRequest, useApply, usePlan } from '../../api/plans.ts';
 import { Button } from '../../parts/button.tsx';
 import { Drawer } from '../../parts/drawer.tsx';
+import { CheckField } from '../../parts/form/check-field.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { Moment } from '../../parts/moment.tsx';
 import { PlanDrawer } from '../../parts/plan-drawer.tsx';
@@ -99,14 +100,13 @@ function Restore({ snapshot, place, present, onBack, onClose, onDone }: RestoreP
       <fieldset className="checks">
         <legend className="visually-hidden">What to restore</legend>
         {options.map(([name, label]) => (
-          <label key={name} className="check">
-            <input
-              type="checkbox"
-              checked={chosen[name]}
-              onChange={(event) => setChosen({ ...chosen, [name]: event.target.checked })}
-            />
+          <CheckField
+            key={name}
+            isChecked={chosen[name]}
+            onChange={(isChecked) => setChosen({ ...chosen, [name]: isChecked })}
+          >
             {label}
-          </label>
+          </CheckField>
         ))}
       </fieldset>
     </PlanDrawer>

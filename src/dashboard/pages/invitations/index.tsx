@@ -5,6 +5,7 @@ import { Button } from '../../parts/button.tsx';
 import { Deadline, Moment } from '../../parts/moment.tsx';
 import { Notice } from '../../parts/notice.tsx';
 import { Page } from '../../parts/page.tsx';
+import { Refusal } from '../../parts/refusal.tsx';
 import { Waiting } from '../../parts/waiting.tsx';
 
 /** The roles that wait for the consent of the user. */
@@ -22,7 +23,7 @@ export function InvitationsPage(): ReactNode {
       title="Invitations"
       intro="Roles that others give you. You have none of them until you accept. Accept only from a person you know."
     >
-      {answer.error === null ? undefined : <Notice>{answer.error.message}</Notice>}
+      <Refusal error={answer.error} />
       {answered === '' ? undefined : <Notice kind="info">{answered}</Notice>}
       {invitations === undefined ? (
         <Waiting error={error} name="invitations" onRetry={() => void refetch()} />

@@ -34,7 +34,7 @@ function Approval({ request }: { readonly request: LoginRequest }): ReactNode {
       title="Sign in the command"
       intro="The keyframe command on this machine asks for a personal token. It ends after 30 days."
     >
-      {error === null ? undefined : <Refusal error={error} />}
+      <Refusal error={error} />
       <div className="panel">
         <p>
           The command will act as <strong>{user?.name ?? '…'}</strong>. Approve it only if you have just run{' '}

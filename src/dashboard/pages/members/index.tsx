@@ -93,7 +93,7 @@ function Lists({ organization, userId, held }: ListsProps): ReactNode {
   const rights = { isAdmin, isOwner, busy: change.isPending, onChange: run };
   return (
     <>
-      {change.error === null ? undefined : <Refusal error={change.error} />}
+      <Refusal error={change.error} />
       {done === '' ? undefined : <Notice kind="done">{done}</Notice>}
       {filter !== '' || isLong ? (
         <div className="toolbar">

@@ -17,7 +17,7 @@ export function InvitationList({ organization, invitations }: InvitationListProp
   if (invitations.length === 0) return <p className="empty">No invitation waits.</p>;
   return (
     <>
-      {withdraw.error === null ? undefined : <Refusal error={withdraw.error} />}
+      <Refusal error={withdraw.error} />
       <ul className="rows" aria-label="Waiting invitations">
         {invitations.map((invitation) => {
           const { id, user, role, invitedBy, createdAt, expiresAt } = invitation;

@@ -4,14 +4,16 @@ import { type Role, type RoleChange, type RolePlace, useRoleChange } from '../..
 import { Button } from '../../parts/button.tsx';
 import { ChoiceField } from '../../parts/form/choice-field.tsx';
 import { Drawer } from '../../parts/drawer.tsx';
+import { FieldFault } from '../../parts/form/field-fault.tsx';
 import { FormEnd } from '../../parts/form/form-end.tsx';
+import { TextField } from '../../parts/form/text-field.tsx';
+import { useFirstFocus } from '../../parts/form/use-first-focus.ts';
 import { Loaded } from '../../parts/loaded.tsx';
 import { NeedsRecentSignIn } from '../../parts/needs-recent-sign-in.tsx';
 import { Notice } from '../../parts/notice.tsx';
 import { Refusal } from '../../parts/refusal.tsx';
 import { useShownOnce } from '../../parts/shown-once.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
-import { useFirstFocus } from '../../parts/form/use-first-focus.ts';
 import type { HeldRole } from '../../text/admin-of.ts';
 import { rolePlaceText, rolesToGive } from '../../text/role-place.ts';
 
@@ -40,7 +42,7 @@ export function InviteDrawer({ organization, held, onClose }: InviteDrawerProps)
       {done === '' ? (
         <>
           <NeedsRecentSignIn>To give a role</NeedsRecentSignIn>
-          {give.error === null ? undefined : <Refusal error={give.error} />}
+          <Refusal error={give.error} />
           <Loaded query={places} waiting={<Skeleton name="Loading the places" rows={3} look="tall" />}>
             {(projects) => (
               <RoleForm
@@ -124,20 +126,14 @@ function RoleForm({ places, isOwner, busy, onCancel, onGive }: RoleFormProps): R
         ]}
         onChange={setKind}
       />
-      <div className="field">
-        <label htmlFor={id}>{isGroup ? 'Group' : 'E-mail address'}</label>
-        <input
-          ref={first}
-          id={id}
-          className="input"
-          value={name}
-          onChange={(event) => setName(event.target.value)}
-          autoComplete="off"
-          autoCapitalize="off"
-          spellCheck={false}
-          aria-describedby={`${id}-fault`}
-        />
-      </div>
+      <TextField
+        label={isGroup ? 'Group' : 'E-mail address'}
+        value={name}
+        onChange={setName}
+        fieldRef={first}
+        isExact
+        aria-describedby={id}
+      />
       <ChoiceField
         label="Place"
         value={place === undefined ? '' : rolePlaceText(place)}
@@ -145,9 +141,7 @@ function RoleForm({ places, isOwner, busy, onCancel, onGive }: RoleFormProps): R
         onChange={setPlaceText}
       />
       <ChoiceField label="Role" value={role} options={roles} onChange={setRole} />
-      <p id={`${id}-fault`} className="field-fault" role="alert">
-        {fault}
-      </p>
+      <FieldFault id={id}>{fault}</FieldFault>
       <FormEnd onCancel={onCancel} busy={busy}>
         Give the role
       </FormEnd>

@@ -4,8 +4,8 @@ import { useEndSessions, useSessions } from '../../api/sessions.ts';
 import { Button } from '../../parts/button.tsx';
 import { ComputerIcon, PhoneIcon } from '../../parts/icons.tsx';
 import { Deadline, Moment } from '../../parts/moment.tsx';
-import { Notice } from '../../parts/notice.tsx';
 import { Page } from '../../parts/page.tsx';
+import { Refusal } from '../../parts/refusal.tsx';
 import { Waiting } from '../../parts/waiting.tsx';
 import { browserName, isPhone } from '../../text/browser-name.ts';
 
@@ -38,7 +38,7 @@ export function SessionsPage(): ReactNode {
         )
       }
     >
-      {end.error === null ? undefined : <Notice>{end.error.message}</Notice>}
+      <Refusal error={end.error} />
       <output className="visually-hidden">{ended}</output>
       {sessions === undefined ? (
         <Waiting error={error} name="sessions" onRetry={() => void refetch()} />

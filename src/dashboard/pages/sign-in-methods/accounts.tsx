@@ -25,7 +25,7 @@ export function Accounts({ issuer }: { readonly issuer: string | undefined }): R
           </a>
         ) : undefined}
       </div>
-      {unlink.error === null ? undefined : <Refusal error={unlink.error} />}
+      <Refusal error={unlink.error} />
       <output className="visually-hidden">{done}</output>
       {identities === undefined ? (
         <Waiting error={error} name="accounts" onRetry={() => void refetch()} />

@@ -43,7 +43,7 @@ export function Passkeys({ origin, off }: PasskeysProps): ReactNode {
         ) : undefined}
       </div>
       <Availability origin={origin} off={off} />
-      {refused === null ? undefined : <Refusal error={refused} />}
+      <Refusal error={refused} />
       <output className="visually-hidden">{done}</output>
       {passkeys === undefined ? (
         <Waiting error={error} name="passkeys" onRetry={() => void refetch()} />

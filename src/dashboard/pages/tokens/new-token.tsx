@@ -5,12 +5,14 @@ import { type NewToken, tokenHomes, useCreateToken } from '../../api/service-tok
 import { Button } from '../../parts/button.tsx';
 import { ChoiceField } from '../../parts/form/choice-field.tsx';
 import { Drawer } from '../../parts/drawer.tsx';
+import { FieldFault } from '../../parts/form/field-fault.tsx';
 import { FormEnd } from '../../parts/form/form-end.tsx';
+import { TextField } from '../../parts/form/text-field.tsx';
+import { useFirstFocus } from '../../parts/form/use-first-focus.ts';
 import { NeedsRecentSignIn } from '../../parts/needs-recent-sign-in.tsx';
 import { Notice } from '../../parts/notice.tsx';
 import { Refusal } from '../../parts/refusal.tsx';
 import { useShownOnce } from '../../parts/shown-once.tsx';
-import { useFirstFocus } from '../../parts/form/use-first-focus.ts';
 import type { AdminOf } from '../../text/admin-of.ts';
 
 export interface NewTokenDrawerProps {
@@ -50,7 +52,7 @@ export function NewTokenDrawer({ organization, rights, places, onClose }: NewTok
       ) : (
         <>
           <NeedsRecentSignIn>To create a token</NeedsRecentSignIn>
-          {create.error === null ? undefined : <Refusal error={create.error} />}
+          <Refusal error={create.error} />
           <NewTokenForm
             places={placesFor(organization, rights, places)}
             busy={create.isPending}
@@ -144,20 +146,15 @@ function NewTokenForm({ places, busy, onCancel, onCreate }: NewTokenFormProps): 
   };
   return (
     <form className="form" onSubmit={submit} noValidate>
-      <div className="field">
-        <label htmlFor={id}>Name</label>
-        <input
-          ref={first}
-          id={id}
-          className="input"
-          value={name}
-          onChange={(event) => setName(event.target.value)}
-          placeholder="Such as ci or deploy"
-          maxLength={200}
-          autoComplete="off"
-          aria-describedby={`${id}-fault`}
-        />
-      </div>
+      <TextField
+        label="Name"
+        value={name}
+        onChange={setName}
+        fieldRef={first}
+        placeholder="Such as ci or deploy"
+        maxLength={200}
+        aria-describedby={id}
+      />
       <ChoiceField
         label="Place"
         value={placeText}
@@ -175,9 +172,7 @@ function NewTokenForm({ places, busy, onCancel, onCreate }: NewTokenFormProps): 
         onChange={setPermission}
       />
       <ChoiceField label="Expires" value={days} options={lifetimes} onChange={setDays} />
-      <p id={`${id}-fault`} className="field-fault" role="alert">
-        {fault}
-      </p>
+      <FieldFault id={id}>{fault}</FieldFault>
       <FormEnd onCancel={onCancel} busy={busy}>
         Create token
       </FormEnd>

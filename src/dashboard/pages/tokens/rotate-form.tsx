@@ -30,7 +30,7 @@ export function RotateForm({ organization, token, onRotated }: RotateFormProps):
       <h3>Rotate</h3>
       <p className="muted">Gives it a new value. Its name, access and expiry stay.</p>
       <NeedsRecentSignIn>To rotate it</NeedsRecentSignIn>
-      {rotate.error === null ? undefined : <Refusal error={rotate.error} />}
+      <Refusal error={rotate.error} />
       <div className="field-with-button">
         <ChoiceField label="The former value ends" value={overlap} options={overlaps} onChange={setOverlap} />
         <AskFirst

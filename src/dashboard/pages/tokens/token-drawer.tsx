@@ -110,7 +110,7 @@ function Revoke({
     <section className="drawer-section">
       <h3>Revoke</h3>
       <p className="muted">Ends its access at once, on every server. Do this if the token has leaked.</p>
-      {revoke.error === null ? undefined : <Refusal error={revoke.error} />}
+      <Refusal error={revoke.error} />
       <div className="drawer-buttons">
         <AskFirst
           label={`Revoke the token ${token.name}`}
@@ -149,7 +149,7 @@ function Reinstate({ organization, token, place, onDone }: ChangeProps & { reado
       <p className="muted">
         The SecretSyncs of {token.holder?.namespace} read {place} again, if an AccessGrant still allows it.
       </p>
-      {reinstate.error === null ? undefined : <Refusal error={reinstate.error} />}
+      <Refusal error={reinstate.error} />
       <div className="drawer-buttons">
         <Button
           busy={reinstate.isPending}
