@@ -6,12 +6,7 @@ import { chartFolder, neededValues, runHelm } from '../support/cluster/helm.ts';
 import { JobRunner } from './job-runner.ts';
 import { areKept, makeOwned } from './owned-secret.ts';
 import { definitionsFolder, startOwnCluster } from '../support/cluster/own-cluster.ts';
-import {
-  readDefinitions,
-  releasedChart,
-  releasedDefinitionsFolder,
-  releasedVersions,
-} from '../support/cluster/released.ts';
+import { formerChart, formerDefinitionsFolder, formerRelease, readDefinitions } from '../support/cluster/released.ts';
 
 /** A release of the chart on a real API server: it brings its definitions, and leaves them. */
 
@@ -64,39 +59,32 @@ describe('a release', () => {
     return items.flatMap(({ spec }) => spec.template.spec.containers.flatMap(({ args }) => args)).sort();
   }
 
-  test.each(releasedVersions())(
-    'of %s is upgraded with its definitions, rolled back, and removed without them; its hooks run and go',
-    async (version) => {
-      const jobs = new JobRunner(admin, 'installed');
-      resources.defer(() => jobs.stop());
-      const values = [...neededValues, '--set', 'replicas=2,resources.limits.memory=1Gi'];
-      await runHelm(['install', ...release, releasedChart(version), '--create-namespace', ...values], cluster);
-      expect(jobs.ran).toEqual(['keyframe-init']);
-      const before = await rolesOf();
-      expect((await definitions()).sort()).toEqual(definitionsOf(releasedDefinitionsFolder(version)).sort());
-      // Helm then gives the new chart the defaults of the installed one, and not its own.
-      const reused = runHelm(['upgrade', ...release, chartFolder, '--reuse-values'], cluster);
-      await expect(reused).rejects.toMatchObject({ stderr: expect.stringContaining('use --reset-then-reuse-values') });
-      // As docs/upgrade.md says: the values that were given stay, and the defaults are those of the new chart.
-      const upgrade = ['upgrade', ...release, chartFolder, '--reset-then-reuse-values'];
-      await runHelm([...upgrade, '--set', 'rollouts=true'], cluster);
-      const newest = definitionsOf(definitionsFolder).sort();
-      expect((await definitions()).sort()).toEqual(newest);
-      expect(await admin.json({ path: server })).toMatchObject({ spec: { replicas: 2 } });
-      expect(await admin.json({ path: `${server}-controller` })).toMatchObject({
-        spec: { template: { spec: { containers: [{ resources: { limits: { memory: '1Gi' } } }] } } },
-      });
-      expect([before, await rolesOf()]).toEqual([['all'], ['api', 'controller']]);
-      expect(jobs.ran).toEqual(['keyframe-init', 'keyframe-init']);
-      await runHelm(['rollback', ...release], cluster);
-      expect(await rolesOf()).toEqual(before);
-      await runHelm(upgrade, cluster);
-      const owned = await makeOwned(admin, 'team-a');
-      await runHelm(['uninstall', ...release], cluster);
-      expect(jobs.ran).toEqual(['keyframe-init', 'keyframe-init', 'keyframe-init', 'keyframe-pre-delete']);
-      expect(await accounts()).toEqual(['default']);
-      expect([await areKept(admin, owned), (await admin.send({ path: server })).status]).toEqual([true, 404]);
-      expect((await definitions()).sort()).toEqual(newest);
-    },
-  );
+  test(`of ${formerRelease} is upgraded with its definitions, rolled back, and removed without them; its hooks run and go`, async () => {
+    const jobs = new JobRunner(admin, 'installed');
+    resources.defer(() => jobs.stop());
+    const values = [...neededValues, '--set', 'replicas=2,resources.limits.memory=1Gi'];
+    await runHelm(['install', ...release, formerChart, '--create-namespace', ...values], cluster);
+    expect(jobs.ran).toEqual(['keyframe-init']);
+    expect((await definitions()).sort()).toEqual(definitionsOf(formerDefinitionsFolder).sort());
+    // As docs/upgrade.md says: the values that were given stay, and the defaults are those of the new chart.
+    const upgrade = ['upgrade', ...release, chartFolder, '--reset-then-reuse-values'];
+    await runHelm([...upgrade, '--set', 'rollouts=true'], cluster);
+    const newest = definitionsOf(definitionsFolder).sort();
+    expect((await definitions()).sort()).toEqual(newest);
+    expect(await admin.json({ path: server })).toMatchObject({ spec: { replicas: 2 } });
+    expect(await admin.json({ path: `${server}-controller` })).toMatchObject({
+      spec: { template: { spec: { containers: [{ resources: { limits: { memory: '1Gi' } } }] } } },
+    });
+    expect(await rolesOf()).toEqual(['api', 'controller']);
+    expect(jobs.ran).toEqual(['keyframe-init', 'keyframe-init']);
+    await runHelm(['rollback', ...release], cluster);
+    expect(await rolesOf()).toEqual(['api', 'controller']);
+    await runHelm(upgrade, cluster);
+    const owned = await makeOwned(admin, 'team-a');
+    await runHelm(['uninstall', ...release], cluster);
+    expect(jobs.ran).toEqual(['keyframe-init', 'keyframe-init', 'keyframe-init', 'keyframe-pre-delete']);
+    expect(await accounts()).toEqual(['default']);
+    expect([await areKept(admin, owned), (await admin.send({ path: server })).status]).toEqual([true, 404]);
+    expect((await definitions()).sort()).toEqual(newest);
+  });
 });

@@ -1,10 +1,5 @@
-import { execFileSync } from 'node:child_process';
-import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { chartFolder, neededValues, renderChart, runHelm } from '../support/cluster/helm.ts';
-import { releasedChart, releasedVersions } from '../support/cluster/released.ts';
 
 /** What helm says of the chart: its notes, and the values that it refuses. */
 
@@ -172,27 +167,6 @@ describe('the image', () => {
       const said = await refusal(chartFolder, ...settings);
       expect(said).toContain('image.repository is empty');
       expect(said).toContain('--set image.repository=registry.example.com/keyframe');
-    },
-  );
-
-  test.each(releasedVersions())(
-    'of the values of release %s, which `helm upgrade --reuse-values` gives to this chart, is refused',
-    async (version) => {
-      // Helm takes the defaults of the installed chart in place of those of the new one.
-      const chart = mkdtempSync(join(tmpdir(), 'keyframe-reused-'));
-      try {
-        cpSync(chartFolder, chart, { recursive: true });
-        const packed = ['-xzOf', releasedChart(version), 'keyframe/values.yaml'];
-        writeFileSync(join(chart, 'values.yaml'), execFileSync('tar', packed));
-        const said = await refusal(chart, '--is-upgrade');
-        expect(said).toContain('image.repository is ghcr.io/keyframe-dev/keyframe');
-        expect(said).toContain('--set image.repository=registry.example.com/keyframe');
-        expect(said).toContain('use --reset-then-reuse-values');
-        const named = await refusal(chart, '--is-upgrade', '--set', 'image.repository=registry.example.com/keyframe');
-        expect(named).toContain('use --reset-then-reuse-values');
-      } finally {
-        rmSync(chart, { recursive: true });
-      }
     },
   );
 });

@@ -1,4 +1,4 @@
-/** @default The resources of each release stay valid under the present definitions. */
+/** @default The resources of the former release stay valid under the present definitions. */
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { apply } from '../../tools/devcluster/cluster/apply.ts';
@@ -8,18 +8,13 @@ import { KubeHttp } from '../../tools/devcluster/cluster/kube-http.ts';
 import type { Resource } from '../../src/controller/frame/resource.ts';
 import { definitionsFolder, startOwnCluster } from '../support/cluster/own-cluster.ts';
 import { readyOf } from '../support/cluster/resource-site.ts';
-import {
-  readDefinitions,
-  releasedDefinitionsFolder,
-  releasedObjects,
-  releasedVersions,
-} from '../support/cluster/released.ts';
+import { formerDefinitionsFolder, formerObjects, formerRelease, readDefinitions } from '../support/cluster/released.ts';
 import { ServerProcess } from '../support/api/server-process.ts';
 import { Stack } from '../support/cluster/stack.ts';
 import { waitFor } from '../support/fixtures/wait-for.ts';
 import { nonEmpty } from '../support/fixtures/non-empty.ts';
 
-/** The resources of earlier releases, made under their definitions, when the present ones take their place. */
+/** The resources of the former release, made under its definitions, when the present ones take their place. */
 
 const resources = new AsyncDisposableStack();
 const api = '/apis/keyframe.dev/v1alpha1';
@@ -44,12 +39,12 @@ function pathOf({ kind, metadata: { namespace, name } }: Resource & { kind: stri
   return `${api}${scope}/${plurals.get(kind)}/${name}`;
 }
 
-describe.each(releasedVersions())('the resources of release %s', (release) => {
-  const objects = releasedObjects(release) as unknown as (Resource & { kind: string; spec: object })[];
+describe(`the resources of release ${formerRelease}`, () => {
+  const objects = formerObjects() as unknown as (Resource & { kind: string; spec: object })[];
   const before = new Map<string, Resource>();
 
   beforeAll(async () => {
-    await installCustomResources(admin, releasedDefinitionsFolder(release));
+    await installCustomResources(admin, formerDefinitionsFolder);
     for (const namespace of new Set(objects.flatMap(({ metadata }) => metadata.namespace ?? []))) {
       await apply(admin, `/api/v1/namespaces/${namespace}`, {
         apiVersion: 'v1',

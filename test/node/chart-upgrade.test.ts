@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { NodeSite } from '../support/node/node-site.ts';
 import { Release } from '../support/node/release.ts';
-import { releasedChart, releasedVersions } from '../support/cluster/released.ts';
+import { formerChart } from '../support/cluster/released.ts';
 import { ServiceLoad } from '../support/api/service-load.ts';
 import { SyncSite } from '../support/cluster/sync-site.ts';
 import { waitFor } from '../support/fixtures/wait-for.ts';
@@ -17,8 +17,7 @@ let sync: SyncSite;
 let load: ServiceLoad;
 
 beforeAll(async () => {
-  const chart = releasedChart(releasedVersions().at(-1) ?? '');
-  release = await Release.install(site, resources, {}, { chart });
+  release = await Release.install(site, resources, {}, { chart: formerChart });
   const { client } = await release.admin();
   sync = await SyncSite.make(
     { kube: site.kube, admin: client },

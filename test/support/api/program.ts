@@ -8,6 +8,8 @@ export interface ProgramOptions {
   /** Without the prefix. By default it listens on free ports of 127.0.0.1 and limits no rates. */
   readonly env?: Readonly<Record<string, string>>;
   readonly nodeArgs?: readonly string[];
+  /** Default: this checkout's build of `keyframe-server`. */
+  readonly program?: string;
 }
 
 /** Tests come from one address, and as fast as they can. */
@@ -24,17 +26,16 @@ export interface RunningProgram {
   readonly metricsPort: number;
 }
 
-/** Runs this checkout's build of `keyframe-server` as processes, and ends those that still run with `endAll`. */
+/** Runs `keyframe-server` as processes, and ends those that still run with `endAll`. */
 export class Programs {
   readonly #started: CapturedProcess[] = [];
 
-  async spawn({ args, env = {}, nodeArgs = [] }: ProgramOptions): Promise<CapturedProcess> {
-    const program = await buildServer();
+  async spawn({ args, env = {}, nodeArgs = [], program }: ProgramOptions): Promise<CapturedProcess> {
     const variables = Object.entries({ HOST: '127.0.0.1', PORT: '0', METRICS_PORT: '0', ...noRateLimits, ...env });
     const server = new CapturedProcess({
       name: args.join(' '),
       program: process.execPath,
-      args: [...nodeArgs, program, ...args],
+      args: [...nodeArgs, program ?? (await buildServer()), ...args],
       env: {
         ...compileCacheEnv,
         ...Object.fromEntries(variables.map(([name, value]) => [`KEYFRAME_${name}`, value])),

@@ -1,29 +1,31 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import { checkoutDirectory } from '../../../tools/checkout.ts';
 import type { KubeObject } from '../../../tools/devcluster/cluster/kube-http.ts';
 import type { Definition } from './definition-changes.ts';
 
-/** What came out with earlier releases, never changed afterwards: their definitions, resources as people made them, and their charts. */
-const releasedFolder = join(checkoutDirectory, 'test', 'released');
+/**
+ * The release before the working version, its neighbour: servers of both run side by side. What it published is in
+ * test/released, and never changes.
+ */
+export const formerRelease = '0.9.0';
+
+// Resources with each field of each kind.
+const everyFieldFolder = join(checkoutDirectory, 'test', 'support', 'fixtures', 'every-field');
+const formerFolder = join(checkoutDirectory, 'test', 'released', formerRelease);
+// Until it is recorded, what it will publish stands for it.
+const isRecorded = existsSync(formerFolder);
+
+export const formerDefinitionsFolder = join(isRecorded ? formerFolder : checkoutDirectory, 'crds');
+
+/** Its chart, as helm takes it. */
+export const formerChart = isRecorded
+  ? join(formerFolder, `keyframe-${formerRelease}.tgz`)
+  : join(checkoutDirectory, 'charts', 'keyframe');
 
 export interface ReleasedObject extends KubeObject {
   readonly spec: Readonly<Record<string, unknown>>;
-}
-
-export function releasedVersions(): string[] {
-  return readdirSync(releasedFolder).sort();
-}
-
-/** The folder of a release's definitions. */
-export function releasedDefinitionsFolder(release: string): string {
-  return join(releasedFolder, release, 'crds');
-}
-
-/** The package of a release's chart, as helm takes it. */
-export function releasedChart(release: string): string {
-  return join(releasedFolder, release, `keyframe-${release}.tgz`);
 }
 
 /** The definitions of a folder. */
@@ -31,9 +33,9 @@ export function readDefinitions(folder: string): Definition[] {
   return documentsOf(folder) as unknown as Definition[];
 }
 
-/** Resources that a release took. */
-export function releasedObjects(release: string): ReleasedObject[] {
-  return documentsOf(join(releasedFolder, release, 'objects')) as ReleasedObject[];
+/** Resources that it took. */
+export function formerObjects(): ReleasedObject[] {
+  return documentsOf(isRecorded ? join(formerFolder, 'objects') : everyFieldFolder) as ReleasedObject[];
 }
 
 function documentsOf(folder: string): KubeObject[] {

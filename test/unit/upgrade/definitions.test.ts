@@ -3,24 +3,25 @@ import { describe, expect, test } from '@jest/globals';
 import { checkoutDirectory } from '../../../tools/checkout.ts';
 import { type Definition, definitionFaults, type DefinitionSchema } from '../../support/cluster/definition-changes.ts';
 import {
+  formerDefinitionsFolder,
+  formerObjects,
+  formerRelease,
   readDefinitions,
-  releasedDefinitionsFolder,
-  releasedObjects,
-  releasedVersions,
 } from '../../support/cluster/released.ts';
 
-const present = readDefinitions(join(checkoutDirectory, 'crds'));
+const definitionsFolder = join(checkoutDirectory, 'crds');
+const present = readDefinitions(definitionsFolder);
 
-describe.each(releasedVersions())('the definitions of release %s', (release) => {
-  const released = readDefinitions(releasedDefinitionsFolder(release));
+describe(`the definitions of release ${formerRelease}`, () => {
+  const released = readDefinitions(formerDefinitionsFolder);
 
   test('allow nothing that the present ones do not', () => {
-    expect(released.length).toBeGreaterThanOrEqual(5);
+    expect(released.length).toBeGreaterThanOrEqual(8);
     expect(definitionFaults(released, present)).toEqual([]);
   });
 
   test('have resources kept of them, with each field of each spec', () => {
-    const objects = releasedObjects(release);
+    const objects = formerObjects();
     const unused = released.flatMap((definition) => {
       const ours = objects.filter(({ kind }) => kind === definition.spec.names['kind']);
       return schemasOf(definition).flatMap(({ properties: { spec } = {} }) =>
@@ -55,12 +56,11 @@ test('a kept resource that lacks a field is noticed', () => {
 
 describe('a planted change is found:', () => {
   type Mutable = { [key: string]: Mutable };
-  const released = readDefinitions(releasedDefinitionsFolder('0.1.0'));
   const kinds = ['secretsyncs', 'servicetokens'];
 
   /** The faults of definitions in which one thing was changed; `edit` gets those of SecretSync and of ServiceToken. */
   function faultsAfter(edit: (...definitions: { root: Mutable; spec: Mutable }[]) => void): string[] {
-    const changed = readDefinitions(releasedDefinitionsFolder('0.1.0'));
+    const changed = readDefinitions(definitionsFolder);
     const found = kinds.map((plural) => {
       const definition = changed.find(({ metadata }) => metadata.name === `${plural}.keyframe.dev`);
       const root = definition?.spec as unknown as Mutable;
@@ -68,7 +68,7 @@ describe('a planted change is found:', () => {
       return { root, spec: schema?.properties?.['spec'] as unknown as Mutable };
     });
     edit(...found);
-    return definitionFaults(released, changed).map((fault) => fault.replace(/^(\w+)\.keyframe\.dev: /, '$1 '));
+    return definitionFaults(present, changed).map((fault) => fault.replace(/^(\w+)\.keyframe\.dev: /, '$1 '));
   }
 
   /** Walks to a part of a schema, and changes it there. */
@@ -110,11 +110,11 @@ describe('a planted change is found:', () => {
   });
 
   describe('a new rule about a new field', () => {
-    const [old = ''] = rulesOf('secretsyncs');
+    const [old = ''] = rulesOf('servicetokens');
     const faultsOf = (rule: string, field: object = { type: 'string' }): string[] =>
-      faultsAfter((sync) => {
-        set(sync?.spec, 'properties', { further: field });
-        addRule(sync?.spec, { rule });
+      faultsAfter((_, token) => {
+        set(token?.spec, 'properties', { further: field });
+        addRule(token?.spec, { rule });
       });
 
     test.each([
@@ -124,16 +124,16 @@ describe('a planted change is found:', () => {
         '!has(self.further) || (has(self.a) ? false : true)',
       ],
       ['that says what held before where it is absent', `has(self.further) || ${old}`],
-      ['that asks for what was required where it is absent', 'has(self.further) || has(self.environmentRef)'],
+      ['that asks for what was required where it is absent', 'has(self.further) || has(self.scope)'],
     ])('is none %s', (_, rule) => expect(faultsOf(rule)).toEqual([]));
 
     test.each([
       ['that asks for it', 'has(self.further)'],
-      ['that asks for something else where it is absent', 'has(self.further) || has(self.revision)'],
-      ['with a condition over all of it', '!has(self.further) || has(self.revision) ? false : true'],
-      ['that is none', "!has(self.keys) || self.keys != 'x'"],
+      ['that asks for something else where it is absent', 'has(self.further) || has(self.secretName)'],
+      ['with a condition over all of it', '!has(self.further) || has(self.secretName) ? false : true'],
+      ['that is none', "!has(self.rotation) || self.rotation != 'x'"],
     ])('is one %s', (_, rule) =>
-      expect(faultsOf(rule)).toEqual([`secretsyncs v1alpha1 .spec: has a new rule without ratcheting: ${rule}`]),
+      expect(faultsOf(rule)).toEqual([`servicetokens v1alpha1 .spec: has a new rule without ratcheting: ${rule}`]),
     );
 
     test('is one where the field is filled in by itself', () => {
@@ -141,9 +141,9 @@ describe('a planted change is found:', () => {
     });
   });
 
-  /** The rules of a released spec. */
+  /** The rules of a spec. */
   function rulesOf(plural: string): string[] {
-    const definition = released.find(({ metadata }) => metadata.name === `${plural}.keyframe.dev`);
+    const definition = present.find(({ metadata }) => metadata.name === `${plural}.keyframe.dev`);
     const schemas = definition === undefined ? [] : schemasOf(definition);
     return schemas.flatMap(({ properties: { spec } = {} }) =>
       (spec?.['x-kubernetes-validations'] ?? []).map(({ rule }) => rule),
@@ -173,7 +173,7 @@ describe('a planted change is found:', () => {
     ],
     [
       'something more is required',
-      (sync) => set(sync?.spec, '', { required: ['environmentRef', 'tokenRef'] }),
+      (sync) => set(sync?.spec, '', { required: ['tokenRef'] }),
       'secretsyncs v1alpha1 .spec: tokenRef is required now',
     ],
     [
@@ -270,6 +270,6 @@ describe('a planted change is found:', () => {
   });
 
   test('a kind is gone', () => {
-    expect(definitionFaults(released, released.slice(1))).toEqual([`${released[0]?.metadata.name} is gone`]);
+    expect(definitionFaults(present, present.slice(1))).toEqual([`${present[0]?.metadata.name} is gone`]);
   });
 });

@@ -26,7 +26,7 @@ export async function migrationFaults(migrations: readonly MigrationFile[], rele
     Object.entries(releases).flatMap(([release, names]) => Object.keys(names).map((name) => [name, release] as const)),
   );
   const [first] = Object.keys(releases);
-  const later = migrations.filter(({ name }) => first === undefined || releaseOf.get(name) !== first);
+  const later = migrations.filter(({ name }) => first !== undefined && releaseOf.get(name) !== first);
   const judged = later.map(({ name, sql }) =>
     contentFaults({ name, sql }, earlierReleases(releases, releaseOf.get(name))),
   );
