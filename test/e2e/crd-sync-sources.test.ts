@@ -46,7 +46,6 @@ test('eight sources with all that each may have are accepted', async () => {
 const each = 'with spec.sources each source has its own: set';
 const oneOf = 'set spec.environmentRef for one environment, or spec.sources for several, and not both';
 const sourceName = 'must be a name of 1 to 20 lower-case letters, digits and hyphens';
-const tokenWord = 'must not have token as one of its words between hyphens';
 
 const refusals: readonly [what: string, spec: object, ...message: string[]][] = [
   ['an environment and sources', { environmentRef, sources: [shared] }, 'spec.environmentRef', oneOf],
@@ -82,12 +81,6 @@ const refusals: readonly [what: string, spec: object, ...message: string[]][] = 
   ['a source in capitals', named('Shared'), 'spec.sources[0].name', sourceName],
   ['a source with a hyphen at its end', named('shared-'), 'spec.sources[0].name', sourceName],
   ['a source of 21 letters', named('x'.repeat(21)), 'spec.sources[0].name', '20'],
-  ...['token', 'my-token', 'token-2', 'a-token-b'].map((name): (typeof refusals)[number] => [
-    `the source ${name}, whose ServiceToken could be another one's`,
-    named(name),
-    'spec.sources[0].name',
-    tokenWord,
-  ]),
   [
     'two tokens of one source',
     withShared({ tokenSecretRef, tokenRef: { name: 'ci' } }),
@@ -125,22 +118,9 @@ describe('a SecretSync of sources is refused with a sentence about', () => {
     expect(message).not.toEqual([]);
     await trial.refused(spec, ...message);
   });
-
-  test('the Secret of the ServiceToken that would be made for a source as the target', async () => {
-    const spec = { sources: [shared], target: { name: 'app-token-shared' } };
-    expectRefused(await trial.offer(spec, 'app'), 'must not be one that holds the token of a source');
-    expect(await trial.accepted(spec, 'web')).toMatchObject({ target: spec.target });
-  });
-
-  test('a name that leaves no room for the ServiceToken of a source', async () => {
-    const answer = await trial.offer({ sources: [shared] }, 'x'.repeat(241));
-    expectRefused(answer, 'leaves no room for the ServiceToken <name>-token-<source>');
-    await trial.accepted({ sources: [shared] }, 'x'.repeat(240));
-    await trial.accepted(withShared({ tokenSecretRef }), 'x'.repeat(253));
-  });
 });
 
-test.each(['1', 'tokens', 'mytoken-1', 'a-b-c'])('a source may be called %s', async (name) => {
+test.each(['1', 'token', 'my-token', 'a-b-c'])('a source may be called %s', async (name) => {
   expect(await trial.accepted(named(name))).toMatchObject(named(name));
 });
 

@@ -182,19 +182,6 @@ const refusals: readonly [what: string, spec: Spec, ...message: string[]][] = [
 describe('a SecretSync is refused with a sentence about', () => {
   test.each(refusals)('%s', async (_, wanted, ...message) => expectRefused(await create(wanted), ...message));
 
-  test('the Secret of its own ServiceToken as its target, where it names no token', async () => {
-    const own = { environmentRef: spec['environmentRef'], target: { name: 'app-token' } };
-    expectRefused(await create(own, 'app'), 'spec.target.name', 'must not be the one that holds the token');
-    await created(own, 'web');
-  });
-
-  test('a name that leaves no room for its own ServiceToken, where it names no token', async () => {
-    const own = { environmentRef: spec['environmentRef'] };
-    expectRefused(await create(own, 'x'.repeat(248)), 'leaves no room for the ServiceToken <name>-token');
-    await created(own, 'x'.repeat(247));
-    await created(spec, 'y'.repeat(253));
-  });
-
   test('the token Secret of its own name, as its target is by default', async () => {
     expectRefused(await create(spec, 'reader'), 'must not be the one that holds the token');
   });
@@ -227,6 +214,10 @@ describe('what a SecretSync may have', () => {
       }),
     ],
     ['a Secret with dots in its name', withTarget({ name: 'a.b-c.d' })],
+    [
+      'no token, and the longest name of a Secret',
+      { environmentRef: spec['environmentRef'], target: { name: 'x'.repeat(253) } },
+    ],
     ['slugs of one and of 63 characters', withEnvironment({ organization: 'a', project: 'b'.repeat(63) })],
   ])('is %s', async (_, wanted) => {
     expect(await created(wanted)).toMatchObject({ spec: wanted });
