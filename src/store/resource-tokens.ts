@@ -88,22 +88,6 @@ export async function findSerial(
   return found?.serial;
 }
 
-const unusedStatement: Statement = {
-  name: 'resource-token-unused',
-  text: `SELECT extract(epoch FROM clock_timestamp() - max(c.last_used_at))::float8 * 1000 AS "unusedMs" FROM resource_claim r
-    JOIN service_token_credential c ON c.service_token_id = r.service_token_id
-    WHERE r.cluster = $1 AND r.uid = $2::uuid AND r.operation = 'token' AND r.serial = 1`,
-};
-
-/**
- * How many milliseconds ago any credential of a resource's token was last used, to the minute; null for never, and
- * without a token.
- */
-export async function findUnusedMs(pool: pg.Pool, { cluster, uid }: TokenOwner): Promise<number | null> {
-  const [found] = await queryRows<{ readonly unusedMs: number | null }>(pool, unusedStatement, [cluster, uid]);
-  return found?.unusedMs ?? null;
-}
-
 /**
  * Locks a resource's token with its credentials, in the order of a change under way (store/credentials.ts), and reads
  * it under the locks; undefined if there is none, or no longer. The claim is locked first, so that a call that makes

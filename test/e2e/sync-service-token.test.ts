@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { keylessTokensOf } from '../support/cluster/keyless-tokens.ts';
-import { tokensMadeBy } from '../support/cluster/resource-rows.ts';
 import { Stack } from '../support/cluster/stack.ts';
 import { TokenSync, type TokenSyncOptions } from '../support/cluster/token-sync.ts';
 import { waitFor } from '../support/fixtures/wait-for.ts';
@@ -8,7 +7,6 @@ import { waitFor } from '../support/fixtures/wait-for.ts';
 const resources = new AsyncDisposableStack();
 const made: TokenSync[] = [];
 const alpha = { A: 'alpha' };
-const wide = { scope: 'Organization', project: undefined, environment: undefined, permission: 'ReadWrite' };
 let stack: Stack;
 
 beforeAll(async () => {
@@ -100,35 +98,6 @@ describe('a SecretSync that names a ServiceToken', () => {
     await sync.create({ tokenRef: { name: 'ci' } });
     expect(await sync.waitForReason('InvalidSpec')).toContain('Secret app holds the token of ServiceToken ci');
     await sync.expectStays(async () => expect(await sync.values()).toEqual({ token: value }));
-  });
-});
-
-describe('a ServiceToken with the name that an earlier release gave to tokens of its own', () => {
-  test('stays as its user made it, and a SecretSync can read with it', async () => {
-    const sync = await make();
-    await sync.site.create({ permission: 'ReadWrite' }, 'app-token');
-    await sync.create();
-    await sync.waitForValues(alpha);
-    const theirs = await sync.find();
-    expect([theirs?.spec.permission, theirs?.metadata.ownerReferences]).toEqual(['ReadWrite', undefined]);
-    await sync.patch({ tokenRef: { name: 'app-token' } });
-    await sync.site.environment.change({ A: 'next' });
-    await sync.waitForValues({ A: 'next' });
-  });
-
-  test('gives a SecretSync nothing, even if it was made in its name', async () => {
-    const sync = await make();
-    await sync.create({ suspend: true });
-    await sync.waitForReason('Suspended');
-    const { uid } = (await sync.syncs.get('app')).metadata;
-    const { organization } = sync.site.environment.ref;
-    await sync.patchGrant([{ organization, project: '*', environments: ['*'], permission: 'ReadWrite' }]);
-    await sync.makeTokenOwnedBy(uid, wide);
-    await sync.site.waitForReason('Issued', 'app-token');
-    await sync.patch({ suspend: false });
-    await sync.waitForValues(alpha);
-    const [issued] = await tokensMadeBy(stack.databaseUrl, await sync.uid());
-    expect(await sync.readers()).not.toContain(issued?.id);
   });
 });
 

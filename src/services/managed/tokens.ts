@@ -9,7 +9,6 @@ import { claimOnce, noteClaimed } from '../../store/resource-claims.ts';
 import {
   activateCredential,
   credentialHash,
-  findUnusedMs,
   findResourceToken,
   findSerial,
   holdResourceToken,
@@ -91,14 +90,6 @@ export class ResourceTokens {
   async serialOf({ owner }: OwnAccess<'service_token.read'>, token: Plaintext): Promise<number | undefined> {
     const hash = parseToken(token.reveal())?.hash;
     return hash === undefined ? undefined : findSerial(this.#deps.database.pool, owner, hash);
-  }
-
-  /**
-   * How many milliseconds ago the token of a ServiceToken, by its uid, was last used, to the minute and by the
-   * database's clock; null for never, and without a token.
-   */
-  async unusedMs(uid: string, cluster: string): Promise<number | null> {
-    return await findUnusedMs(this.#deps.database.pool, { uid, cluster });
   }
 
   /**

@@ -285,20 +285,6 @@ describe.each(clocks)('with the clock of the server %s', (_name, byMs) => {
     expect(await claim('two')).toBe('ours');
   });
 
-  test('a token of a custom resource was last used as long ago as the database says', async () => {
-    const own = new TokenResource(services, world);
-    const { tokenId } = await own.minted();
-    await sql(
-      `UPDATE service_token_credential SET last_used_at = clock_timestamp() - interval '10 minutes'
-        WHERE service_token_id = $1`,
-      tokenId,
-    );
-    const { cluster, id: uid } = own.caller.principal;
-    const unusedMs = await withServerClockOff(byMs, () => services.resourceTokens.unusedMs(uid, cluster));
-    expect(unusedMs).toBeGreaterThanOrEqual(10 * minuteMs);
-    expect(unusedMs).toBeLessThan(15 * minuteMs);
-  });
-
   test('the sweep sees a token of a custom resource five minutes after it was made', async () => {
     const own = new TokenResource(services, world);
     const { tokenId } = await own.minted({ permission: 'read' });

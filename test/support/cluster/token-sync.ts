@@ -5,7 +5,6 @@ import { readersOf } from './keyless-tokens.ts';
 import { ResourceSite, readyOf } from './resource-site.ts';
 import { type SecretObject, secretValues } from './secret-watch.ts';
 import type { Stack } from './stack.ts';
-import { parentOf } from './sync-site.ts';
 import { TokenSite } from './token-site.ts';
 import { waitFor } from '../fixtures/wait-for.ts';
 
@@ -87,22 +86,6 @@ export class TokenSync {
       contentType: 'application/merge-patch+json',
       body: { spec: { rules } },
     });
-  }
-
-  /** Makes the ServiceToken `app-token` as release 0.1.0 made it for a SecretSync `app` of this uid; returns its uid. */
-  async makeTokenOwnedBy(uid: string, more: object = {}): Promise<string> {
-    const { organization, project, name: environment } = this.site.environment.ref;
-    const apiVersion = 'keyframe.dev/v1alpha1';
-    const owner = { apiVersion, kind: 'SecretSync', name: 'app', uid, controller: true };
-    const body = {
-      apiVersion,
-      kind: 'ServiceToken',
-      metadata: { name: 'app-token', ownerReferences: [owner] },
-      spec: { scope: 'Environment', organization, project, environment, ...more },
-    };
-    const path = parentOf(this.site.tokenPath());
-    const made = await this.#stack.kube.json<{ metadata: { uid: string } }>({ method: 'POST', path, body });
-    return made.metadata.uid;
   }
 
   /** What the Secret holds; undefined where there is none. */

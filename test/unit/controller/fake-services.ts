@@ -29,7 +29,7 @@ interface Environment {
 
 /** For tests in which no custom resource acts in its own name: each use fails, but for the sweep's, which finds nothing. */
 export const noResourceServices = {
-  resourceTokens: { live: () => [], unusedMs: () => Promise.resolve(null) },
+  resourceTokens: { live: () => [] },
 } as unknown as ResourceServices;
 
 type Services = Omit<ControllerDeps['services'], keyof ResourceServices>;

@@ -39,8 +39,6 @@ const youthMs = 300_000;
 
 /** The tokens of ServiceTokens, in memory; their values open the environments of the FakeServices. */
 export class FakeTokens {
-  /** How long ago the tokens were last used. */
-  unusedMs = (): number | null => null;
   /** Of the database. */
   clock = (): number => 0;
   readonly #services: FakeServices;
@@ -60,7 +58,6 @@ export class FakeTokens {
     };
     const tokens = {
       live: (_: string, namespaces?: readonly string[] | null) => this.#live(namespaces ?? undefined),
-      unusedMs: () => Promise.resolve(this.unusedMs()),
       find: this.#stepped('finding a token', (owner: OwnAccess) => shown(this.#heldBy(owner))),
       serialOf: this.#stepped('finding a serial', (owner: OwnAccess, value: Plaintext) => {
         return this.#heldBy(owner)?.credentials.find((one) => one.value === value.reveal())?.serial;

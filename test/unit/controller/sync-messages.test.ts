@@ -194,8 +194,6 @@ const sourceSamples: Samples<typeof sourceMessages> = {
   tokenSecretIsTarget: [sourceMessages.tokenSecretIsTarget(sync, 'reader')],
   serviceTokenPending: [sourceMessages.serviceTokenPending('reader')],
   serviceTokenUnready: [sourceMessages.serviceTokenUnready('reader', 'service_token_denied', denied)],
-  legacyTokenInUse: [sourceMessages.legacyTokenInUse('app-token')],
-  legacyTokenDeleted: [sourceMessages.legacyTokenDeleted],
   revisionNotFound: [sourceMessages.revisionNotFound(shared, 9, 7)],
   snapshotNotFound: [sourceMessages.snapshotNotFound(pin, 'good')],
   snapshotNotReady: [

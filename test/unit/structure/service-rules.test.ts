@@ -44,7 +44,6 @@ const withoutHandle: Readonly<Record<string, string>> = {
   'ChangeStreams.close': 'ends streams',
   ClusterRegistry: ofController,
   SyncStates: ofController,
-  'ResourceTokens.unusedMs': ofController,
   'ResourceTokens.live': ofController,
   'WaitingRestores.report': ofController,
   'WaitingRestores.forget': ofController,

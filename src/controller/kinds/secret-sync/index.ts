@@ -9,11 +9,9 @@ import { KindController } from '../../frame/kind-controller.ts';
 import type { KindRules } from '../../frame/kind-rules.ts';
 import type { KindContext, ManagedKind } from '../../frame/managed-kind.ts';
 import type { NamedWatch } from '../../frame/named-watch.ts';
-import { type Next, WorkQueue } from '../../frame/work-queue.ts';
 import type { SecretSync } from '../../generated/secret-sync.ts';
 import type { GrantIndex } from '../access-grant/grant-index.ts';
 import type { SecretClaims } from '../secret-claims/claims.ts';
-import type { ResourceServices } from '../resource-services.ts';
 import { Rollouts } from '../rollout/rollouts.ts';
 import type { SnapshotLookup } from '../secret-snapshot/lookup.ts';
 import { type Referrers, type SnapshotReferences, namesBy } from '../secret-snapshot/references.ts';
@@ -31,23 +29,15 @@ import { SyncReporter, type SyncReporterDeps } from './fleet/reporter.ts';
 import { convergedClaim, nextStatus } from './status.ts';
 import { claimOf, claimantOf } from './target/claims.ts';
 import { SyncSecrets } from './target/sync-secrets.ts';
-import { LegacySweep } from './tokens/legacy-sweep.ts';
 import { isKeyless } from './tokens/token-place.ts';
-
-// The one key of the queue that sweeps.
-const sweepKey = 'sweep';
-// A new leader first reads for all SecretSyncs.
-const firstSweepMs = 60_000;
-const sweepIntervalMs = 10 * 60_000;
 
 export interface SecretSyncDeps {
   readonly context: KindContext;
-  readonly services: ReadServices &
-    Pick<ResourceServices, 'resourceTokens'> & {
-      readonly keyless: KeylessAccess;
-      readonly changes: Pick<ChangeFeed, 'compare'>;
-      readonly syncStates: SyncReporterDeps['states'];
-    };
+  readonly services: ReadServices & {
+    readonly keyless: KeylessAccess;
+    readonly changes: Pick<ChangeFeed, 'compare'>;
+    readonly syncStates: SyncReporterDeps['states'];
+  };
   /** The grants of the namespaces, for sources without a token reference. */
   readonly grants: GrantIndex;
   /** The cluster's name in the database. Throws DomainError cluster_unavailable if it is not known. */
@@ -86,17 +76,13 @@ class SecretSyncController implements ManagedKind {
   readonly #kind: KindController<SecretSync, SyncOutcome>;
   readonly #secrets: SyncSecrets;
   readonly #rollouts: Rollouts;
-  /** One sweep at a time, retried until it succeeds, independent of resyncs. */
-  readonly #sweeps: WorkQueue;
   readonly #reporter: SyncReporter;
-  #leadingSinceMs = 0;
 
   constructor(deps: SecretSyncDeps) {
     this.#deps = deps;
     const find = (key: string): SecretSync | undefined => this.#kind.find(key);
     this.#secrets = new SyncSecrets({ context: deps.context, memories: this.#memories, find });
     this.#rollouts = this.#createRollouts();
-    this.#sweeps = this.#createSweeps();
     this.#reporter = this.#createReporter();
     const watches = [this.#secrets.watch, ...deps.grants.watches];
     this.#kind = new KindController<SecretSync, SyncOutcome>(deps.context, this.#rules(), watches);
@@ -129,16 +115,12 @@ class SecretSyncController implements ManagedKind {
     this.#rollouts.startLeading();
     this.#reporter.startLeading();
     this.#kind.startLeading();
-    this.#leadingSinceMs = this.#deps.context.clock.now();
-    this.#sweeps.start();
-    this.#sweeps.addAfter(sweepKey, firstSweepMs);
   }
 
   stopLeading(): void {
     this.#kind.stopLeading();
     this.#reporter.stopLeading();
     this.#rollouts.stopLeading();
-    this.#sweeps.pause();
   }
 
   async resync(): Promise<void> {
@@ -152,8 +134,7 @@ class SecretSyncController implements ManagedKind {
   }
 
   async drain(limitMs: number): Promise<void> {
-    const parts = [this.#kind, this.#rollouts, this.#reporter].map((part) => part.drain(limitMs));
-    await Promise.all([...parts, this.#sweeps.stop(limitMs)]);
+    await Promise.all([this.#kind, this.#rollouts, this.#reporter].map((part) => part.drain(limitMs)));
   }
 
   async close(): Promise<void> {
@@ -246,30 +227,6 @@ class SecretSyncController implements ManagedKind {
       current: (key) => (namespaces.isEnding(parseObjectKey(key).namespace) ? undefined : this.#kind.find(key)),
       refreshStatus: (key) => this.#kind.refreshStatus(key),
     });
-  }
-
-  #createSweeps(): WorkQueue {
-    const { context, services, cluster, serviceTokens } = this.#deps;
-    const { kube: client, clock, logger, instance } = context;
-    const { group, kind } = secretSyncKind;
-    const sweep = new LegacySweep({
-      client,
-      resourceTokens: services.resourceTokens,
-      cluster,
-      serviceTokens: () => (serviceTokens.watch.group.isSynced ? serviceTokens.all() : undefined),
-      find: (key) => this.#kind.find(key),
-      syncsIn: (namespace) => this.#syncsIn(namespace),
-      isVerified: (key) => this.#memories.ensure(key).verified !== undefined,
-      leadingSinceMs: () => this.#leadingSinceMs,
-      events: { controller: `${group}/${kind.toLowerCase()}`, instance },
-      clock,
-      logger,
-    });
-    const process = async (): Promise<Next> => {
-      await sweep.run();
-      return { kind: 'after', delayMs: sweepIntervalMs };
-    };
-    return new WorkQueue({ clock, logger, workers: 1, process });
   }
 
   /** The states of the SecretSyncs in the database. */

@@ -98,16 +98,6 @@ export function serviceTokenUnready(
   return new DomainError(code, `ServiceToken ${name} is not ready (${reason.slice(0, maxReasonLength)}): ${text}`);
 }
 
-/** An Event note. */
-export function legacyTokenInUse(name: string): string {
-  return (
-    `ServiceToken ${name} of an earlier release is no longer needed by this SecretSync, but something else uses its ` +
-    `token. It is deleted one day after its last use. To keep it, set tokenRef to { name: ${name} }.`
-  );
-}
-
-export const legacyTokenDeleted = 'deleted a ServiceToken of an earlier release: its SecretSync reads without one';
-
 // Pins.
 
 /** The source that is pinned. */

@@ -42,8 +42,6 @@ export interface ServiceTokenDeps {
 export interface ServiceTokens {
   /** A ServiceToken by `namespace/name`, from the watch or from an own write that is newer. */
   find(key: string): ServiceToken | undefined;
-  /** All existing ServiceTokens. */
-  all(): readonly ServiceToken[];
   /** The metadata of a token Secret, by the Secret's `namespace/name`. */
   issuedSecret(key: string): KubeObject | undefined;
   /** The watch of the ServiceTokens. */
@@ -127,10 +125,6 @@ class ServiceTokenKind implements ManagedKind, ServiceTokens {
     return this.#kind.find(key);
   }
 
-  all(): readonly ServiceToken[] {
-    return [...this.#kind.keys()].flatMap((key) => this.find(key) ?? []);
-  }
-
   issuedSecret(key: string): KubeObject | undefined {
     return this.#secrets.get(key);
   }
@@ -212,7 +206,8 @@ class ServiceTokenKind implements ManagedKind, ServiceTokens {
   #createSweeps({ services, grants, cluster }: ServiceTokenDeps): WorkQueue {
     const { kube: client, namespaces, hasName, clock, logger, metrics } = this.#context;
     // A reconcile does nothing for an abandoned ServiceToken.
-    const known = (): ServiceToken[] => this.all().filter(({ metadata }) => !isAbandoned(metadata));
+    const known = (): ServiceToken[] =>
+      [...this.#kind.keys()].flatMap((key) => this.find(key) ?? []).filter(({ metadata }) => !isAbandoned(metadata));
     const knownUids = (): string[] => known().map(({ metadata }) => metadata.uid);
     const sweep = new OrphanSweep({
       services,
