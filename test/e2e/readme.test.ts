@@ -5,7 +5,7 @@ import { checkoutDirectory } from '../../tools/checkout.ts';
 import { ensureBinaries } from '../../tools/devcluster/cluster/build.ts';
 import { Api } from '../../tools/start/api.ts';
 import { applyQuickstart, awaitSecret } from '../../tools/start/quickstart.ts';
-import { makeSample, revokeEarlierTokens } from '../../tools/start/sample.ts';
+import { makeSample } from '../../tools/start/sample.ts';
 import { applyStaging, makeStaging } from '../../tools/start/staging.ts';
 import { CliRunner } from '../support/cli/cli.ts';
 import { documentedCommands } from '../support/cli/documented-commands.ts';
@@ -37,7 +37,6 @@ beforeAll(async () => {
   api = new Api(stack.api.url, stack.adminToken);
   await makeSample(api);
   await makeStaging(api);
-  await revokeEarlierTokens(api);
   await applyQuickstart(stack.kube, namespace);
   await awaitSecret(stack.kube, namespace);
   await applyStaging(stack.kube, api, staging);

@@ -20,7 +20,7 @@ import { requireFreePorts, type WantedPort } from './ports.ts';
 import { applyQuickstart, awaitSecret } from './quickstart.ts';
 import { apiCommands, apiReport, clusterCommands, type Commands, secretReport } from './report.ts';
 import { RunFile } from './run-file.ts';
-import { makeSample, revokeEarlierTokens } from './sample.ts';
+import { makeSample } from './sample.ts';
 import { applyStaging, makeStaging } from './staging.ts';
 
 const port = process.env['KEYFRAME_PORT'] ?? '8700';
@@ -107,7 +107,6 @@ async function startKubernetes(): Promise<Cluster> {
 
 /** The controller under the chart's rights, and the quickstart; answers when the native Secret is there. */
 async function startSync(cluster: Cluster, { api, env }: Served, files: StartFiles, run: RunFile): Promise<Commands> {
-  await revokeEarlierTokens(api);
   await takeClusterName(env.KEYFRAME_DATABASE_URL);
   await startController(cluster, env, files, run);
   const kube = new KubeHttp(cluster.kubeconfig);

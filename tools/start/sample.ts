@@ -4,8 +4,6 @@ import type { Api } from './api.ts';
 /** The sample environment that examples/quickstart.yaml names. */
 export const sample = { organization: 'demo', project: 'shop', environment: 'production' } as const;
 const environmentPath = `${sample.organization}/${sample.project}/${sample.environment}`;
-// The token that release 0.1 made for examples/quickstart.yaml.
-const tokenName = 'default/quickstart-token';
 
 /** Makes the sample organization, project and environment, and its secrets if it has none: an earlier run's are kept. */
 export async function makeSample(api: Api): Promise<void> {
@@ -28,16 +26,4 @@ export async function makeSample(api: Api): Promise<void> {
     },
     comment: 'sample of npm start',
   });
-}
-
-/** Revokes the service tokens that release 0.1 made in earlier runs: their clusters are gone, and nothing else would do it. */
-export async function revokeEarlierTokens(api: Api): Promise<void> {
-  const organizationPath = `/service-tokens/${sample.organization}`;
-  const { serviceTokens } = await api.call<{ serviceTokens: { id: string; name: string; revokedAt: string | null }[] }>(
-    'GET',
-    organizationPath,
-  );
-  for (const earlier of serviceTokens.filter(({ name, revokedAt }) => name === tokenName && revokedAt === null)) {
-    await api.call('DELETE', `${organizationPath}/${earlier.id}`);
-  }
 }

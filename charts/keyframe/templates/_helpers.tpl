@@ -30,7 +30,7 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 {{/* The labels of every object, with more. The chart's own labels have precedence. Takes a list: root, labels. */}}
 {{- define "keyframe.labelsWith" -}}
 {{- $root := first . }}
-{{- include "keyframe.checkRelease" $root }}
+{{- include "keyframe.checkImage" $root }}
 {{- merge (include "keyframe.ownLabels" $root | fromYaml) (last .) $root.Values.commonLabels | toYaml }}
 {{- end }}
 
@@ -147,21 +147,10 @@ app.kubernetes.io/part-of: keyframe
 {{- toYaml $fields }}
 {{- end }}
 
-{{/*
-Fails if no image is named, or if Helm gave the chart the defaults of an older one. Every object's labels include this check, so
-it precedes the errors that other templates have with such values.
-*/}}
-{{- define "keyframe.checkRelease" -}}
-{{- $advice := "Build the image and push it to your registry, as docs/image.md describes. Then name it, as in --set image.repository=registry.example.com/keyframe" }}
-{{- with .Values.image.repository }}
-{{- if hasPrefix "ghcr.io/keyframe-dev/" . }}
-{{- fail (printf "image.repository is %s, the default of an older chart. No image was ever published there, so any user of that registry could publish one. %s, and use --reset-then-reuse-values in place of --reuse-values" . $advice) }}
-{{- end }}
-{{- else }}
-{{- fail (printf "image.repository is empty, and no public registry has the image. %s" $advice) }}
-{{- end }}
-{{- if not (hasKey .Values "commonLabels") }}
-{{- fail "commonLabels has no value, as with --reuse-values, which gives this chart the defaults of an older one: use --reset-then-reuse-values" }}
+{{/* Fails if no image is named. Every object's labels include this check, so it precedes the errors of other templates. */}}
+{{- define "keyframe.checkImage" -}}
+{{- if not .Values.image.repository }}
+{{- fail "image.repository is empty, and no public registry has the image. Build the image and push it to your registry, as docs/image.md describes. Then name it, as in --set image.repository=registry.example.com/keyframe" }}
 {{- end }}
 {{- end }}
 

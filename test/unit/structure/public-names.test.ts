@@ -38,13 +38,6 @@ const known: readonly string[] = [
   'hub.docker.com',
 ];
 
-/** What may have another name, by the beginning of the path. */
-const exceptions: Readonly<Record<string, readonly string[]>> = {
-  // The former default, which the chart refuses.
-  'charts/keyframe/templates/_helpers.tpl': ['ghcr.io/keyframe-dev'],
-  'docs/upgrade.md': ['ghcr.io/keyframe-dev'],
-};
-
 const places = [
   // Of any scheme, behind a user and a password.
   /[a-z][a-z0-9+]*:\/\/(?:[^\s/@'"`<>]*@)?([A-Za-z0-9.-]+(?::\d+)?(?:\/[a-z0-9._-]+)?)/g,
@@ -72,12 +65,7 @@ const files = textFiles().filter(
 
 test('no page, value, default or message has a public name that another person could register', () => {
   expect(files.length).toBeGreaterThan(500);
-  const foreign = files.flatMap((path) => {
-    const allowed = exceptions[path] ?? [];
-    return foreignNames(readText(path) ?? '')
-      .filter((name) => !allowed.includes(name))
-      .map((name) => `${path}: ${name}`);
-  });
+  const foreign = files.flatMap((path) => foreignNames(readText(path) ?? '').map((name) => `${path}: ${name}`));
   expect(foreign).toEqual([]);
 });
 
