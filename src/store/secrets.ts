@@ -3,7 +3,7 @@ import { byteaArray } from './bytea-array.ts';
 import { Prisma } from './generated/client.ts';
 import { budgetAssignment, bytesOfVersions, growthColumns, type StoredGrowth, writtenVersion } from './growth.ts';
 import type { Transaction } from './transaction.ts';
-import { copiedCiphertext, copiedContentId } from './version-contents.ts';
+import { copiedContentId } from './version-contents.ts';
 
 export type ChangeType = 'created' | 'updated' | 'rolled_back';
 
@@ -38,7 +38,7 @@ export interface StoredVersion {
 
 /**
  * A new version of a key, with new content or that of an earlier version, which must not be destroyed. It then refers to
- * the content if the database allows that (version-contents.ts), and copies it otherwise.
+ * that content (version-contents.ts).
  */
 export interface NewVersion {
   readonly kind: 'version';
@@ -156,7 +156,7 @@ export async function writeRevision(tx: Transaction, revision: NewRevision): Pro
         comment, created_at, ciphertext, content_version_id, data_key_id, value_mac, value_bytes)
       SELECT change.version_id, change.secret_id, change.version, change.change_type, ${actor.id}::uuid,
         ${actor.type}::actor_type, ${actor.name}, ${comment}, statement_timestamp(),
-        CASE WHEN change.copied_id IS NULL THEN change.ciphertext ELSE ${Prisma.raw(copiedCiphertext)} END,
+        CASE WHEN change.copied_id IS NULL THEN change.ciphertext ELSE '' END,
         CASE WHEN change.copied_id IS NOT NULL THEN ${Prisma.raw(copiedContentId)} END,
         coalesce(change.data_key_id, copied.data_key_id),
         coalesce(change.value_mac, copied.value_mac), coalesce(change.value_bytes, copied.value_bytes)

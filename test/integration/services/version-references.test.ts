@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { limits } from '../../../src/domain/limits.ts';
-import { referencesMigration } from '../../../src/store/version-contents.ts';
 import type { SecretCalls } from '../../support/api/secret-calls.ts';
 import type { TestServices, World } from '../../support/api/services.ts';
 import type { SnapshotCalls } from '../../support/api/snapshot-calls.ts';
@@ -220,12 +219,4 @@ test('many restores grow the database by rows and not by values', async () => {
   expect(referring).toBeGreaterThan(100);
   expect(referring).toBeLessThan(500);
   expect(await calls.readOne('KEY_0')).toBe('x'.repeat(kibibyte));
-  // As in a database whose upgrade is not finished.
-  const mark = async (finishedAt: string): Promise<void> => {
-    const text = `UPDATE _prisma_migrations SET finished_at = ${finishedAt} WHERE migration_name = $1`;
-    await services.database.pool.query(text, [referencesMigration]);
-  };
-  await mark('NULL');
-  expect(await perVersion(5)).toBeGreaterThan(kibibyte);
-  await mark('now()');
 }, 300_000);
