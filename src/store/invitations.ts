@@ -71,7 +71,6 @@ const tables = `invitation i
 
 const isWaiting = 'i.ended_at IS NULL AND i.expires_at > clock_timestamp()';
 
-// A server of an earlier release ends no invitation when it deletes a place.
 const isShown = `${isWaiting} AND o.deleted_at IS NULL AND p.deleted_at IS NULL AND e.deleted_at IS NULL`;
 
 const byPlace = `o.slug COLLATE "C", coalesce(p.slug, '') COLLATE "C", coalesce(e.slug, '') COLLATE "C",

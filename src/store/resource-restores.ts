@@ -51,9 +51,7 @@ export interface ClaimedRestore extends RestoreResult {
 }
 
 interface ClaimedRow {
-  /** One of an earlier release recreated no key. */
-  readonly result: Omit<RestoreResult, 'recreated'> &
-    Partial<Pick<RestoreResult, 'recreated'>> & { readonly completedAt: string };
+  readonly result: RestoreResult & { readonly completedAt: string };
   readonly startedAt: Date;
 }
 
@@ -106,5 +104,5 @@ export async function wasRestoredUnderName(
 }
 
 function claimedOf({ result: { completedAt, ...result }, startedAt }: ClaimedRow): ClaimedRestore {
-  return { recreated: { count: 0, keys: [] }, ...result, startedAt, completedAt: new Date(completedAt) };
+  return { ...result, startedAt, completedAt: new Date(completedAt) };
 }

@@ -76,7 +76,7 @@ async function signIn(client: pg.Client, options: RunRoleOptions): Promise<void>
   const role = roleOf(runUrl);
   try {
     await tryAddress({ runUrl, caFile });
-    // A role of an earlier release has no mark. Only its own password opens a generated address.
+    // A role that was restored from a dump has no mark. Only its own password opens a generated address.
     if (isGenerated) await mark(client, role);
   } catch (error) {
     if (tlsFault(error) !== undefined) throw error;

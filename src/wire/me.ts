@@ -8,8 +8,7 @@ const common = {
   id: z.guid(),
   name: z.string(),
   expiresAt: z.iso.datetime().nullable(),
-  /** An older server does not return it. */
-  serverVersion: z.string().exactOptional(),
+  serverVersion: z.string(),
 };
 
 export const meUserView = z
@@ -17,33 +16,30 @@ export const meUserView = z
     type: z.literal('user'),
     ...common,
     instanceAdmin: z.boolean(),
-    /** The session of the request; null for a personal token. An older server does not return it. */
+    /** The session of the request; null for a personal token. */
     session: z
       .strictObject({
         id: z.guid(),
         /** Whether the user signed in within the last 5 minutes, as some actions require. */
         recentSignIn: z.boolean(),
       })
-      .nullable()
-      .exactOptional(),
+      .nullable(),
     organizations: z.array(
       z.strictObject({ id: z.guid(), slug: z.string(), role: z.enum(['owner', 'admin', 'developer', 'viewer']) }),
     ),
-    /** Roles by place that count now. An older server does not return them. */
-    rolesByPlace: z
-      .array(
-        z.strictObject({
-          organization: z.string(),
-          project: z.string().nullable(),
-          environment: z.string().nullable(),
-          /** The group that has the role; null if the user has it. */
-          group: z.string().nullable(),
-          role: boundRole,
-        }),
-      )
-      .exactOptional(),
-    /** Invitations that the user has neither accepted nor declined. An older server does not return it. */
-    waitingInvitations: z.int().exactOptional(),
+    /** Roles by place that count now. */
+    rolesByPlace: z.array(
+      z.strictObject({
+        organization: z.string(),
+        project: z.string().nullable(),
+        environment: z.string().nullable(),
+        /** The group that has the role; null if the user has it. */
+        group: z.string().nullable(),
+        role: boundRole,
+      }),
+    ),
+    /** Invitations that the user has neither accepted nor declined. */
+    waitingInvitations: z.int(),
   })
   .meta({ id: 'MeUser' });
 

@@ -210,7 +210,7 @@ export const deletedSecretListView = z.strictObject({ secrets: z.array(deletedSe
 
 /**
  * A secret in the list; with who made its version in place of `value` if the request has `values=false`, and with its
- * deletion if `deleted=true`. An older server does not return who made it.
+ * deletion if `deleted=true`.
  */
 const listedSecretView = secretView
   .extend({

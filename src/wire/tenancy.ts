@@ -69,8 +69,8 @@ export const environmentView = z
     /** Number of the newest revision of its secrets; 0 before the first change. */
     revision: z.int(),
     revisionId: z.guid(),
-    /** Whether it is protected. An older server does not return it. */
-    protected: z.boolean().exactOptional(),
+    /** Whether it is protected. */
+    protected: z.boolean(),
   })
   .meta({ id: 'Environment' });
 /** An environment after a change. */

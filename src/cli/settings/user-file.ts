@@ -9,7 +9,7 @@ export interface Profile {
   readonly token: string;
 }
 
-/** The user's own file: the servers, and the tokens for them. Programs of earlier releases read `url` and `token` only. */
+/** The user's own file: the servers, and the tokens for them. */
 export interface UserFile {
   /** The server of the last sign-in. */
   readonly url?: string;

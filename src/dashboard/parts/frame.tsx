@@ -153,7 +153,7 @@ function Account({ user }: { readonly user: User }): ReactNode {
     <AccountMenu
       name={user.name}
       isAdmin={user.instanceAdmin}
-      invitations={user.waitingInvitations ?? 0}
+      invitations={user.waitingInvitations}
       busy={signOut.isPending}
       error={signOut.error?.message}
       onSignOut={() => signOut.mutate()}

@@ -69,7 +69,7 @@ export function actionFault(text: string): string | undefined {
   return 'An action is like secret.list, a group of actions like secret. with a dot.';
 }
 
-/** Whether no release before this page records the action, so that the filter may be mistyped. */
+/** Whether the action is unknown, so that the filter may be mistyped. */
 export function isUnknownAction(text: string): boolean {
   const isGroup = text.endsWith('.');
   return text !== '' && !auditActions.some((action) => action === text || (isGroup && action.startsWith(text)));

@@ -209,7 +209,7 @@ async function spend(tx: Transaction, id: string): Promise<void> {
   if (fault !== null) throw new LinkRefusal(fault ?? 'ended');
 }
 
-/** Only a server of an earlier release makes a user of an address without ending its links. */
+/** Every way to make a user of an address ends its links. This holds even if one did not. */
 function addressTaken(email: string): DomainError {
   return new DomainError(
     'conflict',

@@ -113,7 +113,7 @@ describe('snapshot restore', () => {
     await write('PLAN', 'good');
     const id = (await cli.output(['snapshot', 'create', ...scope, '--output', 'name'])).trim();
     await write('PLAN', 'broken');
-    const restore = ['snapshot', 'restore', id, '--skip-unchanged'];
+    const restore = ['snapshot', 'restore', id];
     const plan = await cli.json<{ planHash: string }>([...restore, '--plan']);
     expect(await cli.json([...restore, '--dry-run'])).toEqual(plan);
     expect(await cli.output(['get', 'PLAN', ...scope])).toBe('broken');

@@ -206,8 +206,6 @@ describe('snapshots', () => {
     expect(again).toMatchObject({ restored: [], pruned: [], backupSnapshotId: null });
     const all = await cli.json<{ restored: string[] }>(['snapshot', 'restore', id, '--rewrite-unchanged', '--yes']);
     expect(all.restored).toEqual(expect.arrayContaining(['SAME', 'OTHER']));
-    const both = await cli.run(['snapshot', 'restore', id, '--rewrite-unchanged', '--skip-unchanged']);
-    expect(both.code).toBe(2);
   });
 
   test('snapshot restore brings deleted secrets back with --include-deleted, and selects some with --keys', async () => {

@@ -364,7 +364,7 @@ describe('--output name', () => {
     const [id = ''] = await named(['snapshot', 'create']);
     expect(await named(['snapshot', 'list'])).toContain(id);
     await named(['set', 'N1=9']);
-    expect(await named(['snapshot', 'restore', id, '--skip-unchanged', '--yes'])).toEqual(['N1']);
+    expect(await named(['snapshot', 'restore', id, '--yes'])).toEqual(['N1']);
     expect(await named(['unset', 'N2', '--yes'])).toEqual(['N2']);
     expect(await named(['snapshot', 'delete', id, '--yes'])).toEqual([id]);
     expect(await named(['org', 'create', 'named'])).toEqual(['named']);

@@ -319,7 +319,7 @@ describe('what is made with a credential that goes back to another user who is n
       [`/users/${theirs.viewer.id}/sign-in-links`, () => undefined],
     ];
     for (const [path, body] of makers) await kept.expectStatus(201, 'POST', path, body());
-    // Without the ends that a demotion by an instance admin brings: a server of an earlier release brings none.
+    // Without the ends that a demotion by an instance admin brings.
     await site.sql('UPDATE app_user SET instance_admin = false WHERE id = $1', former.id);
     for (const [path, body] of makers) {
       const { detail } = await expectProblem(kept.send('POST', path, body()), 'forbidden');

@@ -298,7 +298,7 @@ describe('the link of an invited address', () => {
     await ann.expectStatus(200, 'POST', `/invitations/${invitation.id}/accept`);
   });
 
-  test('does not sign in a user whom an earlier release made of its address', async () => {
+  test('does not sign in a user of its address, even if it was not ended', async () => {
     const { link, invitation } = await invite();
     const { email } = invitation.user;
     await sql('INSERT INTO app_user (id, email) VALUES (gen_random_uuid(), $1)', email);

@@ -87,7 +87,7 @@ describe('the link of a user', () => {
     await expectDead(link);
   });
 
-  test('does not work for a user whom a server of an earlier release disabled', async () => {
+  test('does not work for a disabled user, even if it was not ended', async () => {
     const user = await createUser(api.services);
     const link = await linkFor(user);
     await sql('UPDATE app_user SET disabled_at = now() WHERE id = $1', user.id);

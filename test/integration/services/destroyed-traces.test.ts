@@ -72,7 +72,7 @@ describe('of a destruction and what would copy the value at the same time', () =
 });
 
 describe('the database', () => {
-  test('keeps a server of an earlier release from copying what is not there', async () => {
+  test('refuses a copy of what is not there', async () => {
     await calls.put('KEY', 'leaked');
     await calls.put('KEY', 'safe');
     await destroy('KEY', 1);

@@ -269,7 +269,6 @@ describe('an organization that forbids impersonation', () => {
     await prisma.personalToken.updateMany({ where: { userId }, data: creator });
     await write(await again());
     expect((await audited({ action: 'secret.write' }))[0]?.credential?.createdBy).toMatchObject({ type: 'system' });
-    // As a server of an earlier release leaves it.
     const unknown = { createdByType: null, createdById: null, createdByName: null };
     await prisma.personalToken.updateMany({ where: { userId: caller.principal.id }, data: unknown });
     await expect(write(await again())).rejects.toMatchObject({ code: 'forbidden' });

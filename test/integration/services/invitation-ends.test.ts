@@ -68,7 +68,7 @@ describe('an invitation ends without a role', () => {
     expect(await calls.outcomes(stranger)).toEqual(['declined', 'withdrawn']);
   });
 
-  test('and is refused after a server of an earlier release deleted its place', async () => {
+  test('and is refused in a deleted place, even if the deletion did not end it', async () => {
     const { stranger } = world;
     const invitation = await calls.invite('environment', stranger, 'viewer');
     const data = { deletedAt: new Date() };

@@ -254,7 +254,7 @@ describe('accepting', () => {
     await calls.accept(stranger, next);
   });
 
-  test('leaves the role of a user whom a server of an earlier release added meanwhile', async () => {
+  test('leaves the role of a user who became a member meanwhile', async () => {
     const { stranger } = world;
     const invitation = await calls.invite('membership', stranger, 'viewer');
     const data = { organizationId: world.organization.id, userId: stranger.id, role: 'owner' as const };

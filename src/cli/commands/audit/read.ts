@@ -68,11 +68,7 @@ export const auditCommand = defineCommand({
 
 const maxNames = 5;
 
-/** An older server returns no credential. */
-function actorText({
-  actor: { name },
-  credential,
-}: Omit<AuditEntryView, 'credential'> & Partial<AuditEntryView>): string {
+function actorText({ actor: { name }, credential }: AuditEntryView): string {
   const createdBy = credential?.createdBy ?? null;
   if (createdBy === null) return name;
   return createdBy.derived ? `${name} (token from ${createdBy.name})` : `${name} (token by ${createdBy.name})`;

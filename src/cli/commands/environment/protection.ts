@@ -9,7 +9,7 @@ export async function printProtection({ printer }: CommandContext, environment: 
     fields: [
       ['Slug', slug],
       ['Name', displayName],
-      ['Protected', environment.protected === true ? 'yes' : 'no'],
+      ['Protected', environment.protected ? 'yes' : 'no'],
     ],
     name: slug,
   });

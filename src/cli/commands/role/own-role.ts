@@ -10,5 +10,5 @@ export async function isOwnRole(context: CommandContext, { slugs }: RolePlace, s
   const group = groupOf(subject);
   if (group === undefined) return subject.toLowerCase() === me.id || subject.toLowerCase() === me.name.toLowerCase();
   const place = slugs.join('/');
-  return (me.rolesByPlace ?? []).some((held) => held.group === group && placeText(held) === place);
+  return me.rolesByPlace.some((held) => held.group === group && placeText(held) === place);
 }

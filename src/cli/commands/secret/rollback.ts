@@ -39,8 +39,7 @@ export const rollbackCommand = defineCommand({
       .api()
       .post<RollbackView>(apiPath`/versions/${organization}/${project}/${environment}/${key}/rollback`, {
         targetVersion,
-        // An earlier release refuses what it does not know.
-        ...(undelete ? { undelete } : {}),
+        undelete,
         ...(comment === undefined ? {} : { comment }),
         ...(expectedVersion === undefined ? {} : { expectedVersion }),
         ...(expectedRevision === undefined ? {} : { expectedRevision }),

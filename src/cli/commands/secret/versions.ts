@@ -60,8 +60,7 @@ export const versionsCommand = defineCommand({
 const destroyedColumn: Column<VersionView> = { title: 'DESTROYED', cell: ({ destroyedAt }) => time(destroyedAt) };
 
 function isDestroyed({ destroyedAt }: VersionView): boolean {
-  // A server of an earlier release says nothing of it.
-  return Boolean(destroyedAt);
+  return destroyedAt !== null;
 }
 
 async function showVersion(

@@ -13,8 +13,8 @@ export function meFields(me: MeView): ObjectView['fields'] {
       ['Id', me.id],
       ...(me.instanceAdmin ? [['Administrator', 'of the whole server'] as const] : []),
       ['Organizations', roles === '' ? 'none' : roles],
-      ...rolesByPlaceField(me.rolesByPlace ?? []),
-      ...invitationsField(me.waitingInvitations ?? 0),
+      ...rolesByPlaceField(me.rolesByPlace),
+      ...invitationsField(me.waitingInvitations),
       expiry,
     ];
   }
@@ -28,7 +28,6 @@ export function meFields(me: MeView): ObjectView['fields'] {
   ];
 }
 
-/** An older server sends no roles by place. */
 function rolesByPlaceField(roles: RolesByPlace): ObjectView['fields'] {
   if (roles.length === 0) return [];
   const shown = roles.map(({ group, role, ...place }) => {
@@ -37,9 +36,8 @@ function rolesByPlaceField(roles: RolesByPlace): ObjectView['fields'] {
   return [['Roles by place', shown.join(', ')]];
 }
 
-/** An older server does not say how many wait. */
 function invitationsField(count: number): ObjectView['fields'] {
   return count === 0 ? [] : [['Invitations', `${count} (see: keyframe invitation list)`]];
 }
 
-type RolesByPlace = NonNullable<Extract<MeView, { readonly type: 'user' }>['rolesByPlace']>;
+type RolesByPlace = Extract<MeView, { readonly type: 'user' }>['rolesByPlace'];

@@ -31,10 +31,10 @@ export const snapshotDiffCommand = defineCommand({
   async run(context, { args: { given }, options: { against: other, ...flags } }) {
     const snapshot = await findSnapshot(context, given, flags);
     const against = other === undefined || other === 'current' ? other : await findSnapshotIn(context, other, snapshot);
-    // A server of an earlier release does not return `destroyed`.
-    type Answer = Omit<SnapshotDiffView, 'destroyed'> & Partial<SnapshotDiffView>;
-    const answer = await context.api().get<Answer>(`${snapshotPath(snapshot)}/diff`, { query: { against } });
-    const { unchanged: unchangedCount, ...diff } = { ...answer, destroyed: answer.destroyed ?? [] };
+    const path = `${snapshotPath(snapshot)}/diff`;
+    const { unchanged: unchangedCount, ...diff } = await context
+      .api()
+      .get<SnapshotDiffView>(path, { query: { against } });
     await context.printer.list({
       value: { ...diff, unchangedCount } satisfies SnapshotDifferenceOutput,
       rows: diffRows(diff),

@@ -63,10 +63,7 @@ export const snapshotPruneCommand = defineCommand({
   },
 });
 
-/**
- * Shows the plan and asks for confirmation unless it is empty. Returns the hash of the confirmed plan, which a server of
- * an earlier release does not send.
- */
+/** Shows the plan and asks for confirmation unless it is empty. Returns the hash of the confirmed plan. */
 async function agreedPlan(context: CommandContext, scope: Scope, body: object): Promise<string | undefined> {
   const { pruned, kept: staying, planHash } = await prune(context, scope, { ...body, dryRun: true });
   if (pruned.length === 0) return planHash;

@@ -1,7 +1,6 @@
 import type { RestoreView } from '../../../wire/snapshots.ts';
 import { apiPath } from '../../../client/api-client.ts';
 import { type CommandContext, defineCommand } from '../../core/command.ts';
-import { usageError } from '../../core/cli-error.ts';
 import {
   commentOption,
   flag,
@@ -32,7 +31,6 @@ export const snapshotRestoreCommand = defineCommand({
     ...keySelectionOptions,
     backup: flag('--no-backup', 'Do not create a backup snapshot'),
     isUnchangedRewritten: flag('--rewrite-unchanged', 'Also create new versions of secrets that have the same value'),
-    isUnchangedSkipped: flag('--skip-unchanged', 'The default; accepted for scripts of earlier releases'),
     planHash: text(
       '--plan-hash <hash>',
       'Apply exactly this plan (planHash of --plan --output json), without confirmation',
@@ -59,21 +57,15 @@ export const snapshotRestoreCommand = defineCommand({
   ],
   async run(context, { args: { given }, options }) {
     const { isPlan, isDryRun, planHash: givenHash, prune, backup, comment } = options;
-    const { isUnchangedRewritten, isUnchangedSkipped } = options;
-    if (isUnchangedRewritten && isUnchangedSkipped) {
-      throw usageError('--rewrite-unchanged and --skip-unchanged cannot be combined');
-    }
     const snapshot = await findSnapshot(context, given, options);
-    const skipUnchanged = !isUnchangedRewritten;
     // What is undefined is not sent. With a hash, a dry run reports whether that plan is still current.
     const expectedRevision = await expectedRevisionId(context.api(), snapshot, options.expectedRevision);
     const body = {
       snapshotId: snapshot.id,
       prune,
       backup,
-      skipUnchanged,
-      // An earlier release refuses what it does not know, so it is sent only if it is wanted.
-      includeDeleted: options.includeDeleted || undefined,
+      skipUnchanged: !options.isUnchangedRewritten,
+      includeDeleted: options.includeDeleted,
       keys: keySelection(options),
       comment,
       planHash: givenHash,
@@ -128,10 +120,7 @@ async function agreedPlan(
 async function restore({ api }: CommandContext, snapshot: PlacedSnapshot, body: object): Promise<RestoreView> {
   const { organization, project, environment } = snapshot;
   const path = apiPath`/snapshots/${organization}/${project}/${environment}/restore`;
-  // A server of an earlier release returns neither `destroyed` nor `recreated`.
-  type Answer = Omit<RestoreView, 'destroyed' | 'recreated'> & Partial<RestoreView>;
-  const answer = await api().post<Answer>(path, body);
-  return { ...answer, recreated: answer.recreated ?? [], destroyed: answer.destroyed ?? [] };
+  return await api().post<RestoreView>(path, body);
 }
 
 function planLines({ restored, recreated, skipped, destroyed, pruned }: RestoreView): string[] {

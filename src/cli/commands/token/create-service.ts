@@ -75,7 +75,7 @@ export const tokenCreateServiceCommand = defineCommand({
     const body = { name, scope, permission: options.permission, ...ids, ...(await expiryOf(api, lifetime)) };
     const create = (home: TokenHome): Promise<CreatedServiceTokenView> => api.post(tokensPath(home), body);
     const created = await create({ organization, project: undefined }).catch(async (error: unknown) => {
-      // Admins of the project alone may create it there. An older server knows only the organization's tokens.
+      // Admins of the project alone may create it there.
       const { project } = place;
       const isForbidden = error instanceof ClientError && error.problem?.code === 'forbidden';
       if (!isForbidden || scope === 'organization' || project === undefined) throw error;

@@ -3,9 +3,9 @@ import { defineCommand } from '../../core/command.ts';
 import { time } from '../../terminal/time.ts';
 import { tokenState } from '../../../wire/token-state.ts';
 
-/** Empty for a token that the user created; an older server returns no creator. */
-function creatorText({ createdBy }: Omit<PersonalTokenView, 'createdBy'> & Partial<PersonalTokenView>): string | null {
-  if (createdBy === undefined || createdBy === null) return null;
+/** Empty for a token that the user created. */
+function creatorText({ createdBy }: PersonalTokenView): string | null {
+  if (createdBy === null) return null;
   return createdBy.derived ? `you, with a token of ${createdBy.name}` : createdBy.name;
 }
 

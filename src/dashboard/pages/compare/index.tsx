@@ -105,7 +105,7 @@ function nameOf({ project, environment }: Named): string {
 
 function choicesOf(projects: readonly ProjectPlaces[]): readonly Choice[] {
   return projects.flatMap(({ project, environments }) =>
-    environments.map(({ slug, protected: isProtected = false }) => ({
+    environments.map(({ slug, protected: isProtected }) => ({
       project: project.slug,
       environment: slug,
       isProtected,

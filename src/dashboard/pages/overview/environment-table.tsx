@@ -42,7 +42,7 @@ export function EnvironmentTable({ organization, projects, readers }: Environmen
                   <span className="muted">{project.slug} / </span>
                   {environment.slug}
                 </Link>
-                {environment.protected === true ? <span className="badge">Protected</span> : undefined}
+                {environment.protected ? <span className="badge">Protected</span> : undefined}
               </th>
               <td>{readers === undefined ? undefined : <Readers where={readers.get(environment.id)} />}</td>
               <td className="cell-number muted">{readers?.get(environment.id)?.revision ?? environment.revision}</td>

@@ -101,9 +101,7 @@ export class Restores {
         keep: (answer: RestoreAnswer) => answer,
         target: ({ revision, revisionId }: RestoreAnswer) => ({ snapshotId: request.snapshotId, revision, revisionId }),
         // What was done then: the present state may come from another restore.
-        // A result of an earlier release names neither destroyed nor recreated keys.
-        recall: (kept: Omit<RestoreAnswer, 'destroyed' | 'recreated'> & Partial<RestoreAnswer>) =>
-          Promise.resolve<RestoreAnswer>({ destroyed: [], recreated: [], ...kept, replayed: true }),
+        recall: (kept: RestoreAnswer) => Promise.resolve<RestoreAnswer>({ ...kept, replayed: true }),
       };
       const done = await changeEnvironmentOnce(this.#deps, access, once, {
         first: (tx) => readLockedRestoreFacts(tx, request),
