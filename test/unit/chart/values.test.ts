@@ -105,6 +105,21 @@ test('chart and server are of one release', () => {
   expect(read('charts/keyframe/Chart.yaml')).toContain(`version: ${version}\nappVersion: ${version}\n`);
 });
 
+test('the pages name the image, the package and the tag of this release', () => {
+  const { version } = JSON.parse(read('package.json')) as { version: string };
+  const pages = [
+    'README',
+    'charts/keyframe/README',
+    ...['backup-and-recovery', 'gitops', 'image', 'install'].map((page) => `docs/${page}`),
+  ];
+  const named = pages.flatMap((page) => {
+    const releases = read(`${page}.md`).matchAll(/(?:keyframe[:-]|(?:tag|targetRevision): v)(\d+\.\d+\.\d+(?:-dev)?)/g);
+    return [...releases].map(([, release]) => `${page}: ${release}`);
+  });
+  expect(named.length).toBeGreaterThan(pages.length);
+  expect(named.filter((one) => !one.endsWith(`: ${version}`))).toEqual([]);
+});
+
 test('the variables that the chart sets are the server’s', () => {
   const known = Object.keys(variables).flatMap((name) => [prefix + name, `${prefix}${name}_FILE`]);
   const set = read('charts/keyframe/templates/_env.tpl').match(/KEYFRAME_[A-Z]\w+/g) ?? [];

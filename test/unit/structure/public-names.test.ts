@@ -85,7 +85,7 @@ test.each([
 test.each([
   'https://keyframe.example.com/x',
   'ann@example.com',
-  'docker://registry.example.com:5000/platform/keyframe:0.1.0',
+  'docker://registry.example.com:5000/platform/keyframe:0.9.0',
   'docker.io/library/postgres:18',
   'http://keyframe.keyframe.svc:80',
   'http://127.0.0.1:8700/healthz',

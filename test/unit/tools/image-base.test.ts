@@ -38,7 +38,7 @@ test('Docker gets no base by itself: the message says how to name one by its dig
 });
 
 test.each([
-  ['localhost/keyframe:0.1.0', 'registry.example.com/keyframe', '0.1.0'],
+  ['localhost/keyframe:0.9.0', 'registry.example.com/keyframe', '0.9.0'],
   ['keyframe', 'registry.example.com/keyframe', 'latest'],
   ['registry.example.com:5000/platform/kf:1-rc', 'registry.example.com:5000/platform/kf', '1-rc'],
   ['registry.example.com:5000/platform/kf', 'registry.example.com:5000/platform/kf', 'latest'],
