@@ -93,7 +93,7 @@ describe('npm run cluster and npm run kubectl', () => {
   // The same files by another path: what they publish must not meet a cluster that the developer has running here.
   beforeAll(() => {
     checkout = mkdtempSync(join(tmpdir(), 'keyframe-checkout-test-'));
-    for (const name of ['scripts', 'src', 'node_modules', 'package.json']) {
+    for (const name of ['tools', 'src', 'node_modules', 'package.json']) {
       symlinkSync(join(checkoutDirectory, name), join(checkout, name));
     }
   });
