@@ -52,13 +52,18 @@ export interface KeylessEntry {
   readonly tokenId: string;
 }
 
-/** A DomainError token_revoked that knows the token. */
+/** A DomainError token_revoked that knows the token and its environment. */
 export class KeylessTokenRefusal extends DomainError {
   readonly tokenId: string;
+  readonly environmentId: string;
 
-  constructor(tokenId: string, detail: string) {
+  constructor(
+    { tokenId, environmentId }: { readonly tokenId: string; readonly environmentId: string },
+    detail: string,
+  ) {
     super('token_revoked', detail);
     this.tokenId = tokenId;
+    this.environmentId = environmentId;
   }
 }
 
@@ -149,9 +154,11 @@ export class KeylessAccess {
     const { cluster, namespace } = reader;
     const found = await this.#targets.find({ cluster, namespace, ...slugs });
     if (found === undefined) return await this.#deny(reading, absentPlace(slugs), unknownToken);
-    const { organizationId, token } = found;
+    const { organizationId, environmentId, token } = found;
     if (token?.isRevoked === true) {
-      const refusal = new KeylessTokenRefusal(token.id, keylessRevocation({ ...slugs, namespace, tokenId: token.id }));
+      const tokenId = token.id;
+      const detail = keylessRevocation({ ...slugs, namespace, tokenId });
+      const refusal = new KeylessTokenRefusal({ tokenId, environmentId }, detail);
       return await this.#deny(reading, refusal, { organizationId, token });
     }
     return found;

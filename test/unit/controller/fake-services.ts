@@ -274,7 +274,10 @@ export class FakeServices implements Services {
     await this.onStep?.('after look-up');
     if (found === undefined) throw new DomainError('not_found', `environment ${path} does not exist`);
     const { id: environmentId } = found;
-    if (isRevoked) throw new KeylessTokenRefusal(token.id, `the token of ${namespace} for ${path} was revoked`);
+    if (isRevoked) {
+      const refused = { tokenId: token.id, environmentId };
+      throw new KeylessTokenRefusal(refused, `the token of ${namespace} for ${path} was revoked`);
+    }
     const caller = { principal: { type: 'service_token', isKeyless: true, environmentId, name, uid, source } };
     const revisionId = `${environmentId}-r${revision}`;
     const access = { caller, action: 'secret.list', environmentId, revision, revisionId };

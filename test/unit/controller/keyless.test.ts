@@ -98,6 +98,22 @@ test('a second refusal is under way for 30 s again', async () => {
   expect([harness.ready()?.reason, condition('Stalled')]).toEqual(['AccessDenied', 'True']);
 });
 
+test('an environment that replaces the one of a revoked token is read at once', async () => {
+  harness.services.create(prod, 'env', { A: 'alpha' });
+  harness.services.setRevoked('env', true);
+  harness.grant(['SecretSync']);
+  await harness.start();
+  harness.putKeyless();
+  await harness.clock.advance(1000);
+  expect(harness.ready()?.reason).toBe('TokenRevoked');
+  harness.services.end(prod);
+  await harness.clock.advance(1000);
+  expect(harness.ready()?.reason).toBe('NotFound');
+  harness.services.appear(prod, 'another', { A: 'beta' });
+  await harness.clock.advance(1000);
+  expect(harness.values()).toEqual({ A: 'beta' });
+});
+
 describe('an edit of the grants', () => {
   test('reads nothing if it leaves what the SecretSync needs as it is', async () => {
     await harness.keyless();

@@ -92,14 +92,16 @@ function revisionOf(world: ModelWorld, name: EnvironmentName, ask: Ask): number 
 
 function refusalOf(world: ModelWorld, sync: SyncName, ask: Ask): readonly string[] | undefined {
   if (ask === 'prod by a ServiceToken') return serviceTokenRefusal(world, sync);
-  return ask === 'prod, keyless' ? keylessRefusal(world) : staticTokenRefusal(world);
+  return ask === 'prod, keyless' ? keylessRefusal(world, sync) : staticTokenRefusal(world);
 }
 
 /** Why the namespace may not read acme/web/prod with its keyless token; undefined if it may. */
-function keylessRefusal(world: ModelWorld): readonly string[] | undefined {
+function keylessRefusal(world: ModelWorld, sync: SyncName): readonly string[] | undefined {
   if (!world.isGranted) return ['AccessDenied'];
   const environment = world.environment('prod');
-  return environment !== undefined && world.isRevoked(environment.id) ? ['TokenRevoked'] : undefined;
+  if (environment === undefined || !world.isRevoked(environment.id)) return undefined;
+  // A SecretSync whose environment was replaced has not asked for the token of the new one.
+  return isReplaced(world, sync, ['prod']) ? ['TokenRevoked', 'SourceReplaced'] : ['TokenRevoked'];
 }
 
 function staticTokenRefusal({ isTokenLive }: ModelWorld): readonly string[] | undefined {

@@ -44,12 +44,18 @@ export async function enterKeyless(context: SourceContext, admission: KeylessAdm
   });
 }
 
-/** Makes the result depend on the token that was refused: its reinstatement is reported with its id. */
+/**
+ * Makes the result depend on the token that was refused, whose reinstatement is reported with its id, and on the end of its
+ * environment: another one under the same path has another token.
+ */
 async function noting<T>({ seen }: SourceContext, call: () => Promise<T>): Promise<T> {
   try {
     return await call();
   } catch (error) {
-    if (error instanceof KeylessTokenRefusal) seen.note('service token', error.tokenId, 'refused');
+    if (error instanceof KeylessTokenRefusal) {
+      seen.note('service token', error.tokenId, 'refused');
+      seen.note('environment history', error.environmentId);
+    }
     throw error;
   }
 }
