@@ -42,28 +42,14 @@ const documented = [
   'members',
   'consumers',
 ];
-/** Those of the screens that it describes without a picture. */
-const further = [
-  'environments',
-  'invitations',
-  'invitations-answered',
-  'sign-in-methods',
-  'sign-in-refused',
-  'link-invitation',
-  'link-dead',
-  'login',
-  'device',
-];
 const pictures = join(checkoutDirectory, 'docs', 'pictures');
-/** The states of a screen besides the full one. */
-const states = /-(?:empty|none|failed|well)$/;
 
 /**
  * Looks at a page, light and dark, wide and narrow. Returns what is wrong with it: what axe finds, and content that is wider
  * than the page. Leaves the page wide and light.
  *
- * UPDATE_PICTURES=1 takes a picture of each look: of each screen, full, empty and failing, into `docs/pictures/looks/`, of
- * docs/dashboard.md into `docs/pictures/`, and of the others into `reports/screenshots/`.
+ * UPDATE_PICTURES=1 takes the pictures of docs/dashboard.md into `docs/pictures/`, and a picture of each look into
+ * `reports/screenshots/`, which is not in version control.
  */
 export async function lookAt(page: Page, name: string): Promise<readonly string[]> {
   await using axe = await Axe.of(page);
@@ -71,7 +57,7 @@ export async function lookAt(page: Page, name: string): Promise<readonly string[
   for (const { scheme, size } of looks) {
     await show(page, scheme, size);
     const look = `${name}-${scheme}-${size.width}`;
-    if (isPictured) await page.screenshot({ path: join(folderOf(name), `${look}.png`) });
+    if (isPictured) await page.screenshot({ path: join(screenshots, `${look}.png`) });
     faults.push(...(await axe.faults()).map((fault) => `${look}: ${fault}`));
     const isTooWide = await page.evaluate<boolean>('document.documentElement.scrollWidth > window.innerWidth');
     if (isTooWide) faults.push(`${look}: the page is wider than the window`);
@@ -84,10 +70,4 @@ export async function lookAt(page: Page, name: string): Promise<readonly string[
 async function show(page: Page, colorScheme: 'light' | 'dark', size: typeof wide): Promise<void> {
   await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
   await page.setViewportSize(size);
-}
-
-/** Where the pictures of a page go. */
-function folderOf(name: string): string {
-  const isKept = documented.includes(name) || further.includes(name) || states.test(name);
-  return isKept ? join(pictures, 'looks') : screenshots;
 }
