@@ -137,9 +137,9 @@ const asks: Readonly<Record<string, () => string[]>> = {
   // The own role.
   'role set': () => ['role', 'set', world.owner.email, '--role', 'viewer', ...scope],
   'role remove': () => ['role', 'remove', ids.email, ...scope],
-  'invitation accept': () => ['invitation', 'accept', ids.inviting],
-  'invitation decline': () => ['invitation', 'decline', ids.inviting],
-  'invitation withdraw': () => ['invitation', 'withdraw', world.slugs.organization, world.stranger.email],
+  'invitation accept': () => ['invitation', 'accept', '-o', ids.inviting],
+  'invitation decline': () => ['invitation', 'decline', '-o', ids.inviting],
+  'invitation withdraw': () => ['invitation', 'withdraw', world.stranger.email, '-o', world.slugs.organization],
   'user disable': () => ['user', 'disable', ids.email],
   'user grant-admin': () => ['user', 'grant-admin', ids.email],
   'user revoke-admin': () => ['user', 'revoke-admin', ids.email],

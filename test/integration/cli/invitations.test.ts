@@ -36,7 +36,7 @@ describe('member set and role set', () => {
     const { organization, project, environment } = world.slugs;
     const sentence = (place: string): string =>
       `Invited ${ann.email} to be developer on ${place}. The user has this role after accepting, until ${until()}: ` +
-      `keyframe invitation accept ${organization}\n`;
+      `keyframe invitation accept -o ${organization}\n`;
     expect((await invite('member', '-o', organization)).stderr).toBe(sentence(organization));
     expect((await invite('role', ...scope.slice(0, 4))).stderr).toBe(sentence(`${organization}/${project}`));
     expect((await invite('role', ...scope)).stderr).toBe(sentence(`${organization}/${project}/${environment}`));
@@ -57,24 +57,24 @@ describe('invitation create and user sign-in-link', () => {
     const { organization, project } = world.slugs;
     const address = `${ann.id.slice(0, 8)}@new.example.test`;
     const place = ['--role', 'developer', '-p', project];
-    const created = await cli.run(['invitation', 'create', organization, address, ...place]);
+    const created = await cli.run(['invitation', 'create', address, '-o', organization, ...place]);
     expect(created).toMatchObject({ code: 0, stdout: expect.stringMatching(/^http:\S+\/link#kf_lnk_\w{71}\n$/) });
     expect(created.stderr).toMatch(
       new RegExp(
         `^With it, ${address} becomes a user and developer on ${organization}/${project}\\. The link works once, until \\S+Z, and is shown only here\\.\n$`,
       ),
     );
-    expect(await cli.output(['invitation', 'list', organization])).toContain(address);
+    expect(await cli.output(['invitation', 'list', '-o', organization])).toContain(address);
     const link = await cli.run(['user', 'sign-in-link', ann.email]);
     expect(link).toMatchObject({ code: 0, stdout: expect.stringMatching(/\/link#kf_lnk_\w{71}\n$/) });
     expect(link.stderr).toContain(`With it, ${ann.email} signs in to a browser.`);
-    await cli.output(['invitation', 'withdraw', organization, address, '--yes']);
-    expect(await cli.output(['invitation', 'list', organization])).not.toContain(address);
+    await cli.output(['invitation', 'withdraw', address, '-o', organization, '--yes']);
+    expect(await cli.output(['invitation', 'list', '-o', organization])).not.toContain(address);
   });
 
   test('end with 6 for the address of a user, and with 5 for a user who does not exist', async () => {
     const role = ['--role', 'viewer'];
-    const taken = await cli.run(['invitation', 'create', world.slugs.organization, ann.email, ...role]);
+    const taken = await cli.run(['invitation', 'create', ann.email, '-o', world.slugs.organization, ...role]);
     expect(taken).toMatchObject({ code: 6, stdout: '', stderr: expect.stringContaining('keyframe member set') });
     expect((await cli.run(['user', 'sign-in-link', 'no-one@example.test'])).code).toBe(5);
   });
@@ -88,14 +88,14 @@ describe('invitation accept', () => {
     await invite('role', ...scope.slice(0, 4));
     expect((await cli.run(['get', 'A', ...scope], asAnn())).code).toBe(5);
     const titles = `developer on ${organization}, developer on ${organization}/${project}`;
-    const asked = await cli.run(['invitation', 'accept', organization], asAnn());
+    const asked = await cli.run(['invitation', 'accept', '-o', organization], asAnn());
     expect(asked.code).toBe(7);
     expect(asked.stderr).toContain(`Accept to be ${titles}, as ${world.owner.email} invited you?`);
     expect((await cli.run(['get', 'A', ...scope], asAnn())).code).toBe(5);
-    const done = await cli.run(['invitation', 'accept', organization, '--yes'], asAnn());
+    const done = await cli.run(['invitation', 'accept', '-o', organization, '--yes'], asAnn());
     expect(done).toMatchObject({ code: 0, stderr: `You are ${titles}.\n` });
     expect(await cli.output(['get', 'A', ...scope], asAnn())).toBe('1');
-    const none = await cli.run(['invitation', 'accept', organization, '--yes'], asAnn());
+    const none = await cli.run(['invitation', 'accept', '-o', organization, '--yes'], asAnn());
     expect(none).toMatchObject({ code: 5, stderr: expect.stringContaining('keyframe invitation list') });
   });
 
@@ -104,7 +104,7 @@ describe('invitation accept', () => {
     await invite('member', '-o', organization);
     const { prisma } = api.services.database;
     await prisma.invitation.updateMany({ where: { userId: ann.id }, data: { invitedBy: world.viewer.id } });
-    const refused = await cli.run(['invitation', 'accept', organization, '--yes'], asAnn());
+    const refused = await cli.run(['invitation', 'accept', '-o', organization, '--yes'], asAnn());
     expect(refused).toMatchObject({ code: 6, stderr: expect.stringContaining('may no longer give the role') });
   });
 });
@@ -116,22 +116,22 @@ describe('invitation list, decline and withdraw', () => {
     expect(await cli.output(['invitation', 'list'], asAnn())).toMatch(
       new RegExp(`^PLACE +ROLE +INVITED BY +EXPIRES\n${organization} +developer +${world.owner.email} +${until()}`),
     );
-    expect(await cli.output(['invitation', 'list', organization])).toMatch(
+    expect(await cli.output(['invitation', 'list', '-o', organization])).toMatch(
       new RegExp(`^${organization} +${ann.email} `, 'm'),
     );
-    expect((await cli.run(['invitation', 'list', organization], asAnn())).code).toBe(5);
-    const declined = await cli.run(['invitation', 'decline', organization, '--yes'], asAnn());
+    expect((await cli.run(['invitation', 'list', '-o', organization], asAnn())).code).toBe(5);
+    const declined = await cli.run(['invitation', 'decline', '-o', organization, '--yes'], asAnn());
     expect(declined).toMatchObject({ code: 0, stderr: `You declined to be developer on ${organization}.\n` });
     expect((await cli.run(['invitation', 'list'], asAnn())).stderr).toBe('No invitations wait for you.\n');
     await invite('member', '-o', organization);
-    const withdrawn = await cli.run(['invitation', 'withdraw', organization, ann.email.toUpperCase(), '--yes']);
+    const withdrawn = await cli.run(['invitation', 'withdraw', ann.email.toUpperCase(), '-o', organization, '--yes']);
     expect(withdrawn).toMatchObject({ code: 0, stderr: expect.stringContaining('is withdrawn') });
     const { invitations } = await cli.json<InvitationListView>(['invitation', 'list'], asAnn());
     expect(invitations).toEqual([]);
-    const none = await cli.run(['invitation', 'withdraw', organization, ann.email, '--yes']);
+    const none = await cli.run(['invitation', 'withdraw', ann.email, '-o', organization, '--yes']);
     expect(none).toMatchObject({
       code: 5,
-      stderr: expect.stringContaining(`keyframe invitation list ${organization}`),
+      stderr: expect.stringContaining(`keyframe invitation list -o ${organization}`),
     });
   });
 });

@@ -63,6 +63,19 @@ describe('help', () => {
     expect(text).toMatch(/^Usage: .+\n\n[A-Z][^\n]*(?:\n[^\n]+)?\.\n\n/);
   });
 
+  test.each(commands.map((words) => [words.join(' ')]))(
+    'of %s names an organization by -o, a project by -p and an environment by -e',
+    async (words) => {
+      const { text } = await shown(...words.split(' '), '--help');
+      // There, -p is the permission.
+      const project = words === 'token create-service' ? '--project' : '-p, --project';
+      const expected = ['-o, --org', project, '-e, --env'];
+      const named = Array.from(text.matchAll(/^ +((?:-\w, )?--(?:org|project|env)) </gm), ([, flags = '']) => flags);
+      expect(expected).toEqual(expect.arrayContaining(named));
+      expect(text).not.toMatch(/^Usage: .*[<[](?:org|organization|project|env|environment)[>\]]/);
+    },
+  );
+
   test('alone is that of the program', async () => {
     const { text } = await shown('--help');
     expect(text).toContain('Exit codes:');

@@ -1,20 +1,18 @@
 import { apiPath } from '../../../client/api-client.ts';
 import type { CreatedInvitationView } from '../../../wire/sign-in-links.ts';
 import { defineCommand } from '../../core/command.ts';
-import { argument, choice, completing, scopeOptions } from '../../core/options.ts';
+import { argument, choice, organizationOption, scopeOptions } from '../../core/options.ts';
 import { placeText } from '../../settings/scope.ts';
 import { printLink } from '../user/sign-in-link.ts';
 
-/** `invitation create <org> <email> --role <role>`. */
+/** `invitation create <email> --role <role>`. */
 export const invitationCreateCommand = defineCommand({
   summary: 'Invite an e-mail address that no user has; its sign-in link is shown once',
   description:
     'Prints a link, which you send to the person yourself. It works once, for 72 hours: with it the person becomes a user who has the role, and sets up a way to sign in. Anyone who has the link can use it. Run the command again for another link; the former one then ends. Requires the role admin or owner in the organization. Users are invited with `keyframe member set` or `keyframe role set`.',
-  arguments: {
-    org: completing('organization', argument('<org>', 'Organization')),
-    email: argument('<email>', 'E-mail address of the person'),
-  },
+  arguments: { email: argument('<email>', 'E-mail address of the person') },
   options: {
+    ...organizationOption,
     project: { ...scopeOptions.project, description: 'Project in which the role counts, instead of the organization' },
     environment: {
       ...scopeOptions.environment,
@@ -28,19 +26,25 @@ export const invitationCreateCommand = defineCommand({
     ),
   },
   examples: [
-    { line: 'invitation create acme ann@example.com --role viewer', note: 'Ann reads everything in the organization' },
     {
-      line: 'invitation create acme ann@example.com --role developer -p shop',
+      line: 'invitation create ann@example.com -o acme --role viewer',
+      note: 'Ann reads everything in the organization',
+    },
+    {
+      line: 'invitation create ann@example.com -o acme -p shop --role developer',
       note: 'Ann writes the secrets of one project',
     },
   ],
-  async run(context, { args: { org, email }, options: { role, project, environment } }) {
-    const created = await context.api().post<CreatedInvitationView>(apiPath`/organizations/${org}/invitations`, {
-      email,
-      role,
-      ...(project === undefined ? {} : { project }),
-      ...(environment === undefined ? {} : { environment }),
-    });
+  async run(context, { args: { email }, options: { role, project, environment, ...options } }) {
+    const organization = context.organization(options);
+    const created = await context
+      .api()
+      .post<CreatedInvitationView>(apiPath`/organizations/${organization}/invitations`, {
+        email,
+        role,
+        ...(project === undefined ? {} : { project }),
+        ...(environment === undefined ? {} : { environment }),
+      });
     const place = placeText(created.invitation);
     const who = created.invitation.user.email;
     await printLink(context, created, `With it, ${who} becomes a user and ${created.invitation.role} on ${place}.`);

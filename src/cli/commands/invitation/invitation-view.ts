@@ -2,7 +2,16 @@ import type { InvitationListView, InvitationView } from '../../../wire/invitatio
 import { CliError } from '../../core/cli-error.ts';
 import type { CommandContext } from '../../core/command.ts';
 import { exitCodes } from '../../core/exit-codes.ts';
+import { completing, requiredText } from '../../core/options.ts';
 import { placeText } from '../../settings/scope.ts';
+
+/**
+ * The organization that invited the user. The folder's is not a default: a role there lets others change the secrets that
+ * the user's commands read.
+ */
+export const invitingOrganizationOption = {
+  organization: completing('invitation', requiredText('-o, --org <slug>', 'Organization that invited you')),
+};
 
 /** `developer on acme/shop` */
 function invitationTitle(invitation: InvitationView): string {
@@ -14,7 +23,7 @@ export async function printInvited({ printer }: CommandContext, invitation: Invi
   const { organization, user, expiresAt } = invitation;
   const sentence =
     `Invited ${user.email} to be ${invitationTitle(invitation)}. The user has this role after accepting, ` +
-    `until ${expiresAt.slice(0, 10)}: keyframe invitation accept ${organization}`;
+    `until ${expiresAt.slice(0, 10)}: keyframe invitation accept -o ${organization}`;
   await printer.done({ value: invitation, sentence, name: user.email });
 }
 

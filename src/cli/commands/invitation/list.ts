@@ -1,22 +1,28 @@
 import { apiPath } from '../../../client/api-client.ts';
 import type { InvitationListView, InvitationView } from '../../../wire/invitations.ts';
 import { defineCommand } from '../../core/command.ts';
-import { completing, optionalArgument } from '../../core/options.ts';
+import { organizationOption } from '../../core/options.ts';
 import { placeText } from '../../settings/scope.ts';
 import type { Column } from '../../terminal/printer.ts';
 import { time } from '../../terminal/time.ts';
 
-/** `invitation list [org]`. */
+/** `invitation list [-o <org>]`. */
 export const invitationListCommand = defineCommand({
   summary: 'List the invitations that wait for you, or in an organization',
   description:
     'A user who has no role of their own in an organization gets one only by accepting it. With an organization, lists the invitations of others to it; this requires the role admin or owner there.',
-  arguments: { org: completing('organization', optionalArgument('[org]', 'Organization; yours without it')) },
+  // The folder's organization is no default: without the option, the list is that of the user.
+  options: {
+    organization: {
+      ...organizationOption.organization,
+      description: 'Organization whose invitations are listed; without it, those that wait for you',
+    },
+  },
   examples: [
     { line: 'invitation list', note: 'Those that wait for you' },
-    { line: 'invitation list acme', note: 'Those of others to an organization' },
+    { line: 'invitation list -o acme', note: 'Those of others to an organization' },
   ],
-  async run(context, { args: { org } }) {
+  async run(context, { options: { organization: org } }) {
     const path = org === undefined ? '/invitations' : apiPath`/organizations/${org}/invitations`;
     const list = await context.api().get<InvitationListView>(path);
     const invited: Column<InvitationView> = { title: 'USER', cell: ({ user }) => user.email };

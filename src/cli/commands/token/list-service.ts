@@ -13,7 +13,7 @@ export const tokenListServiceCommand = defineCommand({
   options: tokenHomeOptions,
   examples: [
     { line: 'token list-service -o acme', note: 'The service tokens of an organization' },
-    { line: 'token list-service -o acme --project shop', note: 'Those for one project and its environments' },
+    { line: 'token list-service -o acme -p shop', note: 'Those for one project and its environments' },
   ],
   async run(context, { options }) {
     const home = tokenHomeOf(context, options);

@@ -11,7 +11,7 @@ export interface TokenHome {
 /** The options that name the home of service tokens. The folder's project is not a default: that would hide tokens. */
 export const tokenHomeOptions = {
   ...organizationOption,
-  project: completing('project', text('--project <slug>', 'Only tokens for this project; enough for its admins')),
+  project: completing('project', text('-p, --project <slug>', 'Only tokens for this project; enough for its admins')),
 };
 
 export function tokenHomeOf(
