@@ -25,6 +25,8 @@ export class Expectations<T extends KubeObject> implements EventFilter {
     // A write without a change keeps the version and causes no event.
     if (base === result.metadata.resourceVersion) return;
     if (base !== undefined) this.#superseded.add(base);
+    // The answer came after that of a later own write, which replaced this result.
+    if (this.#superseded.has(result.metadata.resourceVersion)) return;
     if (this.#latest !== undefined) this.#superseded.add(this.#latest.metadata.resourceVersion);
     this.#latest = result;
     for (const version of this.#superseded) {

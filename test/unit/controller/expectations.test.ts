@@ -31,6 +31,17 @@ describe('what is current', () => {
     expect(writes.current(at('2'))).toEqual(at('3'));
   });
 
+  test('is the later of two writes if the answer to the earlier one comes last', () => {
+    // The watch showed the earlier write before its answer came.
+    writes.observe('2');
+    writes.record('2', at('3'));
+    writes.record('1', at('2'));
+    expect(writes.current(at('2'))).toEqual(at('3'));
+    expect(writes.observe('3')).toBe(false);
+    expect(writes.current(at('3'))).toEqual(at('3'));
+    expect(writes.isAhead).toBe(false);
+  });
+
   test("is someone else's version where the watch shows one", () => {
     writes.record('1', at('2'));
     expect(writes.current(at('9'))).toEqual(at('9'));
