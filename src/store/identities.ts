@@ -59,18 +59,19 @@ export async function hasIdentity(tx: Transaction, userId: string, issuer: strin
 export interface NewIdentity extends FoundIdentity, IssuerSubject {
   /** With whose token the user links it. */
   readonly creator: NewTokenCreator;
+  readonly delegators: readonly string[];
 }
 
 /** Links an identity to a user; false if another transaction has linked it meanwhile. Lock the user before. */
 export async function insertIdentity(tx: Transaction, identity: NewIdentity): Promise<boolean> {
-  const { id, userId, issuer, subject, creator } = identity;
+  const { id, userId, issuer, subject, creator, delegators } = identity;
   const { actor, derivedAt } = creator;
   const inserted = await tx.run`
-    INSERT INTO identity (id, user_id, issuer, subject, created_by_type, created_by_id, created_by_name, derived_at)
+    INSERT INTO identity (id, user_id, issuer, subject, created_by_type, created_by_id, created_by_name, derived_at, delegators)
     VALUES (${id}::uuid, ${userId}::uuid, ${issuer}, ${subject}, ${actor?.type ?? null}::actor_type,
       ${actor?.id ?? null}::uuid, ${actor?.name ?? null},
       CASE WHEN ${derivedAt === 'now'}::boolean THEN clock_timestamp()
-        ELSE ${derivedAt === 'now' ? null : derivedAt}::timestamptz END)
+        ELSE ${derivedAt === 'now' ? null : derivedAt}::timestamptz END, ${[...delegators]}::uuid[])
     ON CONFLICT DO NOTHING`;
   return inserted > 0;
 }

@@ -91,20 +91,21 @@ export interface NewPasskey extends StoredPasskey {
   readonly backedUp: boolean;
   /** With whose token the user registers it. */
   readonly creator: NewTokenCreator;
+  readonly delegators: readonly string[];
 }
 
 /** Inserts a passkey; undefined if its authenticator is registered already, maybe for another user. Lock the user before. */
 export async function insertPasskey(tx: Transaction, passkey: NewPasskey): Promise<PasskeyRecord | undefined> {
-  const { id, userId, credentialId, publicKey, counter, transports, rpId, name, backedUp } = passkey;
+  const { id, userId, credentialId, publicKey, counter, transports, rpId, name, backedUp, delegators } = passkey;
   const { actor, derivedAt } = passkey.creator;
   const row = await tx.row<PasskeyRow>`
     INSERT INTO passkey (id, user_id, credential_id, public_key, counter, transports, rp_id, name, backed_up,
-      created_by_type, created_by_id, created_by_name, derived_at)
+      created_by_type, created_by_id, created_by_name, derived_at, delegators)
     VALUES (${id}::uuid, ${userId}::uuid, ${credentialId}, ${publicKey}, ${counter}::float8::bigint,
       ${[...transports]}::text[], ${rpId}, ${name}, ${backedUp}::boolean, ${actor?.type ?? null}::actor_type,
       ${actor?.id ?? null}::uuid, ${actor?.name ?? null},
       CASE WHEN ${derivedAt === 'now'}::boolean THEN clock_timestamp()
-        ELSE ${derivedAt === 'now' ? null : derivedAt}::timestamptz END)
+        ELSE ${derivedAt === 'now' ? null : derivedAt}::timestamptz END, ${[...delegators]}::uuid[])
     ON CONFLICT (credential_id) DO NOTHING
     RETURNING ${Prisma.raw(columns)}`;
   return row && recordOf(row);

@@ -27,6 +27,7 @@ export interface NewPersonalToken {
   readonly tokenHash: Uint8Array;
   readonly expiresAt: Date | null;
   readonly creator: NewTokenCreator;
+  readonly delegators: readonly string[];
 }
 
 export interface PersonalTokenPage {
@@ -75,15 +76,17 @@ export async function countLivePersonalTokens(
 
 /** Inserts a token and returns its record. */
 export async function insertPersonalToken(tx: Transaction, token: NewPersonalToken): Promise<PersonalTokenRecord> {
-  const { id, userId, name, tokenHash, expiresAt, creator } = token;
+  const { id, userId, name, tokenHash, expiresAt, creator, delegators } = token;
   const { actor, derivedAt } = creator;
   const row = await tx.row<{ createdAt: Date } & TokenCreatorRow>`
     INSERT INTO personal_token
-      (id, user_id, name, token_hash, expires_at, created_by_type, created_by_id, created_by_name, derived_at)
+      (id, user_id, name, token_hash, expires_at, created_by_type, created_by_id, created_by_name, derived_at,
+        delegators)
     VALUES (${id}::uuid, ${userId}::uuid, ${name}, ${tokenHash}, ${expiresAt}::timestamptz,
       ${actor?.type ?? null}::actor_type, ${actor?.id ?? null}::uuid, ${actor?.name ?? null},
       CASE WHEN ${derivedAt === 'now'}::boolean THEN clock_timestamp()
-        ELSE ${derivedAt === 'now' ? null : derivedAt}::timestamptz END)
+        ELSE ${derivedAt === 'now' ? null : derivedAt}::timestamptz END,
+      ${[...delegators]}::uuid[])
     RETURNING created_at AS "createdAt", ${Prisma.raw(tokenCreatorColumns('personal_token'))}`;
   if (row === undefined) throw new Error('an INSERT of one row returned no row');
   const times = { createdAt: row.createdAt, expiresAt, revokedAt: null, lastUsedAt: null };

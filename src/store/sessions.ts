@@ -64,8 +64,7 @@ export async function listSessions(pool: pg.Pool, userId: string): Promise<Sessi
 
 /**
  * Inserts a session and returns its record. It ends with its personal token or with that of its link, and after
- * `limits.sessionHours` at the latest.
- * Lock the user before.
+ * `limits.sessionHours` at the latest. It has the delegators of what it began with. Lock the user before.
  */
 export async function insertSession(tx: Transaction, session: NewSession): Promise<SessionRecord> {
   const { id, userId, tokenHash, proof, sourceAddress, userAgent } = session;
@@ -74,7 +73,7 @@ export async function insertSession(tx: Transaction, session: NewSession): Promi
   const row = await tx.row<Omit<SessionRecord, 'signedInWith' | 'idleExpiresAt'>>`
     INSERT INTO session
       (id, user_id, token_hash, personal_token_id, identity_id, sign_in_link_id, passkey_id, created_at, last_used_at,
-        verified_at, expires_at, source_address, user_agent)
+        verified_at, expires_at, source_address, user_agent, delegators)
     SELECT ${id}::uuid, ${userId}::uuid, ${tokenHash}, ${personalTokenId}::uuid, ${identityId}::uuid,
       ${signInLinkId}::uuid, ${passkeyId}::uuid, clock_timestamp(), clock_timestamp(),
       CASE WHEN ${signedInWith !== 'oidc'}::boolean THEN clock_timestamp()
@@ -82,7 +81,11 @@ export async function insertSession(tx: Transaction, session: NewSession): Promi
       LEAST((SELECT expires_at FROM personal_token WHERE id = COALESCE(${personalTokenId}::uuid,
           (SELECT personal_token_id FROM sign_in_link WHERE id = ${signInLinkId}::uuid))),
         clock_timestamp() + make_interval(hours => ${limits.sessionHours}::int)),
-      ${sourceAddress}, ${userAgent}
+      ${sourceAddress}, ${userAgent},
+      COALESCE((SELECT delegators FROM personal_token WHERE id = ${personalTokenId}::uuid),
+        (SELECT delegators FROM identity WHERE id = ${identityId}::uuid),
+        (SELECT delegators FROM passkey WHERE id = ${passkeyId}::uuid),
+        (SELECT delegators FROM sign_in_link WHERE id = ${signInLinkId}::uuid))
     RETURNING id, created_at AS "createdAt", verified_at AS "verifiedAt", last_used_at AS "lastUsedAt",
       expires_at AS "expiresAt", source_address AS "sourceAddress", user_agent AS "userAgent"`;
   if (row === undefined) throw new Error('an INSERT of one row returns it');

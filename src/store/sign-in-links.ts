@@ -24,6 +24,7 @@ export interface NewSignInLink {
   readonly createdBy: string;
   /** The id of the personal token or session that it is created with. */
   readonly credentialId: string;
+  readonly delegators: readonly string[];
 }
 
 export interface FoundSignInLink {
@@ -76,7 +77,7 @@ const keptDays = 30;
  * at each time, those of invitations with their invitation. Lock the user, or the place of the invitation, before.
  */
 export async function insertSignInLink(tx: Transaction, link: NewSignInLink): Promise<Date> {
-  const { id, subject, tokenHash, createdBy, credentialId } = link;
+  const { id, subject, tokenHash, createdBy, credentialId, delegators } = link;
   const [userId, invitationId] = 'userId' in subject ? [subject.userId, null] : [null, subject.invitationId];
   if (userId !== null) await endSignInLink(tx, userId);
   await tx.run`
@@ -86,14 +87,15 @@ export async function insertSignInLink(tx: Transaction, link: NewSignInLink): Pr
       ORDER BY id LIMIT 100 FOR UPDATE SKIP LOCKED)`;
   const row = await tx.row<{ expiresAt: Date }>`
     INSERT INTO sign_in_link
-      (id, token_hash, user_id, invitation_id, created_by, personal_token_id, created_at, expires_at)
+      (id, token_hash, user_id, invitation_id, created_by, personal_token_id, created_at, expires_at, delegators)
     VALUES (${id}::uuid, ${tokenHash}, ${userId}::uuid, ${invitationId}::uuid, ${createdBy}::uuid,
       COALESCE((SELECT id FROM personal_token WHERE id = ${credentialId}::uuid),
         (SELECT COALESCE(s.personal_token_id, l.personal_token_id)
           FROM session s LEFT JOIN sign_in_link l ON l.id = s.sign_in_link_id WHERE s.id = ${credentialId}::uuid)),
       clock_timestamp(),
       COALESCE((SELECT expires_at FROM invitation WHERE id = ${invitationId}::uuid),
-        clock_timestamp() + make_interval(hours => ${limits.signInLinkHours}::int)))
+        clock_timestamp() + make_interval(hours => ${limits.signInLinkHours}::int)),
+      ${[...delegators]}::uuid[])
     RETURNING expires_at AS "expiresAt"`;
   if (row === undefined) throw new Error('an INSERT of one row returns it');
   return row.expiresAt;

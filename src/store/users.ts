@@ -68,9 +68,10 @@ export async function insertInstanceAdmin(tx: Transaction, admin: NewAdmin): Pro
   const { userId, email, credentialId, tokenName, tokenHash, creator } = admin;
   await tx.run`INSERT INTO app_user (id, email, instance_admin) VALUES (${userId}::uuid, ${email}, true)`;
   await tx.run`
-    INSERT INTO personal_token (id, user_id, name, token_hash, created_by_type, created_by_id, created_by_name)
+    INSERT INTO personal_token (id, user_id, name, token_hash, created_by_type, created_by_id, created_by_name,
+      delegators)
     VALUES (${credentialId}::uuid, ${userId}::uuid, ${tokenName}, ${tokenHash},
-      ${creator.type}::actor_type, ${creator.id}::uuid, ${creator.name})`;
+      ${creator.type}::actor_type, ${creator.id}::uuid, ${creator.name}, '{}')`;
 }
 
 /** Whether a personal token is stored under this id with this hash. */

@@ -116,7 +116,7 @@ async function linkIdentity(url: string, userId: string): Promise<string> {
   const database = openDatabase({ url, poolSize: 2 });
   const id = randomUUID();
   const creator = { actor: null, derivedAt: null };
-  const identity = { id, userId, issuer: 'https://issuer.example', subject: userId, creator };
+  const identity = { id, userId, issuer: 'https://issuer.example', subject: userId, creator, delegators: [] };
   try {
     await inTransaction(database, (tx) => insertIdentity(tx, identity));
   } finally {
@@ -129,9 +129,10 @@ async function registerPasskey(url: string, userId: string): Promise<string> {
   const database = openDatabase({ url, poolSize: 2 });
   const id = randomUUID();
   const key = { credentialId: Buffer.from(id), publicKey: Buffer.from('x'), counter: 0, transports: [] };
-  const about = { rpId: 'localhost', name: 'Laptop', backedUp: false, creator: { actor: null, derivedAt: null } };
+  const about = { rpId: 'localhost', name: 'Laptop', backedUp: false };
+  const made = { creator: { actor: null, derivedAt: null }, delegators: [] };
   try {
-    await inTransaction(database, (tx) => insertPasskey(tx, { id, userId, ...key, ...about }));
+    await inTransaction(database, (tx) => insertPasskey(tx, { id, userId, ...key, ...about, ...made }));
   } finally {
     await database.close();
   }

@@ -22,6 +22,7 @@ import type { AuditLog } from '../audit/audit-log.ts';
 import { auditedFailure, successRecord } from '../audit/audited.ts';
 import { changeJudgedFirst } from '../change/change.ts';
 import { checkSlug } from '../kernel/checks.ts';
+import { delegatorsOfNew } from '../kernel/delegators.ts';
 import { createSignInLink } from '../provenance/create-sign-in-link.ts';
 import { foreignCreatorId } from '../provenance/foreign-creator.ts';
 import { checkCounts, type Invited } from './invite.ts';
@@ -85,7 +86,9 @@ export async function inviteAddress(
         if (!mayGiveRole(standing?.role ?? null, role, level)) throw cannotGive(access, role);
         if (await hasAddress(tx, email)) throw belongsToUser(email);
         const createdBy = (await foreignCreatorId(tx, principal)) ?? callerId;
-        const result = await insert(tx, place, { email, role, invitedBy: callerId, createdBy, credentialId });
+        const delegators = await delegatorsOfNew(tx, principal, null);
+        const invitation = { email, role, invitedBy: callerId, createdBy, credentialId, delegators };
+        const result = await insert(tx, place, invitation);
         const more = { ...target, invitationId: result.invitation.id, expiresAt: result.expiresAt.toISOString() };
         return { result, audit: successRecord(access, more) };
       },
@@ -102,19 +105,20 @@ interface NewAddressInvitation extends Pick<AddressInvitation, 'email' | 'role'>
   readonly createdBy: string;
   /** The credential of the user who invites. */
   readonly credentialId: string;
+  readonly delegators: readonly string[];
 }
 
 async function insert(
   tx: Transaction,
   place: TargetIds,
-  { email, role, invitedBy, createdBy, credentialId }: NewAddressInvitation,
+  { email, role, invitedBy, createdBy, credentialId, delegators }: NewAddressInvitation,
 ): Promise<InvitedAddress> {
   const invitee = { address: email };
   await endInvitationAt(tx, place, invitee, 'replaced');
   await checkCounts(tx, place.organizationId, { invitee, email });
   const id = randomUUID();
   await insertInvitation(tx, place, { id, invitee, role, invitedBy, hours: limits.signInLinkHours });
-  const link = { subject: { invitationId: id }, createdBy, credentialId };
+  const link = { subject: { invitationId: id }, createdBy, credentialId, delegators };
   const { token, expiresAt } = await createSignInLink(tx, link);
   const invitation = await readInvitation(tx, id);
   if (invitation === undefined) throw new Error('an invitation that was inserted is there');

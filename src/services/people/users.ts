@@ -22,6 +22,7 @@ import { requireRecentSignIn } from '../access/refusals.ts';
 import type { AuditLog, AuditTarget } from '../audit/audit-log.ts';
 import { type AuditedCall, auditedFailure, instanceCall, successRecord } from '../audit/audited.ts';
 import { checkName, checkUuid } from '../kernel/checks.ts';
+import { delegatorsOfNew } from '../kernel/delegators.ts';
 import { type CreatedSignInLink, createSignInLink } from '../provenance/create-sign-in-link.ts';
 import {
   auditedToken,
@@ -228,7 +229,9 @@ export class Users {
         if (id === callerId) throw ownLink();
         await refuseForeignCreator(tx, by);
         if (disabledAt !== null) throw new DomainError('conflict', `${email} is disabled; enable the user first`);
-        const result = await createSignInLink(tx, { subject: { userId: id }, createdBy: callerId, credentialId });
+        const delegators = await delegatorsOfNew(tx, by, id);
+        const link = { subject: { userId: id }, createdBy: callerId, credentialId, delegators };
+        const result = await createSignInLink(tx, link);
         const target = { signInLinkId: result.id, expiresAt: result.expiresAt.toISOString() };
         return { result, target, concernsOrganizations: true };
       },

@@ -17,7 +17,7 @@ export interface CreatedSignInLink {
  */
 export async function createSignInLink(
   tx: Transaction,
-  link: Pick<NewSignInLink, 'subject' | 'createdBy' | 'credentialId'>,
+  link: Pick<NewSignInLink, 'subject' | 'createdBy' | 'credentialId' | 'delegators'>,
 ): Promise<CreatedSignInLink> {
   const id = randomUUID();
   const { token, hash: tokenHash } = generateToken('sign_in_link', id);

@@ -52,6 +52,7 @@ async function createAccount(tx: Transaction, { issuer, subject, claims }: Issue
     issuer,
     subject,
     creator: { actor: actorOf(user), derivedAt: null },
+    delegators: [],
   });
   return { identity, user, isNew: true };
 }

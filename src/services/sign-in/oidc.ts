@@ -20,6 +20,7 @@ import type { Access, PersonAccess } from '../access/access.ts';
 import type { AuditLog, AuditRecord, AuditTarget } from '../audit/audit-log.ts';
 import { successRecord } from '../audit/audited.ts';
 import { changeJudgedFirst } from '../change/change.ts';
+import { delegatorsOfNew } from '../kernel/delegators.ts';
 import { auditInOrganizations } from '../tokens/issue-personal-token.ts';
 import { accountOf, actorOf } from './account.ts';
 import { beginSession, formerSessionId } from './begin-session.ts';
@@ -220,7 +221,8 @@ export class OidcSignIn {
         if (await identities.hasIdentity(tx, userId, issuer)) throw new SignInRefusal('identity_present', { user });
         if (!maySetUpSignIn(user)) throw new SignInRefusal('token_expires', { user });
         const creator = creatorOfNewToken(user, userId);
-        const identity = { id: randomUUID(), userId, issuer, subject, creator };
+        const delegators = await delegatorsOfNew(tx, user, userId);
+        const identity = { id: randomUUID(), userId, issuer, subject, creator, delegators };
         if (!(await identities.insertIdentity(tx, identity))) throw new SignInRefusal('identity_taken', { user });
         const audit = linked(identity.id);
         // Another person, whose token this was, can act as the user from now on.

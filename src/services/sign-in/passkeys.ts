@@ -23,6 +23,7 @@ import type { AuditLog, AuditTarget } from '../audit/audit-log.ts';
 import { type AuditedCall, auditedFailure, instanceCall, type Note, successRecord } from '../audit/audited.ts';
 import { changeJudgedFirst } from '../change/change.ts';
 import { checkName, checkUuid } from '../kernel/checks.ts';
+import { delegatorsOfNew } from '../kernel/delegators.ts';
 import { absentUser, checkUser } from '../people/user-refs.ts';
 import { auditInOrganizations } from '../tokens/issue-personal-token.ts';
 import { FlowSecret } from './flow-secret.ts';
@@ -126,8 +127,10 @@ export class Passkeys {
         change: async (tx) => {
           await requireRoom(tx, userId);
           const creator = creatorOfNewToken(principal, userId);
+          const delegators = await delegatorsOfNew(tx, principal, userId);
           const id = randomUUID();
-          const result = await store.insertPasskey(tx, { id, userId, ...registered, rpId, name, creator });
+          const passkey = { id, userId, ...registered, rpId, name, creator, delegators };
+          const result = await store.insertPasskey(tx, passkey);
           if (result === undefined) throw alreadyRegistered();
           const target = { passkeyId: id, name, rpId, backedUp: registered.backedUp };
           const audit = successRecord(instanceCall(access), target);

@@ -79,8 +79,8 @@ async function create(tx: Transaction, file: TokenFile, admin: RecoveringAdmin):
   const id = randomUUID();
   const { token, hash: tokenHash } = generateToken('personal_token', id);
   const expiresAt = new Date(now.getTime() + lifetimeMs);
-  const creator = { actor, derivedAt: null };
-  await insertPersonalToken(tx, { id, userId: admin.id, name: tokenName, tokenHash, expiresAt, creator });
+  const made = { creator: { actor, derivedAt: null }, delegators: [] };
+  await insertPersonalToken(tx, { id, userId: admin.id, name: tokenName, tokenHash, expiresAt, ...made });
   await file.writePending(token);
   const target = {
     userId: admin.id,

@@ -11,6 +11,7 @@ import { countLivePersonalTokens, insertPersonalToken, type PersonalTokenRecord 
 import type { Transaction } from '../../store/transaction.ts';
 import type { AuditRecord, AuditTarget } from '../audit/audit-log.ts';
 import { checkName } from '../kernel/checks.ts';
+import { delegatorsOfNew } from '../kernel/delegators.ts';
 import { checkExpiry, type ExpiryInput, expiryOf } from './token-expiry.ts';
 
 export interface PersonalTokenInput extends ExpiryInput {
@@ -42,7 +43,7 @@ export function checkPersonalTokenInput(input: PersonalTokenInput): void {
 /**
  * Makes a personal token for a user who is locked. It ends when the input says, else with the bound. Throws DomainError
  * quota_exceeded if the user has as many as docs/interface.md section 8 allows, invalid_input for a time that is
- * past, too far ahead, or after the bound.
+ * past, too far ahead, or after the bound, and what `delegatorsOfNew` throws.
  */
 export async function issuePersonalToken(
   tx: Transaction,
@@ -59,7 +60,9 @@ export async function issuePersonalToken(
   const { token, hash } = generateToken('personal_token', id);
   const expiresAt = expiryOf(input, { now, notAfter });
   const creator = creatorOfNewToken(by, userId);
-  const record = await insertPersonalToken(tx, { id, userId, name: input.name, tokenHash: hash, expiresAt, creator });
+  const delegators = await delegatorsOfNew(tx, by, userId);
+  const issued = { id, userId, name: input.name, tokenHash: hash, expiresAt, creator, delegators };
+  const record = await insertPersonalToken(tx, issued);
   return { record, token };
 }
 

@@ -188,8 +188,8 @@ async function revokeAll(tx: Transaction, { before }: RecoverOptions, known: Way
 async function makeToken(tx: Transaction, admin: store.RecoveringAdmin, file: TokenFile): Promise<WayBack> {
   const tokenId = randomUUID();
   const { token, hash } = generateToken('personal_token', tokenId);
-  const creator = { actor, derivedAt: null };
-  const record = { id: tokenId, userId: admin.id, name: tokenName, tokenHash: hash, expiresAt: null, creator };
+  const made = { creator: { actor, derivedAt: null }, delegators: [] };
+  const record = { id: tokenId, userId: admin.id, name: tokenName, tokenHash: hash, expiresAt: null, ...made };
   await insertPersonalToken(tx, record);
   await file.writePending(token);
   return { admin, tokenId, foundIn: undefined };

@@ -166,13 +166,26 @@ describe('people', () => {
     const user = await createUser(api.services);
     const own = { env: { KEYFRAME_TOKEN: user.token.reveal() } };
     const { prisma } = api.services.database;
-    const key = { publicKey: Buffer.from('x'), counter: 0, backedUp: false, rpId: 'localhost', userId: user.id };
+    const key = {
+      publicKey: Buffer.from('x'),
+      counter: 0,
+      backedUp: false,
+      rpId: 'localhost',
+      userId: user.id,
+      delegators: [],
+    };
     const before = { id: randomUUID(), credentialId: Buffer.from(randomUUID()), name: 'Before', ...key };
     await prisma.passkey.create({ data: { ...before, createdAt: new Date(Date.now() - 60_000) } });
     await cli.run(['token', 'create', '--name', 'leaked'], own);
     const passkey = { id: randomUUID(), credentialId: Buffer.from(randomUUID()), name: 'Unknown phone', ...key };
     await prisma.passkey.create({ data: passkey });
-    const identity = { id: randomUUID(), userId: user.id, issuer: 'https://id.example', subject: randomUUID() };
+    const identity = {
+      id: randomUUID(),
+      userId: user.id,
+      issuer: 'https://id.example',
+      subject: randomUUID(),
+      delegators: [],
+    };
     await prisma.identity.create({ data: identity });
     await cli.run(['token', 'create', '--name', 'revoked'], own);
     await cli.run(['token', 'revoke', 'revoked', '--yes'], own);

@@ -97,9 +97,11 @@ withCommandWorld(async (given) => {
 async function makeWaysToSignIn(userId: string): Promise<void> {
   const { prisma } = api.services.database;
   ids.identity = randomUUID();
-  await prisma.identity.create({ data: { id: ids.identity, userId, issuer: 'https://id.example', subject: 'x' } });
+  await prisma.identity.create({
+    data: { id: ids.identity, userId, issuer: 'https://id.example', subject: 'x', delegators: [] },
+  });
   const key = { credentialId: Buffer.from('x'), publicKey: Buffer.from('x'), counter: 0, backedUp: false };
-  const about = { rpId: 'localhost', name: 'Laptop', unusableSince: new Date() };
+  const about = { rpId: 'localhost', name: 'Laptop', unusableSince: new Date(), delegators: [] };
   await prisma.passkey.create({ data: { id: randomUUID(), userId, ...about, ...key } });
 }
 

@@ -182,7 +182,13 @@ describe('--output json', () => {
   test('of passkeys and linked accounts', async () => {
     const { prisma } = api.services.database;
     const id = randomUUID();
-    const key = { credentialId: Buffer.from(id), publicKey: Buffer.from('x'), counter: 0, backedUp: false };
+    const key = {
+      credentialId: Buffer.from(id),
+      publicKey: Buffer.from('x'),
+      counter: 0,
+      backedUp: false,
+      delegators: [],
+    };
     const userId = world.owner.id;
     const unusableSince = new Date();
     await prisma.passkey.create({ data: { id, userId, rpId: 'localhost', name: 'Laptop', unusableSince, ...key } });
@@ -190,7 +196,7 @@ describe('--output json', () => {
     expect(await prints('passkey confirm', ['Laptop', '--yes'])).toMatchObject({ id, unusableSince: null });
     const removed = { action: 'removed', id };
     expect(await prints('passkey remove', [id, '--yes'])).toEqual({ kind: 'passkey', name: 'Laptop', ...removed });
-    await prisma.identity.create({ data: { id, userId, issuer: 'https://id.example', subject: 'x' } });
+    await prisma.identity.create({ data: { id, userId, issuer: 'https://id.example', subject: 'x', delegators: [] } });
     expect(await prints('identity list')).toMatchObject({ identities: [{ id, subject: 'x' }] });
     expect(await prints('identity remove', [id, '--yes'])).toEqual({ kind: 'identity', name: null, ...removed });
   });

@@ -97,6 +97,60 @@ test('personal tokens of before get the creators that the audit names', async ()
   ]);
 });
 
+test('credentials of before get as delegators the other users who made them', async () => {
+  const database = await emptyDatabase();
+  const before = await copyMigrations(resources);
+  const later = (await migrationNames()).filter((name) => name >= '20261130030000_delegators');
+  for (const name of later) await rm(join(before, name), { recursive: true });
+  await migrate({ url: database.url, logger, directory: before });
+  const [nil, ann, root, bob] = ['0', '1', '2', '3'].map((digit) => `00000000-0000-0000-0000-00000000000${digit}`);
+  const creators: Readonly<Record<string, string>> = {
+    own: `'user', '${ann}', 'ann'`,
+    other: `'user', '${root}', 'root'`,
+    server: `'system', '${nil}', 'keyframe'`,
+    unknown: 'NULL, NULL, NULL',
+  };
+  const made = Object.entries(creators).map(([name, creator], index) => ({ name, creator, index }));
+  const id = (kind: number, index: number): string => `00000000-0000-4000-800${kind}-00000000000${index}`;
+  const columns = 'created_by_type, created_by_id, created_by_name';
+  const hash = `sha256('x')`;
+  const session = (index: number, column: string, of: string): string =>
+    `INSERT INTO session (id, user_id, token_hash, expires_at${column}) VALUES ('${id(4, index)}', '${ann}', ${hash}, now()${of})`;
+  const statements = [
+    `INSERT INTO app_user (id, email) VALUES ('${ann}', 'ann@x'), ('${root}', 'root@x'), ('${bob}', 'bob@x')`,
+    ...made.flatMap(({ name, creator, index }) => [
+      `INSERT INTO personal_token (id, user_id, name, token_hash, ${columns})
+         VALUES ('${id(1, index)}', '${ann}', '${name}', ${hash}, ${creator})`,
+      `INSERT INTO identity (id, user_id, issuer, subject, ${columns})
+         VALUES ('${id(2, index)}', '${ann}', '${name}', 'x', ${creator})`,
+      `INSERT INTO passkey (id, user_id, credential_id, public_key, counter, rp_id, name, backed_up, ${columns})
+         VALUES ('${id(3, index)}', '${ann}', '${name}', 'x', 0, 'x', '${name}', false, ${creator})`,
+    ]),
+    `INSERT INTO sign_in_link (id, token_hash, user_id, created_by, personal_token_id, expires_at) VALUES
+       ('${id(5, 0)}', ${hash}, '${ann}', '${root}', NULL, now()),
+       ('${id(5, 1)}', ${hash}, '${bob}', '${ann}', '${id(1, 1)}', now())`,
+    session(0, ', personal_token_id', `, '${id(1, 1)}'`),
+    session(1, ', identity_id', `, '${id(2, 1)}'`),
+    session(2, ', passkey_id', `, '${id(3, 1)}'`),
+    session(3, ', sign_in_link_id', `, '${id(5, 0)}'`),
+    session(4, ', personal_token_id', `, '${id(1, 0)}'`),
+    session(5, '', ''),
+  ];
+  for (const statement of statements) await query(database.url, statement);
+  await migrate({ url: database.url, logger });
+  const delegators = async (table: string): Promise<unknown[]> => {
+    const rows = await query<{ delegators: string[] }>(database.url, `SELECT delegators FROM ${table} ORDER BY id`);
+    return rows.map((row) => row.delegators);
+  };
+  for (const table of ['personal_token', 'identity', 'passkey']) {
+    expect([table, ...(await delegators(table))]).toEqual([table, [], [root], [], [nil]]);
+  }
+  expect(await delegators('sign_in_link')).toEqual([[root], [ann, root]]);
+  expect(await delegators('session')).toEqual([[root], [root], [root], [root], [], [nil]]);
+  const insert = `INSERT INTO personal_token (id, user_id, name, token_hash) VALUES (gen_random_uuid(), '${ann}', 'x', ${hash})`;
+  await expect(query(database.url, insert)).rejects.toThrow('delegators');
+});
+
 describe('migrations and prisma/schema.prisma', () => {
   let database: TestDatabase;
   let url = '';

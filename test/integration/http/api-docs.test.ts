@@ -27,7 +27,9 @@ beforeAll(async () => {
   await waitFor('the feed to hear', () => api.services.feed.ready);
   admin = await createUser(api.services, { instanceAdmin: true });
   const identity = { issuer: 'https://id.example.com/realms/main', subject: '1f0c7f7e-2d7e-4c35-9a0e-0d5c7b7f4f0a' };
-  await api.services.database.prisma.identity.create({ data: { id: randomUUID(), userId: admin.id, ...identity } });
+  await api.services.database.prisma.identity.create({
+    data: { id: randomUUID(), userId: admin.id, delegators: [], ...identity },
+  });
   reader = new CommandReader({
     KEYFRAME_URL: `http://127.0.0.1:${api.port}`,
     KEYFRAME_TOKEN: admin.token.reveal(),
@@ -65,16 +67,16 @@ async function reportConsumer(): Promise<void> {
 /** Links an account of an issuer to every user who has none. */
 async function linkAccounts(): Promise<void> {
   await api.services.database.pool.query(
-    `INSERT INTO identity (id, user_id, issuer, subject)
-     SELECT gen_random_uuid(), id, 'https://id.example.com/realms/main', id::text FROM app_user ON CONFLICT DO NOTHING`,
+    `INSERT INTO identity (id, user_id, issuer, subject, delegators)
+     SELECT gen_random_uuid(), id, 'https://id.example.com/realms/main', id::text, '{}' FROM app_user ON CONFLICT DO NOTHING`,
   );
 }
 
 /** Registers a passkey for every user. */
 async function registerPasskeys(): Promise<void> {
   await api.services.database.pool.query(
-    `INSERT INTO passkey (id, user_id, credential_id, public_key, counter, rp_id, name, backed_up)
-     SELECT gen_random_uuid(), id, gen_random_uuid()::text::bytea, 'x', 0, 'keyframe.example.com', 'Laptop', true FROM app_user`,
+    `INSERT INTO passkey (id, user_id, credential_id, public_key, counter, rp_id, name, backed_up, delegators)
+     SELECT gen_random_uuid(), id, gen_random_uuid()::text::bytea, 'x', 0, 'keyframe.example.com', 'Laptop', true, '{}' FROM app_user`,
   );
 }
 

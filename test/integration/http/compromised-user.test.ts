@@ -27,7 +27,14 @@ test('one request ends the tokens, sessions, passkeys and the link of a user, an
   const path = `/users/${userId}`;
   const { link } = await asAdmin.expectStatus<CreatedLinkView>(201, 'POST', `${path}/sign-in-links`);
   const creator = { createdByType: 'user', createdById: userId, createdByName: user.email } as const;
-  const identity = { id: randomUUID(), userId, issuer: 'https://id.example.com', subject: userId, ...creator };
+  const identity = {
+    id: randomUUID(),
+    userId,
+    issuer: 'https://id.example.com',
+    subject: userId,
+    delegators: [],
+    ...creator,
+  };
   await site.first.services.database.prisma.identity.create({ data: identity });
 
   await asAdmin.expectStatus(204, 'DELETE', `${path}/personal-tokens`);
@@ -55,7 +62,15 @@ test('it unlinks an account that another person linked', async () => {
   const { id: userId } = user;
   const issuer = 'https://id.example.com';
   const theirs = { createdByType: 'user', createdById: admin.id, createdByName: admin.email } as const;
-  const data = { id: randomUUID(), userId, issuer, subject: userId, lastSignInAt: new Date(), ...theirs };
+  const data = {
+    id: randomUUID(),
+    userId,
+    issuer,
+    subject: userId,
+    lastSignInAt: new Date(),
+    delegators: [admin.id],
+    ...theirs,
+  };
   const { prisma } = site.first.services.database;
   await prisma.identity.create({ data });
   await prisma.groupMember.create({ data: { userId, groupName: 'g', expiresAt: new Date(Date.now() + 60_000) } });

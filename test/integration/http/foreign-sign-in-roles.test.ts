@@ -163,8 +163,8 @@ describe('a user as whom another user can sign in', () => {
     await giveBack(taken);
     expect((await set('admin')).status).toBe(201);
     await site.sql(
-      `INSERT INTO identity (id, user_id, issuer, subject, created_by_type, created_by_id, created_by_name)
-        VALUES ($1, $2, 'https://id.example.com', $1::uuid::text, 'user', $3, $4)`,
+      `INSERT INTO identity (id, user_id, issuer, subject, created_by_type, created_by_id, created_by_name, delegators)
+        VALUES ($1, $2, 'https://id.example.com', $1::uuid::text, 'user', $3, $4, ARRAY[$3::uuid])`,
       randomUUID(),
       taken.id,
       theirs.admin.id,

@@ -61,8 +61,9 @@ async function takeOver(
   const passkeySession = site.sessionOf(await site.signIn(authenticator));
   const identityId = randomUUID();
   await site.sql(
-    `INSERT INTO identity (id, user_id, issuer, subject, created_by_type, created_by_id, created_by_name, derived_at)
-      VALUES ($1, $2, 'https://id.example.com', $1::uuid::text, 'user', $3, $4, now())`,
+    `INSERT INTO identity (id, user_id, issuer, subject, created_by_type, created_by_id, created_by_name, derived_at,
+        delegators)
+      VALUES ($1, $2, 'https://id.example.com', $1::uuid::text, 'user', $3, $4, now(), ARRAY[$3::uuid])`,
     identityId,
     id,
     theirs.admin.id,

@@ -1,5 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import type { CreatedLinkView } from '../../../src/wire/sign-in-links.ts';
 import { SignedInBrowser } from '../../support/api/browser-session.ts';
+import { signInWith } from '../../support/api/link-browser.ts';
 import { createUser, createWorld } from '../../support/api/services.ts';
 import { LockSession } from '../../support/database/locks.ts';
 import { OidcBrowser } from '../../support/oidc/browser.ts';
@@ -46,6 +48,29 @@ describe('linking', () => {
     expect((await site.me(await site.signIn(site.issuer.account))).id).toBe(id);
     // Again changes nothing.
     expect((await browser.finish(site.second, await startLink(browser))).status).toBe(200);
+  });
+
+  test('gives the account the delegators of the session, and the account gives them to its sessions', async () => {
+    const admin = await createUser(site.first.services, { instanceAdmin: true });
+    const { id } = await createUser(site.first.services);
+    const path = `/users/${id}/sign-in-links`;
+    const { link } = await site.first.client(admin.token).expectStatus<CreatedLinkView>(201, 'POST', path);
+    const session = await signInWith(site.first, link);
+    const browser = new OidcBrowser();
+    browser.setCookie('__Host-keyframe', session.token);
+    site.issuer.account = newAccount();
+    expect((await browser.finish(site.second, await startLink(browser))).status).toBe(200);
+    await site.signIn(site.issuer.account);
+    const own = newAccount();
+    const { id: ownId } = await site.me(await site.signIn(own));
+    const made = (userId: string): Promise<object[]> =>
+      site.sql(
+        `SELECT i.delegators, s.delegators AS "ofSession" FROM identity i JOIN session s ON s.identity_id = i.id
+         WHERE i.user_id = $1`,
+        userId,
+      );
+    expect(await made(id)).toEqual([{ delegators: [admin.id], ofSession: [admin.id] }]);
+    expect(await made(ownId)).toEqual([{ delegators: [], ofSession: [] }]);
   });
 
   test('is refused for an account of another user, and for a second account', async () => {

@@ -106,7 +106,7 @@ test('a server counts at its start what its host and its issuer leave useless', 
     await reportStrandedSignIns({ database, logger, relyingParty, issuer });
     return lines.map(({ level, msg, passkeys, identities, host }) => ({ level, msg, passkeys, identities, host }));
   };
-  const linked = `INSERT INTO identity (id, user_id, issuer, subject) VALUES (gen_random_uuid(), $1, 'https://id.example', 'x')`;
+  const linked = `INSERT INTO identity (id, user_id, issuer, subject, delegators) VALUES (gen_random_uuid(), $1, 'https://id.example', 'x', '{}')`;
   await site.sql(linked, ann.user.id);
   expect(await warnings(new RelyingParty(passkeyOrigin), 'https://id.example')).toEqual([]);
   expect(await warnings(new RelyingParty('https://other.example'), 'https://other.example')).toMatchObject([

@@ -230,8 +230,8 @@ describe('the link of an invited address', () => {
     const first = await invite();
     await signInWith(api, first.link);
     const copies = `INSERT INTO sign_in_link
-        (id, token_hash, invitation_id, created_by, created_at, expires_at, used_at)
-      SELECT gen_random_uuid(), token_hash, invitation_id, created_by, created_at, expires_at, used_at
+        (id, token_hash, invitation_id, created_by, created_at, expires_at, used_at, delegators)
+      SELECT gen_random_uuid(), token_hash, invitation_id, created_by, created_at, expires_at, used_at, delegators
       FROM sign_in_link, generate_series(2, $2::int) WHERE invitation_id = $1`;
     await sql(copies, first.invitation.id, limits.newUsersPerOrganizationAndDay);
     const second = await invite();

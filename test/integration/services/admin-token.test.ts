@@ -46,6 +46,8 @@ test('creates a token of an instance admin that ends after a day, and revokes no
   expect(output).not.toContain(text.trim());
   const { id, expiresAt } = await callerOf(path);
   expect(id).toBe(world.owner.id);
+  const tokens = { where: { name: 'admin-token' }, select: { delegators: true } };
+  expect(await services.database.prisma.personalToken.findMany(tokens)).toEqual([{ delegators: [] }]);
   const hours = ((expiresAt?.getTime() ?? 0) - Date.now()) / 3_600_000;
   expect(Math.round(hours)).toBe(24);
   await services.authentication.authenticate(before.token.reveal());
@@ -92,7 +94,7 @@ test('completes a run that was interrupted before the file had its name', async 
   const { token, hash } = generateToken('personal_token', credentialId);
   const { prisma } = services.database;
   await prisma.personalToken.create({
-    data: { id: credentialId, userId: admin.id, name: 'admin-token', tokenHash: hash },
+    data: { id: credentialId, userId: admin.id, name: 'admin-token', tokenHash: hash, delegators: [] },
   });
   await writeFile(`${path}.pending`, `${token.reveal()}\n`);
   await chmod(`${path}.pending`, 0o600);

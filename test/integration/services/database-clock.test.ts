@@ -145,7 +145,8 @@ describe.each(clocks)('with the clock of the server %s', (_name, byMs) => {
     await services.database.prisma.personalToken.createMany({
       data: Array.from({ length: limits.personalTokensPerUser - 1 }, () => {
         const id = randomUUID();
-        return { id, userId: world.stranger.id, name: 'many', tokenHash: createHash('sha256').update(id).digest() };
+        const tokenHash = createHash('sha256').update(id).digest();
+        return { id, userId: world.stranger.id, name: 'many', tokenHash, delegators: [] };
       }),
     });
     const many = `SET expires_at = clock_timestamp() + make_interval(mins => $2) WHERE user_id = $1 AND name = 'many'`;

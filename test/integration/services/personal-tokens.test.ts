@@ -197,8 +197,8 @@ describe('revoking a personal token', () => {
 describe('the number of live tokens', () => {
   async function fillUpTo(count: number): Promise<void> {
     await services.database.pool.query(
-      `INSERT INTO personal_token (id, user_id, name, token_hash)
-       SELECT gen_random_uuid(), $1, 'many', decode(repeat('00', 32), 'hex') FROM generate_series(1, $2::int)`,
+      `INSERT INTO personal_token (id, user_id, name, token_hash, delegators)
+       SELECT gen_random_uuid(), $1, 'many', decode(repeat('00', 32), 'hex'), '{}' FROM generate_series(1, $2::int)`,
       [user.id, count - 1],
     );
   }

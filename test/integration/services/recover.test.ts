@@ -85,8 +85,8 @@ describe('a recovery', () => {
 
   test('makes the passkeys of the backup unusable, and counts them once', async () => {
     const sql = (text: string, ...values: unknown[]) => site.database.pool.query(text, values);
-    const insert = `INSERT INTO passkey (id, user_id, credential_id, public_key, counter, rp_id, name, backed_up, created_at)
-      SELECT gen_random_uuid(), $1, $2::text::bytea, 'x', 0, 'keyframe.example.com', $2, false, $3`;
+    const insert = `INSERT INTO passkey (id, user_id, credential_id, public_key, counter, rp_id, name, backed_up, created_at, delegators)
+      SELECT gen_random_uuid(), $1, $2::text::bytea, 'x', 0, 'keyframe.example.com', $2, false, $3, '{}'`;
     const restoredAt = await site.databaseTime();
     const { id } = site.world.viewer;
     await sql(insert, id, 'old', new Date(restoredAt.getTime() - 1));

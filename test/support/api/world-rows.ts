@@ -34,8 +34,9 @@ const insertUsersStatement: Statement = {
       SELECT id, email, instance_admin, created_at FROM person
     )
     INSERT INTO personal_token
-      (id, user_id, name, token_hash, created_at, last_used_at, created_by_type, created_by_id, created_by_name)
-    SELECT token_id, id, 'test', token_hash, created_at, now(), 'user', id, email FROM person`,
+      (id, user_id, name, token_hash, created_at, last_used_at, created_by_type, created_by_id, created_by_name,
+        delegators)
+    SELECT token_id, id, 'test', token_hash, created_at, now(), 'user', id, email, '{}' FROM person`,
 };
 
 /** Inserts users, each with a personal token of their own that was just used. */

@@ -62,8 +62,8 @@ export class StoreFixtures {
     await this.#pool.query('INSERT INTO app_user (id, email) VALUES ($1, $2)', [userId, email]);
     await this.#pool.query(
       `INSERT INTO personal_token
-         (id, user_id, name, token_hash, expires_at, created_by_type, created_by_id, created_by_name)
-       VALUES ($1, $2, 'test', $3, now() + make_interval(secs => $4), 'user', $2, $5)`,
+         (id, user_id, name, token_hash, expires_at, created_by_type, created_by_id, created_by_name, delegators)
+       VALUES ($1, $2, 'test', $3, now() + make_interval(secs => $4), 'user', $2, $5, '{}')`,
       [credentialId, userId, hash, options.expiresInSeconds ?? null, email],
     );
     const expiresAt = await this.#expiry('personal_token', credentialId);

@@ -87,7 +87,9 @@ async function deadPersonalTokens(api: TestApi, founder: Founder, { organization
   const dead = async (fields: object): Promise<string> => {
     const id = randomUUID();
     const { token, hash } = generateToken('personal_token', id);
-    await prisma.personalToken.create({ data: { id, userId: lapsed.id, name: 'dead', tokenHash: hash, ...fields } });
+    await prisma.personalToken.create({
+      data: { id, userId: lapsed.id, name: 'dead', tokenHash: hash, delegators: [], ...fields },
+    });
     return bearer(token.reveal());
   };
   const forged = generateToken('personal_token', lapsed.caller.principal.credentialId).token.reveal();

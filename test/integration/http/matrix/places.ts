@@ -87,7 +87,7 @@ export class Founder {
     const id = randomUUID();
     const { hash: tokenHash } = generateToken('personal_token', id);
     const creator = { createdByType: 'user', createdById: userId, createdByName: 'themselves' } as const;
-    const data = { id, userId, name: 'spare', tokenHash, ...creator };
+    const data = { id, userId, name: 'spare', tokenHash, delegators: [], ...creator };
     await this.#api.services.database.prisma.personalToken.create({ data });
     return id;
   }
@@ -96,7 +96,7 @@ export class Founder {
   async session(userId: string): Promise<{ readonly id: string; readonly token: string }> {
     const [id, hourMs] = [randomUUID(), 3_600_000];
     const { token, hash: tokenHash } = generateToken('session', id);
-    const data = { id, userId, tokenHash, expiresAt: new Date(Date.now() + hourMs) };
+    const data = { id, userId, tokenHash, expiresAt: new Date(Date.now() + hourMs), delegators: [] };
     await this.#api.services.database.prisma.session.create({ data });
     return { id, token: token.reveal() };
   }
@@ -104,7 +104,7 @@ export class Founder {
   /** Links an account of an issuer to a person, and returns the id of the identity. */
   async identity(userId: string): Promise<string> {
     const id = randomUUID();
-    const data = { id, userId, issuer: `https://${id}.example`, subject: 'x' };
+    const data = { id, userId, issuer: `https://${id}.example`, subject: 'x', delegators: [] };
     await this.#api.services.database.prisma.identity.create({ data });
     return id;
   }
@@ -113,7 +113,7 @@ export class Founder {
   async passkey(userId: string): Promise<string> {
     const id = randomUUID();
     const key = { credentialId: Buffer.from(id), publicKey: Buffer.from('x'), counter: 0, backedUp: false };
-    const data = { id, userId, rpId: 'keyframe.example.com', name: 'Laptop', ...key };
+    const data = { id, userId, rpId: 'keyframe.example.com', name: 'Laptop', delegators: [], ...key };
     await this.#api.services.database.prisma.passkey.create({ data });
     return id;
   }
