@@ -42,7 +42,8 @@ export class LeaderPair {
 
   /** Starts the controller of a member. */
   async startServer({ name, api, database }: Omit<Member, 'server'>): Promise<ServerProcess> {
-    const env = { SHUTDOWN_DELAY: '3s' };
+    // Longer than a standby takes on a busy machine to notice that the Lease is free.
+    const env = { SHUTDOWN_DELAY: '10s' };
     const clock = this.#clock === undefined ? {} : { clock: this.#clock };
     const { kubeconfigFile } = api;
     return await this.#stack.startController({ name, kubeconfigFile, databaseUrl: database.url, env, ...clock });
