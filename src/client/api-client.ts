@@ -1,24 +1,24 @@
 import type { ClientRequest, IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { answerError, foreignAnswer, networkError } from './answer-error.ts';
+import {
+  type Params,
+  type PlainRequest,
+  type StreamRequest,
+  type StreamTransport,
+  type Transport,
+  filledPath,
+  queryText,
+} from './call.ts';
 import { ClientError } from './client-error.ts';
+import type { Method } from '../wire/contract/endpoint.ts';
 import { EventParser, type SentEvent } from '../wire/event-parser.ts';
 import { lookup } from './lookup.ts';
 
-export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-
-export interface ApiRequest {
-  /** Entries that are undefined are left out. */
-  readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
-  /** Sent as JSON. */
-  readonly body?: unknown;
-  readonly headers?: Readonly<Record<string, string>>;
-}
-
-export interface ApiAnswer<Body> {
+export interface ApiAnswer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   /** Undefined if the answer has none (204). */
-  readonly body: Body;
+  readonly body: unknown;
 }
 
 export interface ApiClientOptions {
@@ -54,7 +54,7 @@ const transientStatuses: ReadonlySet<number> = new Set([502, 503, 504]);
  *
  * It uses node:http because fetch takes longer to load than the rest of a command.
  */
-export class ApiClient {
+export class ApiClient implements Transport<IncomingHttpHeaders>, StreamTransport {
   readonly url: string;
   readonly #token: string | undefined;
   readonly #whileWaiting: () => void;
@@ -78,45 +78,38 @@ export class ApiClient {
     this.#signal = signal;
   }
 
-  async get<Body>(path: string, request: ApiRequest = {}): Promise<Body> {
-    return (await this.send<Body>('GET', path, request)).body;
-  }
-
-  async post<Body>(path: string, body?: unknown, request: ApiRequest = {}): Promise<Body> {
-    return (await this.send<Body>('POST', path, { ...request, ...(body === undefined ? {} : { body }) })).body;
-  }
-
-  async put<Body>(path: string, body: unknown, request: ApiRequest = {}): Promise<Body> {
-    return (await this.send<Body>('PUT', path, { ...request, body })).body;
-  }
-
-  async patch<Body>(path: string, body: unknown, request: ApiRequest = {}): Promise<Body> {
-    return (await this.send<Body>('PATCH', path, { ...request, body })).body;
-  }
-
-  async delete(path: string, request: ApiRequest = {}): Promise<void> {
-    await this.send<undefined>('DELETE', path, request);
-  }
-
-  /** One request below /api/v1, with status and headers of its answer; `path` comes from `apiPath`. */
-  async send<Body>(method: HttpMethod, path: string, request: ApiRequest = {}): Promise<ApiAnswer<Body>> {
-    const fullPath = path + queryText(request.query);
+  /** One request below /api/v1, of an endpoint of the contract: `call` gives it its types. */
+  async send(
+    method: Method,
+    template: string,
+    { params, query, body, idempotencyKey }: PlainRequest,
+  ): Promise<ApiAnswer> {
+    const path = pathOf(template, params) + queryText(query);
+    const headers = idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey };
+    const request = { body, headers };
     for (const pauseMs of method === 'GET' ? retryPausesMs : []) {
-      const answer = await this.#attempt(method, fullPath, request).catch((error) => this.#droppedOr(method, error));
-      if (answer !== undefined && !transientStatuses.has(answer.status)) return this.#bodyOf<Body>(answer, fullPath);
+      const answer = await this.#attempt(method, path, request).catch((error) => this.#droppedOr(method, error));
+      if (answer !== undefined && !transientStatuses.has(answer.status)) return this.#read(answer, path);
       await this.#pause(pauseMs);
     }
-    const last = await this.#attempt(method, fullPath, request).catch((error) => this.#fail(method, error));
-    return this.#bodyOf<Body>(last, fullPath);
+    const last = await this.#attempt(method, path, request).catch((error) => this.#fail(method, error));
+    return this.#read(last, path);
   }
 
   /**
    * The events of a stream, until the server or the signal ends it. It is not retried: only the caller knows where to
    * resume. A reader that is slow to take an event holds back the next ones at the server.
    */
-  async *events(path: string, { query, headers = {}, signal }: EventsRequest): AsyncGenerator<SentEvent, void> {
-    const request = this.#open('GET', path + queryText(query), {
-      headers: { ...headers, accept: 'text/event-stream, application/problem+json' },
+  async *events(
+    template: string,
+    { params, query, lastEventId, signal }: StreamRequest,
+  ): AsyncGenerator<SentEvent, void> {
+    const path = pathOf(template, params) + queryText(query);
+    const request = this.#open('GET', path, {
+      headers: {
+        ...(lastEventId === undefined ? {} : { 'last-event-id': lastEventId }),
+        accept: 'text/event-stream, application/problem+json',
+      },
     });
     const end = (): void => void request.destroy();
     signal.addEventListener('abort', end, { once: true });
@@ -124,7 +117,7 @@ export class ApiClient {
       const response = await responseOf(request);
       const { statusCode: status = 0, headers: sent } = response;
       const contentType = sent['content-type'];
-      if (status !== 200) this.#bodyOf(await readAnswer(request, response), path);
+      if (status !== 200) this.#read(await readAnswer(request, response), path);
       if (contentType?.startsWith('text/event-stream') !== true) throw foreignAnswer(this.url, status);
       request.setTimeout(streamTimeoutMs);
       yield* eventsOf(response, this.url);
@@ -155,30 +148,30 @@ export class ApiClient {
     return { isReady: false, reason: body.reason };
   }
 
-  #bodyOf<Body>({ status, headers, text }: RawAnswer, path: string): ApiAnswer<Body> {
+  #read({ status, headers, text }: RawAnswer, path: string): ApiAnswer {
     // No request is conditional, so 304 is an error.
-    if (status === 204) return { status, headers, body: undefined as Body };
+    if (status === 204) return { status, headers, body: undefined };
     const body = parsedObject(headers['content-type'], text);
-    if (status >= 200 && status < 300 && body !== undefined) return { status, headers, body: body as Body };
+    if (status >= 200 && status < 300 && body !== undefined) return { status, headers, body };
     throw answerError({ url: this.url, path, status, headers, body });
   }
 
   /** Ignores a connection that broke; throws every other fault. */
-  #droppedOr(method: HttpMethod, error: unknown): undefined {
+  #droppedOr(method: Method, error: unknown): undefined {
     const code = (error as NodeJS.ErrnoException | undefined)?.code;
     if (code !== 'ECONNRESET' && code !== 'EPIPE') this.#fail(method, error);
   }
 
-  #fail(method: HttpMethod, error: unknown): never {
+  #fail(method: Method, error: unknown): never {
     if (error instanceof ClientError) throw error;
     throw networkError(this.url, error, { isWrite: method !== 'GET' });
   }
 
-  #timeoutOf(method: HttpMethod): number {
+  #timeoutOf(method: Method): number {
     return this.#timeoutMs ?? (method === 'GET' ? readTimeoutMs : writeTimeoutMs);
   }
 
-  #silence(method: HttpMethod): ClientError {
+  #silence(method: Method): ClientError {
     const seconds = this.#timeoutOf(method) / 1000;
     const message = `${this.url} has not answered for ${seconds} second${seconds === 1 ? '' : 's'}`;
     const fault = method === 'GET' ? 'unreachable' : 'answer_lost';
@@ -194,7 +187,7 @@ export class ApiClient {
       .catch(() => undefined);
   }
 
-  #attempt(method: HttpMethod, path: string, sent: SentParts, root = apiRoot): Promise<RawAnswer> {
+  #attempt(method: Method, path: string, sent: SentParts, root = apiRoot): Promise<RawAnswer> {
     return new Promise((resolve, reject) => {
       const request = this.#open(method, path, sent, root);
       request.once('response', (response) => void readAnswer(request, response).then(resolve, reject));
@@ -203,7 +196,7 @@ export class ApiClient {
   }
 
   /** Without `root`, the request goes to a public path and has no token. */
-  #open(method: HttpMethod, path: string, { body, headers }: SentParts, root = apiRoot): ClientRequest {
+  #open(method: Method, path: string, { body, headers }: SentParts, root = apiRoot): ClientRequest {
     const payload = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
     const url = `${this.url}${root}${path}`;
     const options = {
@@ -236,11 +229,8 @@ export class ApiClient {
   }
 }
 
-type SentParts = Pick<ApiRequest, 'body' | 'headers'>;
-
-export interface EventsRequest extends Pick<ApiRequest, 'query' | 'headers'> {
-  /** Ends the stream, without an error. */
-  readonly signal: AbortSignal;
+interface SentParts extends Pick<PlainRequest, 'body'> {
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 interface RawAnswer {
@@ -249,16 +239,11 @@ interface RawAnswer {
   readonly text: string;
 }
 
-/**
- * A path below /api/v1. Each name that is filled in stays one segment, whatever it contains.
- *
- * @throws ClientError invalid_path for a name that cannot be a segment: an empty one, `.` and `..`, which no encoding hides.
- */
-export function apiPath(segments: TemplateStringsArray, ...names: readonly (string | number)[]): string {
-  if (names.some((name) => /^\.{0,2}$/.test(String(name)))) {
-    throw new ClientError('a name, key or id cannot be empty, "." or ".."', { fault: 'invalid_path' });
-  }
-  return String.raw({ raw: segments }, ...names.map((name) => encodeURIComponent(name)));
+/** Throws ClientError invalid_path for a name that cannot be part of a path. */
+function pathOf(template: string, params: Params | undefined): string {
+  const path = filledPath(template, params);
+  if (path !== undefined) return path;
+  throw new ClientError('a name, key or id cannot be empty, "." or ".."', { fault: 'invalid_path' });
 }
 
 function responseOf(request: ClientRequest): Promise<IncomingMessage> {
@@ -309,10 +294,4 @@ function parsedObject(contentType: string | undefined, text: string): object | u
   } catch {
     return undefined;
   }
-}
-
-function queryText(query: ApiRequest['query'] = {}): string {
-  const given = new URLSearchParams();
-  for (const [name, value] of Object.entries(query)) if (value !== undefined) given.set(name, String(value));
-  return given.size === 0 ? '' : `?${given.toString()}`;
 }

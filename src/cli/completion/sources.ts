@@ -1,14 +1,9 @@
-import { type ApiClient, apiPath } from '../../client/api-client.ts';
-import type { InvitationListView } from '../../wire/invitations.ts';
-import type { MemberView } from '../../wire/members.ts';
-import type { SecretKeyListView } from '../../wire/secrets.ts';
-import type { PersonalTokenView } from '../../wire/personal-tokens.ts';
+import type { ApiClient } from '../../client/api-client.ts';
+import { call } from '../../client/call.ts';
 import { limits, validateSecretKeyPrefix } from '../../wire/secret-rules.ts';
-import type { ServiceTokenListView, ServiceTokenView } from '../../wire/service-tokens.ts';
-import type { SnapshotListView } from '../../wire/snapshots.ts';
-import type { VersionListView } from '../../wire/versions.ts';
+import type { ServiceTokenView } from '../../wire/service-tokens.ts';
 import { type TokenLife, tokenState } from '../../wire/token-state.ts';
-import type { Scope, ScopeName } from '../settings/scope.ts';
+import { type Scope, type ScopeName, scopeParams } from '../settings/scope.ts';
 import type { Candidate, Sources } from './candidates.ts';
 import type { GivenInput } from './line.ts';
 
@@ -22,12 +17,13 @@ export interface SourceDeps {
   readonly scope: (given: GivenInput, deepest: ScopeName) => Scope;
 }
 
-type Query = Readonly<Record<string, string | number | boolean>>;
-
-type Get = <Body>(given: GivenInput, path: string, query?: Query) => Promise<Body>;
 type TenantLevel = 'organization' | 'project' | 'environment';
 type TokenSource = 'serviceToken' | 'revokedKeylessToken' | 'personalToken';
 type TenantSource = TenantLevel | `deleted${Capitalize<TenantLevel>}`;
+
+interface TenantQuery {
+  readonly deleted?: 'true';
+}
 
 interface Named {
   readonly slug: string;
@@ -36,44 +32,39 @@ interface Named {
 
 /** Lists from the API: names, numbers and ids, and never a value. */
 export function apiSources({ api, scope }: SourceDeps): Sources {
-  const get: Get = async (given, path, query = {}) => await api(given).get(path, { query });
   return {
-    ...tenantSources(get, scope),
+    ...tenantSources({ api, scope }),
     key: async (given, current) => {
       // A word of `set` such as KEY=VALUE holds a value, which must not become part of an address.
       if (current !== '' && validateSecretKeyPrefix(current) !== undefined) return [];
-      const { organization, project, environment } = scope(given, 'environment');
-      const path = apiPath`/secrets/${organization}/${project}/${environment}`;
-      const { secrets } = await get<SecretKeyListView>(given, path, {
-        values: false,
-        ...(current === '' ? {} : { prefix: current }),
-      });
-      return secrets.map(({ key, version }) => ({ word: key, description: `version ${version}` }));
+      const params = scopeParams(scope(given, 'environment'));
+      const query = { values: 'false', ...(current === '' ? {} : { prefix: current }) } as const;
+      const { body } = await call(api(given), 'GET /secrets/{org}/{project}/{env}', { params, query });
+      return body.secrets.map(({ key, version }) => ({ word: key, description: `version ${version}` }));
     },
     version: async (given) => {
-      const { organization, project, environment } = scope(given, 'environment');
+      const place = scopeParams(scope(given, 'environment'));
       // A word of `set` such as KEY=VALUE holds a value, which must not become part of an address.
       const [key = ''] = (given.args[0] ?? '').split('=');
       if (validateSecretKeyPrefix(key) !== undefined) return [];
-      const path = apiPath`/versions/${organization}/${project}/${environment}/${key}`;
-      const { versions } = await get<VersionListView>(given, path, { limit: maxCandidates });
-      return versions.map(({ version, changeType, createdAt, changedByName }) => ({
+      const request = { params: { ...place, key }, query: newestQuery };
+      const { body } = await call(api(given), 'GET /versions/{org}/{project}/{env}/{key}', request);
+      return body.versions.map(({ version, changeType, createdAt, changedByName }) => ({
         word: String(version),
         description: `${changeType} ${createdAt} by ${changedByName}`,
       }));
     },
     snapshot: async (given) => {
-      const { organization, project, environment } = scope(given, 'environment');
-      const path = apiPath`/snapshots/${organization}/${project}/${environment}`;
-      const { snapshots } = await get<SnapshotListView>(given, path, { limit: maxCandidates });
-      return snapshots.map(({ id, name, createdAt }) => ({
+      const request = { params: scopeParams(scope(given, 'environment')), query: newestQuery };
+      const { body } = await call(api(given), 'GET /snapshots/{org}/{project}/{env}', request);
+      return body.snapshots.map(({ id, name, createdAt }) => ({
         word: id,
         description: `${name ?? ''} ${createdAt}`.trim(),
       }));
     },
-    ...tokenSources(get, scope),
+    ...tokenSources({ api, scope }),
     invitation: async (given) => {
-      const { invitations } = await get<InvitationListView>(given, '/invitations');
+      const { invitations } = (await call(api(given), 'GET /invitations')).body;
       const byOrganization = Map.groupBy(invitations, ({ organization }) => organization);
       return Array.from(byOrganization, ([word, some]) => ({
         word,
@@ -81,8 +72,8 @@ export function apiSources({ api, scope }: SourceDeps): Sources {
       }));
     },
     member: async (given) => {
-      const path = apiPath`/members/${scope(given, 'organization').organization}`;
-      const { members } = await get<{ members: MemberView[] }>(given, path);
+      const { members } = (await call(api(given), 'GET /members/{org}', { params: organizationParams(scope, given) }))
+        .body;
       return members.map(({ email, displayName, role }) => ({
         word: email,
         description: `${displayName ?? ''} ${role}`.trim(),
@@ -91,21 +82,26 @@ export function apiSources({ api, scope }: SourceDeps): Sources {
   };
 }
 
+const newestQuery = { limit: String(maxCandidates) };
+const pageQuery = { limit: String(limits.pageSize) };
+
+function organizationParams(scope: SourceDeps['scope'], given: GivenInput): { readonly org: string } {
+  return { org: scope(given, 'organization').organization };
+}
+
 /** Tokens, by what the command can do with them: an ended one cannot be revoked or rotated. */
-function tokenSources(get: Get, scope: SourceDeps['scope']): Pick<Sources, TokenSource> {
+function tokenSources({ api, scope }: SourceDeps): Pick<Sources, TokenSource> {
   const serviceTokens = async (given: GivenInput): Promise<readonly ServiceTokenView[]> => {
-    const path = apiPath`/service-tokens/${scope(given, 'organization').organization}`;
-    const list = await get<ServiceTokenListView>(given, path, { limit: limits.pageSize });
-    return list.serviceTokens;
+    const request = { params: organizationParams(scope, given), query: pageQuery };
+    return (await call(api(given), 'GET /service-tokens/{org}', request)).body.serviceTokens;
   };
   return {
     serviceToken: async (given) => tokensOf(await serviceTokens(given), isLive),
     revokedKeylessToken: async (given) =>
       tokensOf(await serviceTokens(given), ({ holder, revokedAt }) => holder !== null && revokedAt !== null),
     personalToken: async (given) => {
-      const query = { limit: limits.pageSize };
-      const list = await get<{ personalTokens: PersonalTokenView[] }>(given, '/personal-tokens', query);
-      return tokensOf(list.personalTokens, isLive);
+      const { personalTokens } = (await call(api(given), 'GET /personal-tokens', { query: pageQuery })).body;
+      return tokensOf(personalTokens, isLive);
     },
   };
 }
@@ -123,29 +119,24 @@ function tokensOf<Token extends { readonly id: string; readonly name: string }>(
 }
 
 /** Organizations, projects and environments, live and deleted ones. */
-function tenantSources(get: Get, scope: SourceDeps['scope']): Pick<Sources, TenantSource> {
-  const organizations = async (given: GivenInput, query?: Query): Promise<Candidate[]> => {
-    const list = await get<{ organizations: Named[] }>(given, '/organizations', query);
-    return list.organizations.map(named);
+function tenantSources({ api, scope }: SourceDeps): Pick<Sources, TenantSource> {
+  const organizations = async (given: GivenInput, query: TenantQuery = {}): Promise<Candidate[]> =>
+    (await call(api(given), 'GET /organizations', { query })).body.organizations.map(named);
+  const projects = async (given: GivenInput, query: TenantQuery = {}): Promise<Candidate[]> => {
+    const request = { params: organizationParams(scope, given), query };
+    return (await call(api(given), 'GET /projects/{org}', request)).body.projects.map(named);
   };
-  const projects = async (given: GivenInput, query?: Query): Promise<Candidate[]> => {
-    const { organization } = scope(given, 'organization');
-    const list = await get<{ projects: Named[] }>(given, apiPath`/projects/${organization}`, query);
-    return list.projects.map(named);
-  };
-  const environments = async (given: GivenInput, query?: Query): Promise<Candidate[]> => {
-    const { organization, project } = scope(given, 'project');
-    const path = apiPath`/environments/${organization}/${project}`;
-    const list = await get<{ environments: Named[] }>(given, path, query);
-    return list.environments.map(named);
+  const environments = async (given: GivenInput, query: TenantQuery = {}): Promise<Candidate[]> => {
+    const request = { params: scopeParams(scope(given, 'project')), query };
+    return (await call(api(given), 'GET /environments/{org}/{project}', request)).body.environments.map(named);
   };
   return {
     organization: async (given) => await organizations(given),
     project: async (given) => await projects(given),
     environment: async (given) => await environments(given),
-    deletedOrganization: async (given) => await organizations(given, { deleted: true }),
-    deletedProject: async (given) => await projects(given, { deleted: true }),
-    deletedEnvironment: async (given) => await environments(given, { deleted: true }),
+    deletedOrganization: async (given) => await organizations(given, { deleted: 'true' }),
+    deletedProject: async (given) => await projects(given, { deleted: 'true' }),
+    deletedEnvironment: async (given) => await environments(given, { deleted: 'true' }),
   };
 }
 

@@ -1,12 +1,12 @@
-import { type ApiClient, apiPath } from '../../client/api-client.ts';
+import type { ApiClient } from '../../client/api-client.ts';
+import { call } from '../../client/call.ts';
 import { ClientError } from '../../client/client-error.ts';
-import type { SecretKeyListView } from '../../wire/secrets.ts';
-import type { VersionListView } from '../../wire/versions.ts';
 import { CliError } from './cli-error.ts';
-import { scopeFlags, secretsPath, shownScope } from '../commands/secret/secrets-api.ts';
+import { readKeys, scopeFlags, shownScope } from '../commands/secret/secrets-api.ts';
+import { type TenantKind, listedTenants, tenantKinds, tenantParams } from '../commands/tenant/tenant-kinds.ts';
 import { exitCodes } from './exit-codes.ts';
 import { nearest } from './nearest.ts';
-import type { Scope } from '../settings/scope.ts';
+import { type Scope, scopeParams } from '../settings/scope.ts';
 
 /**
  * Explains "not found": finds out what is missing (the server, an organization, a project, an environment, a secret, a
@@ -140,7 +140,7 @@ async function missingLevel(api: ApiClient, slugs: readonly string[]): Promise<E
     const parents = slugs.slice(0, depth - 1);
     const slug = slugs[depth - 1] ?? '';
     const level = levels[depth - 1] ?? levels[0];
-    const present = await slugsBelow(api, parents, level.plural);
+    const present = await slugsBelow(api, parents, level.command);
     if (present === undefined) continue;
     if (present.includes(slug)) return undefined;
     return {
@@ -167,14 +167,9 @@ function nextOfLevel(
 }
 
 /** The slugs that the caller sees; undefined if their parent does not exist. */
-async function slugsBelow(
-  api: ApiClient,
-  parents: readonly string[],
-  plural: (typeof levels)[number]['plural'],
-): Promise<string[] | undefined> {
-  const path = `/${plural}${parents.map((parent) => apiPath`/${parent}`).join('')}`;
-  const list = await unlessMissing(api.get<Record<string, { slug: string }[]>>(path));
-  return list?.[plural]?.map(({ slug }) => slug);
+async function slugsBelow(api: ApiClient, parents: readonly string[], kind: TenantKind): Promise<string[] | undefined> {
+  const list = await unlessMissing(call(api, tenantKinds[kind].endpoints.list, { params: tenantParams(parents) }));
+  return list === undefined ? undefined : listedTenants(list.body).map(({ slug }) => slug);
 }
 
 /** The environment exists: what is missing is in it. */
@@ -206,10 +201,9 @@ async function nextOfVersion(api: ApiClient, place: Scope, { kind, rest }: Reque
 
 /** The number of the newest version of a secret, also of a deleted one; undefined if there never was such a secret. */
 async function newestVersion(api: ApiClient, place: Scope, key: string): Promise<number | undefined> {
-  const { organization, project, environment } = place;
-  const path = apiPath`/versions/${organization}/${project}/${environment}/${key}`;
-  const list = await unlessMissing(api.get<VersionListView>(path, { query: { limit: 1 } }));
-  return list?.versions[0]?.version;
+  const request = { params: { ...scopeParams(place), key }, query: { limit: '1' } };
+  const list = await unlessMissing(call(api, 'GET /versions/{org}/{project}/{env}/{key}', request));
+  return list?.body.versions[0]?.version;
 }
 
 /** The next steps if a secret is missing, or the revision that it was to be read at. */
@@ -219,8 +213,7 @@ async function nextOfKey(
   { rest, revision }: Requested,
   { message }: ClientError,
 ): Promise<string[]> {
-  const query = { values: false, revision };
-  const keys = await unlessMissing(api.get<SecretKeyListView>(secretsPath(place), { query }));
+  const keys = await unlessMissing(readKeys(api, place, { revision }));
   if (keys === undefined) return [`See the revisions: keyframe history ${scopeFlags(place)}`];
   // A change of several secrets names the missing ones only in the message.
   const missing = rest[0] ?? /^secrets? ([^ ,]+)/.exec(message)?.[1] ?? '';

@@ -8,6 +8,15 @@ export interface Scope {
   readonly environment: string;
 }
 
+/** The names of an environment in the path of an endpoint. */
+export function scopeParams({ organization, project, environment }: Scope): {
+  readonly org: string;
+  readonly project: string;
+  readonly env: string;
+} {
+  return { org: organization, project, env: environment };
+}
+
 export interface OrganizationFlags {
   readonly organization: string | undefined;
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ApiClient } from '../../client/api-client.ts';
+import { call } from '../../client/call.ts';
 import { ClientError } from '../../client/client-error.ts';
 import { ExitError, exitCodes } from '../../config/exit-error.ts';
 import { isApiStatus } from '../../kube/client/api-error.ts';
@@ -12,7 +13,7 @@ import { type Logger, errorFields } from '../../observability/logger.ts';
 
 export interface SmokeTestDeps {
   /** Of an instance admin. */
-  readonly api: Pick<ApiClient, 'get' | 'post' | 'put' | 'delete'>;
+  readonly api: Pick<ApiClient, 'send'>;
   readonly kube: Pick<KubeClient, 'request'>;
   /** Where the SecretSync and its Secrets are created. */
   readonly namespace: string;
@@ -80,15 +81,15 @@ export class SmokeTest {
   /** Waits until the API answers: the pods may have been started just now. */
   async #signIn(): Promise<void> {
     const { api, logger } = this.#deps;
-    const { instanceAdmin } = await this.#waitFor(async () => {
+    const me = await this.#waitFor(async () => {
       try {
-        return await api.get<{ instanceAdmin?: boolean }>('/me');
+        return (await call(api, 'GET /me')).body;
       } catch (error) {
         if (error instanceof ClientError && error.isOutage) return undefined;
         throw notAccepted(error);
       }
     }, 'the API does not respond: check whether the pods are ready, and their logs');
-    if (instanceAdmin !== true) throw exitError(`the token is not an instance admin's: ${otherToken}`);
+    if (me.type !== 'user' || !me.instanceAdmin) throw exitError(`the token is not an instance admin's: ${otherToken}`);
     logger.info('the API responds, and accepts the token');
   }
 
@@ -98,17 +99,16 @@ export class SmokeTest {
     const displayName = 'Created by a smoke test; may be deleted';
     // The response may be lost, and the organization exist.
     this.#hasOrganization = true;
-    await api.post('/organizations', { slug, displayName });
-    await api.post(`/projects/${slug}`, { slug });
-    const { id } = await api.post<{ id: string }>(`/environments/${slug}/${slug}`, { slug });
-    const { token } = await api.post<{ token: string }>(`/service-tokens/${slug}`, {
-      name: 'smoke test',
-      scope: 'environment',
-      environmentId: id,
-      permission: 'read',
-      expiresInDays: 1,
+    const params = { org: slug, project: slug };
+    await call(api, 'POST /organizations', { body: { slug, displayName } });
+    await call(api, 'POST /projects/{org}', { params, body: { slug } });
+    const { id } = (await call(api, 'POST /environments/{org}/{project}', { params, body: { slug } })).body;
+    const created = await call(api, 'POST /service-tokens/{org}', {
+      params,
+      body: { name: 'smoke test', scope: 'environment', environmentId: id, permission: 'read', expiresInDays: 1 },
     });
-    return token;
+    if (created.status !== 201) throw exitError('the API returned no value for a new service token');
+    return created.body.token;
   }
 
   async #createSync(token: string): Promise<void> {
@@ -138,7 +138,8 @@ export class SmokeTest {
     const { api, namespace, logger } = this.#deps;
     const value = randomBytes(16).toString('hex');
     const begin = performance.now();
-    await api.put(`/secrets/${this.#slug}/${this.#slug}/${this.#slug}/${key}`, { value });
+    const params = { org: this.#slug, project: this.#slug, env: this.#slug, key };
+    await call(api, 'PUT /secrets/{org}/{project}/{env}/{key}', { params, body: { value } });
     const wanted = Buffer.from(value).toString('base64');
     const holdsIt = ({ data }: SecretObject): boolean => data?.[key] === wanted;
     try {
@@ -203,9 +204,9 @@ export class SmokeTest {
   async #deleteOrganization(): Promise<void> {
     if (!this.#hasOrganization) return;
     const { api } = this.#deps;
-    const path = `/organizations/${this.#slug}`;
-    await api.delete(path).catch(ignoreAbsent);
-    await api.post(`${path}/purge`).catch(ignoreAbsent);
+    const params = { org: this.#slug };
+    await call(api, 'DELETE /organizations/{org}', { params }).catch(ignoreAbsent);
+    await call(api, 'POST /organizations/{org}/purge', { params }).catch(ignoreAbsent);
   }
 }
 

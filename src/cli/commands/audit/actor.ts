@@ -1,7 +1,5 @@
-import type { MemberView } from '../../../wire/members.ts';
-import type { ServiceTokenListView } from '../../../wire/service-tokens.ts';
-import type { UserView } from '../../../wire/users.ts';
-import { type ApiClient, apiPath } from '../../../client/api-client.ts';
+import type { ApiClient } from '../../../client/api-client.ts';
+import { call } from '../../../client/call.ts';
 import { CliError, usageError } from '../../core/cli-error.ts';
 import { exitCodes } from '../../core/exit-codes.ts';
 import { isId } from '../named-thing.ts';
@@ -33,15 +31,15 @@ export async function actorId(api: ApiClient, actor: string, organization: strin
 
 async function userIds(api: ApiClient, email: string, organization: string | undefined): Promise<string[]> {
   if (organization === undefined) {
-    const { users } = await api.get<{ users: UserView[] }>('/users');
+    const { users } = (await call(api, 'GET /users')).body;
     return users.filter((user) => user.email.toLowerCase() === email).map(({ id }) => id);
   }
-  const { members } = await api.get<{ members: MemberView[] }>(apiPath`/members/${organization}`);
+  const { members } = (await call(api, 'GET /members/{org}', { params: { org: organization } })).body;
   return members.filter((member) => member.email.toLowerCase() === email).map(({ userId }) => userId);
 }
 
 async function tokenIds(api: ApiClient, name: string, organization: string | undefined): Promise<string[]> {
   if (organization === undefined) return [];
-  const { serviceTokens } = await api.get<ServiceTokenListView>(apiPath`/service-tokens/${organization}`);
-  return serviceTokens.filter((token) => token.name === name).map(({ id }) => id);
+  const { body } = await call(api, 'GET /service-tokens/{org}', { params: { org: organization } });
+  return body.serviceTokens.filter((token) => token.name === name).map(({ id }) => id);
 }

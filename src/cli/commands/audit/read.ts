@@ -1,5 +1,5 @@
 import type { AuditEntryView } from '../../../wire/audit.ts';
-import { apiPath } from '../../../client/api-client.ts';
+import { call } from '../../../client/call.ts';
 import { auditActions } from '../../../wire/audit-actions.ts';
 import { defineCommand } from '../../core/command.ts';
 import { usageError } from '../../core/cli-error.ts';
@@ -41,10 +41,12 @@ export const auditCommand = defineCommand({
       throw usageError('--instance and -o cannot be combined: an entry belongs to the instance or to an organization');
     }
     const owner = instance ? undefined : context.organization({ organization });
-    const path = owner === undefined ? '/audit' : apiPath`/audit/${owner}`;
     const actor = options.actor === undefined ? undefined : await actorId(context.api(), options.actor, owner);
-    const query = { limit, action, actor, actorType, since, cursor };
-    const list = await context.api().get<{ entries: AuditEntryView[]; nextCursor: string | null }>(path, { query });
+    const query = { limit: String(limit), action, actor, actorType, since, cursor };
+    const { body: list } =
+      owner === undefined
+        ? await call(context.api(), 'GET /audit', { query })
+        : await call(context.api(), 'GET /audit/{org}', { params: { org: owner }, query });
     await context.printer.list({
       value: list,
       rows: list.entries,

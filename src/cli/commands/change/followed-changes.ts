@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { type ApiClient, apiPath } from '../../../client/api-client.ts';
+import type { ApiClient } from '../../../client/api-client.ts';
+import { streamOf } from '../../../client/call.ts';
 import { ClientError } from '../../../client/client-error.ts';
-import type { SentEvent } from '../../../wire/event-parser.ts';
 import { backoffMs } from '../../../lib/backoff.ts';
 import type { StreamEventView } from '../../../wire/changes.ts';
 import { CliError } from '../../core/cli-error.ts';
-import type { Scope } from '../../settings/scope.ts';
+import { type Scope, scopeParams } from '../../settings/scope.ts';
 
 const reconnectDelays = { initialMs: 1_000, maxMs: 30_000 };
 
@@ -40,17 +40,16 @@ export async function* followChanges<Item>({
   onOutage,
   isPatient = isLaterOutage,
 }: FollowOptions<Item>): AsyncGenerator<Item, void> {
-  const { organization, project, environment } = scope;
-  const path = apiPath`/changes/${organization}/${project}/${environment}`;
+  const endpoint = 'GET /changes/{org}/{project}/{env}';
+  const request = { params: scopeParams(scope), query: { since }, signal };
   let lastId: string | undefined;
   let hadConnection = false;
   for (let attempt = 1; !signal.aborted; attempt += 1) {
     let failure: ClientError | CliError | undefined;
     try {
       const client = api();
-      const headers = lastId === undefined ? {} : { 'last-event-id': lastId };
-      for await (const event of client.events(path, { query: { since }, headers, signal })) {
-        const item = await read(eventView(event), client);
+      for await (const event of streamOf(client, endpoint, { ...request, lastEventId: lastId })) {
+        const item = await read(event, client);
         hadConnection = true;
         attempt = 1;
         lastId = event.id ?? lastId;
@@ -74,8 +73,4 @@ function isLaterOutage(error: ClientError | CliError, hadConnection: boolean): b
 function knownError(error: unknown): ClientError | CliError {
   if (error instanceof ClientError || error instanceof CliError) return error;
   throw error;
-}
-
-function eventView({ event, id, data }: SentEvent): StreamEventView {
-  return { event, data, ...(id === undefined ? {} : { id }) } as StreamEventView;
 }

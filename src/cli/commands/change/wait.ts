@@ -1,7 +1,6 @@
 import type { ConsumerView } from '../../../wire/consumers.ts';
-import type { SecretKeyListView } from '../../../wire/secrets.ts';
-import type { EnvironmentView } from '../../../wire/tenancy.ts';
-import { type ApiClient, apiPath } from '../../../client/api-client.ts';
+import type { ApiClient } from '../../../client/api-client.ts';
+import { call } from '../../../client/call.ts';
 import { ClientError } from '../../../client/client-error.ts';
 import { CliError, usageError } from '../../core/cli-error.ts';
 import { type CommandContext, defineCommand } from '../../core/command.ts';
@@ -9,12 +8,12 @@ import { durationOption } from '../../core/duration-option.ts';
 import { exitCodes } from '../../core/exit-codes.ts';
 import { flag, requiredText, scopeOptions, text } from '../../core/options.ts';
 import type { ReachedRevisionOutput } from '../../output/shapes.ts';
-import type { Scope } from '../../settings/scope.ts';
+import { type Scope, scopeParams } from '../../settings/scope.ts';
 import { endOnSignals } from '../../terminal/end-on-signals.ts';
 import { noteExempt, untilConverged } from '../consumer/converged-consumers.ts';
 import { whyExempt } from '../consumer/convergence.ts';
 import { type ConsumerSelection, requireSecretSyncNames, selectionOptions } from '../consumer/selection.ts';
-import { secretsPath, shownScope } from '../secret/secrets-api.ts';
+import { readKeys, shownScope } from '../secret/secrets-api.ts';
 import { followChanges } from './followed-changes.ts';
 import { noteOutage } from './outage-note.ts';
 
@@ -123,8 +122,7 @@ function lateError(message: string): CliError {
 /** The number of a revision that exists. */
 async function numberOf(api: ApiClient, { scope, wanted }: Awaited): Promise<number> {
   if (isNumber(wanted)) return Number(wanted);
-  const query = { values: false, revision: wanted };
-  return (await api.get<SecretKeyListView>(secretsPath(scope), { query })).revision;
+  return (await readKeys(api, scope, { revision: wanted })).revision;
 }
 
 function exemptView(consumer: ConsumerView): NonNullable<ReachedRevisionOutput['consumers']>['exempt'][number] {
@@ -146,12 +144,12 @@ function isNumber(wanted: string): boolean {
  * ClientError notFound for one that is unknown.
  */
 async function currentRevision(api: ApiClient, { scope, wanted }: Awaited): Promise<Reached> {
-  const { organization, project, environment } = scope;
+  const params = scopeParams(scope);
   if (!isNumber(wanted)) {
     if (!/^[0-9a-f-]{36}$/i.test(wanted)) throw usageError('--revision must be the number of a revision or its id');
-    await api.get(apiPath`/changes/${organization}/${project}/${environment}`, { query: { since: wanted, limit: 1 } });
+    await call(api, 'GET /changes/{org}/{project}/{env}', { params, query: { since: wanted, limit: '1' } });
   }
-  return await api.get<EnvironmentView>(apiPath`/environments/${organization}/${project}/${environment}`);
+  return (await call(api, 'GET /environments/{org}/{project}/{env}', { params })).body;
 }
 
 /** The first revision from the wanted one on that the environment reaches. Throws CliError late at the limit. */

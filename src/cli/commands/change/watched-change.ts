@@ -1,10 +1,10 @@
 import type { ChangeView, StreamEventView } from '../../../wire/changes.ts';
-import type { SecretKeyListView } from '../../../wire/secrets.ts';
-import { type ApiClient, apiPath } from '../../../client/api-client.ts';
+import type { ApiClient } from '../../../client/api-client.ts';
+import { call } from '../../../client/call.ts';
 import { pagesOf } from '../../../client/pages.ts';
 import type { WatchedChangeOutput } from '../../output/shapes.ts';
-import type { Scope } from '../../settings/scope.ts';
-import { secretsPath } from '../secret/secrets-api.ts';
+import { type Scope, scopeParams } from '../../settings/scope.ts';
+import { readKeys } from '../secret/secrets-api.ts';
 
 /** What `watch` makes of an event: a change with who made it and when, or another beginning. */
 export type WatchedEvent =
@@ -52,8 +52,7 @@ export class ChangeReader {
 
   async #keysAt(api: ApiClient, revision: string): Promise<Set<string>> {
     if (revision === '0') return new Set();
-    const query = { values: false, revision };
-    const { secrets } = await api.get<SecretKeyListView>(secretsPath(this.#scope), { query });
+    const { secrets } = await readKeys(api, this.#scope, { revision });
     return new Set(secrets.map(({ key }) => key));
   }
 
@@ -69,10 +68,12 @@ export class ChangeReader {
 
   /** All changes since the last one that was shown: one request for a burst of them. */
   async #readDetails(api: ApiClient): Promise<void> {
-    const { organization, project, environment } = this.#scope;
-    const path = apiPath`/changes/${organization}/${project}/${environment}`;
+    const params = scopeParams(this.#scope);
     const since = this.#position;
-    const pages = pagesOf((cursor) => api.get<ChangePage>(path, { query: { since, limit: 1000, cursor } }));
+    const pages = pagesOf(async (cursor) => {
+      const query = { since, limit: '1000', cursor };
+      return (await call(api, 'GET /changes/{org}/{project}/{env}', { params, query })).body;
+    });
     for await (const page of pages) {
       for (const change of page.changes) this.#details.set(change.revisionId, change);
     }
@@ -88,11 +89,6 @@ export class ChangeReader {
     keys.add(key);
     return { key, version, action };
   }
-}
-
-interface ChangePage {
-  readonly changes: readonly ChangeView[];
-  readonly nextCursor: string | null;
 }
 
 /** How requests name a revision: the id of revision 0 is unknown after the first change. */

@@ -1,7 +1,8 @@
-import type { ConsumerListView, ConsumerView } from '../../../wire/consumers.ts';
-import { type ApiClient, apiPath } from '../../../client/api-client.ts';
+import type { ConsumerView } from '../../../wire/consumers.ts';
+import type { ApiClient } from '../../../client/api-client.ts';
+import { call } from '../../../client/call.ts';
 import { pagesOf } from '../../../client/pages.ts';
-import type { Scope } from '../../settings/scope.ts';
+import { type Scope, scopeParams } from '../../settings/scope.ts';
 
 /** Texts of the query; what is undefined selects nothing. */
 export interface ConsumerFilter {
@@ -12,11 +13,13 @@ export interface ConsumerFilter {
 
 /** All consumers of an environment (docs/interface.md 4.15). Throws ClientError. */
 export async function allConsumers(api: ApiClient, scope: Scope, filter: ConsumerFilter = {}): Promise<ConsumerView[]> {
-  const { organization, project, environment } = scope;
-  const path = apiPath`/environments/${organization}/${project}/${environment}/consumers`;
+  const params = scopeParams(scope);
   const { cluster, health, reason } = filter;
   const consumers: ConsumerView[] = [];
-  const pages = pagesOf((cursor) => api.get<ConsumerListView>(path, { query: { cluster, health, reason, cursor } }));
+  const pages = pagesOf(async (cursor) => {
+    const query = { cluster, health, reason, cursor };
+    return (await call(api, 'GET /environments/{org}/{project}/{env}/consumers', { params, query })).body;
+  });
   for await (const page of pages) consumers.push(...page.consumers);
   return consumers;
 }

@@ -1,5 +1,4 @@
-import { apiPath } from '../../../client/api-client.ts';
-import type { UpdatedEnvironmentView } from '../../../wire/tenancy.ts';
+import { call } from '../../../client/call.ts';
 import { defineCommand } from '../../core/command.ts';
 import { argument, completing, flag, projectOptions } from '../../core/options.ts';
 import { printProtection } from './protection.ts';
@@ -24,9 +23,12 @@ export const envProtectCommand = defineCommand({
   async run(context, { args: { slug }, options: { isPlanOnly, isDryRun, ...place } }) {
     const dryRun = isPlanOnly || isDryRun;
     const { organization, project } = context.project(place);
-    const path = apiPath`/environments/${organization}/${project}/${slug}`;
+    const params = { org: organization, project, env: slug };
     const body = { protected: true, ...(dryRun ? { dryRun } : {}) };
-    const environment = await context.api().patch<UpdatedEnvironmentView>(path, body);
+    const { body: environment } = await call(context.api(), 'PATCH /environments/{org}/{project}/{env}', {
+      params,
+      body,
+    });
     const verb = dryRun ? 'would lose' : 'loses';
     for (const { name, scope, id } of environment.tokensWithoutAccess ?? []) {
       context.io.note(`The service token ${name} (scope ${scope}, ${id}) ${verb} write access.`);

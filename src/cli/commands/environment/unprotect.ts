@@ -1,5 +1,4 @@
-import { apiPath } from '../../../client/api-client.ts';
-import type { UpdatedEnvironmentView } from '../../../wire/tenancy.ts';
+import { call } from '../../../client/call.ts';
 import { defineCommand } from '../../core/command.ts';
 import { argument, completing, projectOptions } from '../../core/options.ts';
 import { printProtection } from './protection.ts';
@@ -13,7 +12,9 @@ export const envUnprotectCommand = defineCommand({
   examples: [{ line: 'env unprotect production -o acme -p shop', note: 'Let developers write again' }],
   async run(context, { args: { slug }, options }) {
     const { organization, project } = context.project(options);
-    const path = apiPath`/environments/${organization}/${project}/${slug}`;
-    await printProtection(context, await context.api().patch<UpdatedEnvironmentView>(path, { protected: false }));
+    const params = { org: organization, project, env: slug };
+    const body = { protected: false };
+    const changed = await call(context.api(), 'PATCH /environments/{org}/{project}/{env}', { params, body });
+    await printProtection(context, changed.body);
   },
 });

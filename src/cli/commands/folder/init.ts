@@ -1,9 +1,9 @@
-import type { EnvironmentView } from '../../../wire/tenancy.ts';
-import { apiPath } from '../../../client/api-client.ts';
+import { call } from '../../../client/call.ts';
 import { defineCommand } from '../../core/command.ts';
 import type { Configuration } from '../../settings/configuration.ts';
 import { type FolderFile, folderFileName, writeFolderFile } from '../../settings/folder-file.ts';
 import { scopeOptions } from '../../core/options.ts';
+import { scopeParams } from '../../settings/scope.ts';
 import type { FolderOutput } from '../../output/shapes.ts';
 
 /** `init`. */
@@ -16,8 +16,9 @@ export const initCommand = defineCommand({
     { line: 'init -e staging', note: 'Change to another environment of the same project' },
   ],
   async run(context, { options }) {
-    const { organization, project, environment } = context.scope(options);
-    await context.api().get<EnvironmentView>(apiPath`/environments/${organization}/${project}/${environment}`);
+    const scope = context.scope(options);
+    const { organization, project, environment } = scope;
+    await call(context.api(), 'GET /environments/{org}/{project}/{env}', { params: scopeParams(scope) });
     const { configuration } = context;
     const { url: storedUrl, variables } = kept(configuration);
     const url = configuration.flagUrl ?? storedUrl;

@@ -1,7 +1,7 @@
-import type { IdentityListView } from '../../../wire/identities.ts';
+import { call } from '../../../client/call.ts';
 import { defineCommand } from '../../core/command.ts';
 import { time } from '../../terminal/time.ts';
-import { identityHome, identityUserOption } from './identity-home.ts';
+import { identityOwner, identityUserOption } from './identity-owner.ts';
 
 /** `identity list`. */
 export const identityListCommand = defineCommand({
@@ -15,8 +15,11 @@ export const identityListCommand = defineCommand({
   ],
   async run({ api, printer }, { options: { user } }) {
     const client = api();
-    const { path } = await identityHome(client, user);
-    const list = await client.get<IdentityListView>(path);
+    const { userId } = await identityOwner(client, user);
+    const { body: list } =
+      userId === undefined
+        ? await call(client, 'GET /identities')
+        : await call(client, 'GET /users/{id}/identities', { params: { id: userId } });
     await printer.list({
       value: list,
       rows: list.identities,

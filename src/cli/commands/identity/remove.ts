@@ -1,8 +1,8 @@
-import { apiPath } from '../../../client/api-client.ts';
+import { call } from '../../../client/call.ts';
 import { defineCommand } from '../../core/command.ts';
 import { argument } from '../../core/options.ts';
 import type { DeletionOutput } from '../../output/shapes.ts';
-import { identityHome, identityUserOption } from './identity-home.ts';
+import { identityOwner, identityUserOption } from './identity-owner.ts';
 
 /** `identity remove <id>`. */
 export const identityRemoveCommand = defineCommand({
@@ -19,9 +19,10 @@ export const identityRemoveCommand = defineCommand({
   ],
   async run({ api, confirm, printer }, { args: { id }, options: { user } }) {
     const client = api();
-    const { path, whose } = await identityHome(client, user);
+    const { userId, whose } = await identityOwner(client, user);
     await confirm(`Unlink account ${id} of ${whose}?`);
-    await client.delete(path + apiPath`/${id}`);
+    if (userId === undefined) await call(client, 'DELETE /identities/{id}', { params: { id } });
+    else await call(client, 'DELETE /users/{id}/identities/{identity}', { params: { id: userId, identity: id } });
     const value = { kind: 'identity', action: 'removed', id, name: null } satisfies DeletionOutput;
     await printer.done({ value, sentence: `Account ${id} is unlinked.`, name: id });
   },

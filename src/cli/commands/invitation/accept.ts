@@ -1,4 +1,4 @@
-import { apiPath } from '../../../client/api-client.ts';
+import { call } from '../../../client/call.ts';
 import type { InvitationListView, InvitationView } from '../../../wire/invitations.ts';
 import { defineCommand } from '../../core/command.ts';
 import { invitationsTo, invitationTitles, invitingOrganizationOption } from './invitation-view.ts';
@@ -17,7 +17,7 @@ export const invitationAcceptCommand = defineCommand({
     await context.confirm(`Accept to be ${titles}, as ${by} invited you?`);
     const accepted: InvitationView[] = [];
     for (const { id } of invitations) {
-      accepted.push(await context.api().post<InvitationView>(apiPath`/invitations/${id}/accept`));
+      accepted.push((await call(context.api(), 'POST /invitations/{id}/accept', { params: { id } })).body);
     }
     const value = { invitations: accepted, nextCursor: null } satisfies InvitationListView;
     await context.printer.done({ value, sentence: `You are ${titles}.`, name: organization });

@@ -1,5 +1,4 @@
-import { apiPath } from '../../../client/api-client.ts';
-import type { CreatedInvitationView } from '../../../wire/sign-in-links.ts';
+import { call } from '../../../client/call.ts';
 import { defineCommand } from '../../core/command.ts';
 import { argument, choice, organizationOption, scopeOptions } from '../../core/options.ts';
 import { placeText } from '../../settings/scope.ts';
@@ -36,15 +35,10 @@ export const invitationCreateCommand = defineCommand({
     },
   ],
   async run(context, { args: { email }, options: { role, project, environment, ...options } }) {
-    const organization = context.organization(options);
-    const created = await context
-      .api()
-      .post<CreatedInvitationView>(apiPath`/organizations/${organization}/invitations`, {
-        email,
-        role,
-        ...(project === undefined ? {} : { project }),
-        ...(environment === undefined ? {} : { environment }),
-      });
+    const { body: created } = await call(context.api(), 'POST /organizations/{org}/invitations', {
+      params: { org: context.organization(options) },
+      body: { email, role, project, environment },
+    });
     const place = placeText(created.invitation);
     const who = created.invitation.user.email;
     await printLink(context, created, `With it, ${who} becomes a user and ${created.invitation.role} on ${place}.`);

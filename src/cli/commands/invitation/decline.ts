@@ -1,4 +1,4 @@
-import { apiPath } from '../../../client/api-client.ts';
+import { call } from '../../../client/call.ts';
 import { defineCommand } from '../../core/command.ts';
 import type { DeletionOutput } from '../../output/shapes.ts';
 import { invitationsTo, invitationTitles, invitingOrganizationOption } from './invitation-view.ts';
@@ -13,7 +13,7 @@ export const invitationDeclineCommand = defineCommand({
     const invitations = await invitationsTo(context, organization);
     const titles = invitationTitles(invitations);
     await context.confirm(`Decline to be ${titles}?`);
-    for (const { id } of invitations) await context.api().post(apiPath`/invitations/${id}/decline`);
+    for (const { id } of invitations) await call(context.api(), 'POST /invitations/{id}/decline', { params: { id } });
     const value = { kind: 'invitation', action: 'declined', id: null, name: organization } satisfies DeletionOutput;
     await context.printer.done({ value, sentence: `You declined to be ${titles}.`, name: organization });
   },

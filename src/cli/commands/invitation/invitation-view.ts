@@ -1,4 +1,5 @@
-import type { InvitationListView, InvitationView } from '../../../wire/invitations.ts';
+import { call } from '../../../client/call.ts';
+import type { InvitationView } from '../../../wire/invitations.ts';
 import { CliError } from '../../core/cli-error.ts';
 import type { CommandContext } from '../../core/command.ts';
 import { exitCodes } from '../../core/exit-codes.ts';
@@ -32,8 +33,8 @@ export async function invitationsTo(
   { api }: CommandContext,
   organization: string,
 ): Promise<readonly [InvitationView, ...InvitationView[]]> {
-  const list = await api().get<InvitationListView>('/invitations');
-  const [first, ...others] = list.invitations.filter((invitation) => invitation.organization === organization);
+  const { body } = await call(api(), 'GET /invitations');
+  const [first, ...others] = body.invitations.filter((invitation) => invitation.organization === organization);
   if (first !== undefined) return [first, ...others];
   throw new CliError(exitCodes.notFound, `no invitation to organization ${organization} waits for you`, {
     next: ['See which do: keyframe invitation list'],

@@ -1,5 +1,5 @@
-import { apiPath } from '../../../client/api-client.ts';
-import type { InvitationListView, InvitationView } from '../../../wire/invitations.ts';
+import { call } from '../../../client/call.ts';
+import type { InvitationView } from '../../../wire/invitations.ts';
 import { defineCommand } from '../../core/command.ts';
 import { organizationOption } from '../../core/options.ts';
 import { placeText } from '../../settings/scope.ts';
@@ -23,8 +23,10 @@ export const invitationListCommand = defineCommand({
     { line: 'invitation list -o acme', note: 'Those of others to an organization' },
   ],
   async run(context, { options: { organization: org } }) {
-    const path = org === undefined ? '/invitations' : apiPath`/organizations/${org}/invitations`;
-    const list = await context.api().get<InvitationListView>(path);
+    const { body: list } =
+      org === undefined
+        ? await call(context.api(), 'GET /invitations')
+        : await call(context.api(), 'GET /organizations/{org}/invitations', { params: { org } });
     const invited: Column<InvitationView> = { title: 'USER', cell: ({ user }) => user.email };
     await context.printer.list<InvitationView>({
       value: list,

@@ -1,5 +1,4 @@
-import { apiPath } from '../../../client/api-client.ts';
-import type { InvitationListView } from '../../../wire/invitations.ts';
+import { call } from '../../../client/call.ts';
 import { CliError } from '../../core/cli-error.ts';
 import { defineCommand } from '../../core/command.ts';
 import { exitCodes } from '../../core/exit-codes.ts';
@@ -17,8 +16,8 @@ export const invitationWithdrawCommand = defineCommand({
   examples: [{ line: 'invitation withdraw ann@example.com -o acme', note: 'Asks for confirmation' }],
   async run(context, { args: { user: given }, options }) {
     const organization = context.organization(options);
-    const path = apiPath`/organizations/${organization}/invitations`;
-    const list = await context.api().get<InvitationListView>(path);
+    const request = { params: { org: organization } };
+    const { body: list } = await call(context.api(), 'GET /organizations/{org}/invitations', request);
     const named = given.toLowerCase();
     const invitations = list.invitations.filter(({ user }) => [user.id, user.email].includes(named));
     if (invitations.length === 0) {
@@ -27,7 +26,9 @@ export const invitationWithdrawCommand = defineCommand({
       });
     }
     await context.confirm(`Withdraw the invitation of ${given} to be ${invitationTitles(invitations)}?`);
-    for (const { id } of invitations) await context.api().delete(path + apiPath`/${id}`);
+    for (const { id } of invitations) {
+      await call(context.api(), 'DELETE /organizations/{org}/invitations/{id}', { params: { org: organization, id } });
+    }
     const value = { kind: 'invitation', action: 'withdrawn', id: null, name: given } satisfies DeletionOutput;
     await context.printer.done({
       value,

@@ -1,5 +1,4 @@
-import type { MemberView } from '../../../wire/members.ts';
-import { apiPath } from '../../../client/api-client.ts';
+import { call } from '../../../client/call.ts';
 import { defineCommand } from '../../core/command.ts';
 import { argument, organizationOption } from '../../core/options.ts';
 import { memberFields } from './member-fields.ts';
@@ -15,8 +14,8 @@ export const memberAppointOwnerCommand = defineCommand({
   async run(context, { args: { user }, options }) {
     const organization = context.organization(options);
     await context.confirm(`Make ${user} an owner of ${organization}? Only an owner can take that back.`);
-    const path = apiPath`/organizations/${organization}/owner`;
-    const member = await context.api().put<MemberView>(path, { user });
+    const request = { params: { org: organization }, body: { user } };
+    const { body: member } = await call(context.api(), 'PUT /organizations/{org}/owner', request);
     await context.printer.object({ value: member, fields: memberFields(member), name: member.email });
   },
 });

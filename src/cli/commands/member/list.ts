@@ -1,5 +1,4 @@
-import type { MemberView } from '../../../wire/members.ts';
-import { apiPath } from '../../../client/api-client.ts';
+import { call } from '../../../client/call.ts';
 import { defineCommand } from '../../core/command.ts';
 import { organizationOption } from '../../core/options.ts';
 import { time } from '../../terminal/time.ts';
@@ -10,8 +9,8 @@ export const memberListCommand = defineCommand({
   options: organizationOption,
   examples: [{ line: 'member list -o acme', note: 'The members of an organization' }],
   async run(context, { options }) {
-    const path = apiPath`/members/${context.organization(options)}`;
-    const list = await context.api().get<{ members: MemberView[] }>(path);
+    const org = context.organization(options);
+    const { body: list } = await call(context.api(), 'GET /members/{org}', { params: { org } });
     await context.printer.list({
       value: list,
       rows: list.members,

@@ -1,4 +1,4 @@
-import { apiPath } from '../../../client/api-client.ts';
+import { call } from '../../../client/call.ts';
 import { defineCommand } from '../../core/command.ts';
 import { argument, completing, organizationOption } from '../../core/options.ts';
 import type { DeletionOutput } from '../../output/shapes.ts';
@@ -16,7 +16,7 @@ export const memberRemoveCommand = defineCommand({
     await context.confirm(
       `Remove ${user} from ${organization}, with all roles of this user in its projects and environments?`,
     );
-    await context.api().delete(apiPath`/members/${organization}/${user}`);
+    await call(context.api(), 'DELETE /members/{org}/{user}', { params: { org: organization, user } });
     const value = { kind: 'member', action: 'removed', id: null, name: user } satisfies DeletionOutput;
     const sentence =
       `${user} is no longer a member of ${organization}, and has no role of their own in its projects and environments. ` +

@@ -1,7 +1,5 @@
-import type { InvitationView } from '../../../wire/invitations.ts';
-import type { MeView } from '../../../wire/me.ts';
 import type { MemberView } from '../../../wire/members.ts';
-import { apiPath } from '../../../client/api-client.ts';
+import { call } from '../../../client/call.ts';
 import { type CommandContext, defineCommand } from '../../core/command.ts';
 import { argument, choice, flag, organizationOption } from '../../core/options.ts';
 import { printInvited } from '../invitation/invitation-view.ts';
@@ -32,10 +30,12 @@ export const memberSetCommand = defineCommand({
   async run(context, { args: { user }, options }) {
     const organization = context.organization(options);
     if (!context.isConfirmed) await confirmChange(context, { organization, user, role: options.role });
-    const path = apiPath`/members/${organization}/${user}`;
-    const confirmed = options.confirmTokens ? { confirmTokens: true } : {};
-    const member = await context.api().put<MemberView | InvitationView>(path, { role: options.role, ...confirmed });
-    if ('invitedBy' in member) return await printInvited(context, member);
+    const set = await call(context.api(), 'PUT /members/{org}/{user}', {
+      params: { org: organization, user },
+      body: { role: options.role, ...(options.confirmTokens ? { confirmTokens: true } : {}) },
+    });
+    if (set.status === 202) return await printInvited(context, set.body);
+    const member = set.body;
     await context.printer.object({ value: member, fields: memberFields(member), name: member.email });
   },
 });
@@ -51,7 +51,7 @@ async function confirmChange(context: CommandContext, { organization, user, role
   if (role === 'owner') {
     return await context.confirm(`Make ${user} an owner of ${organization}? Owners can remove you.`);
   }
-  const me = await context.api().get<MeView>('/me');
+  const { body: me } = await call(context.api(), 'GET /me');
   const isSelf = user === me.id || user.toLowerCase() === me.name.toLowerCase();
   if (me.type === 'user' && isSelf) await context.confirm(`Make yourself ${role} of ${organization}?`);
 }

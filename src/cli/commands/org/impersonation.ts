@@ -1,11 +1,10 @@
-import type { OrganizationView } from '../../../wire/tenancy.ts';
-import { apiPath } from '../../../client/api-client.ts';
+import { call } from '../../../client/call.ts';
 import type { CommandContext } from '../../core/command.ts';
 
 /** Forbids or allows impersonation in an organization, and prints the result. */
 export async function setImpersonation(context: CommandContext, slug: string, forbidden: boolean): Promise<void> {
-  const path = apiPath`/organizations/${slug}/impersonation`;
-  const organization = await context.api().put<OrganizationView>(path, { forbidden });
+  const request = { params: { org: slug }, body: { forbidden } };
+  const { body: organization } = await call(context.api(), 'PUT /organizations/{org}/impersonation', request);
   await context.printer.object({
     value: organization,
     fields: [

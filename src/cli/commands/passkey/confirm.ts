@@ -1,4 +1,4 @@
-import { apiPath } from '../../../client/api-client.ts';
+import { call } from '../../../client/call.ts';
 import { defineCommand } from '../../core/command.ts';
 import { time } from '../../terminal/time.ts';
 import { findPasskey, passkeyArgument, passkeyState, passkeyTitle, passkeyUserOption } from './passkey-view.ts';
@@ -17,9 +17,10 @@ export const passkeyConfirmCommand = defineCommand({
   async run({ api, confirm, printer }, { args: { given }, options: { user } }) {
     const client = api();
     const found = await findPasskey(client, given, user);
-    const { id, passkey, path, whose } = found;
+    const { id, passkey, userId, whose } = found;
     await confirm(`Let passkey ${passkeyTitle(found)} of ${whose} sign in again?`);
-    await client.post(path + apiPath`/${id}/confirm`);
+    if (userId === undefined) await call(client, 'POST /passkeys/{id}/confirm', { params: { id } });
+    else await call(client, 'POST /users/{id}/passkeys/{passkey}/confirm', { params: { id: userId, passkey: id } });
     // The server has refused an id that the list lacks.
     if (passkey === undefined) return;
     const confirmed = { ...passkey, unusableSince: null };

@@ -1,7 +1,6 @@
-import type { PasskeyListView } from '../../../wire/passkeys.ts';
 import { defineCommand } from '../../core/command.ts';
 import { time } from '../../terminal/time.ts';
-import { passkeyHome, passkeyState, passkeyUserOption } from './passkey-view.ts';
+import { listPasskeys, passkeyState, passkeyUserOption } from './passkey-view.ts';
 
 /** `passkey list`. */
 export const passkeyListCommand = defineCommand({
@@ -14,9 +13,7 @@ export const passkeyListCommand = defineCommand({
     { line: 'passkey list --user ann@example.com', note: 'Those of another user' },
   ],
   async run({ api, printer }, { options: { user } }) {
-    const client = api();
-    const { path } = await passkeyHome(client, user);
-    const list = await client.get<PasskeyListView>(path);
+    const { list } = await listPasskeys(api(), user);
     await printer.list({
       value: list,
       rows: list.passkeys,

@@ -1,4 +1,4 @@
-import { apiPath } from '../../../client/api-client.ts';
+import { call } from '../../../client/call.ts';
 import { defineCommand } from '../../core/command.ts';
 import type { DeletionOutput } from '../../output/shapes.ts';
 import { findPasskey, passkeyArgument, passkeyTitle, passkeyUserOption } from './passkey-view.ts';
@@ -16,9 +16,10 @@ export const passkeyRemoveCommand = defineCommand({
   async run({ api, confirm, printer }, { args: { given }, options: { user } }) {
     const client = api();
     const found = await findPasskey(client, given, user);
-    const { id, passkey, path, whose } = found;
+    const { id, passkey, userId, whose } = found;
     await confirm(`Remove passkey ${passkeyTitle(found)} of ${whose}?`);
-    await client.delete(path + apiPath`/${id}`);
+    if (userId === undefined) await call(client, 'DELETE /passkeys/{id}', { params: { id } });
+    else await call(client, 'DELETE /users/{id}/passkeys/{passkey}', { params: { id: userId, passkey: id } });
     const name = passkey?.name ?? null;
     const value = { kind: 'passkey', action: 'removed', id, name } satisfies DeletionOutput;
     await printer.done({ value, sentence: `Passkey ${passkeyTitle(found)} is removed.`, name: id });

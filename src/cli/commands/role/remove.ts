@@ -1,6 +1,7 @@
+import { call } from '../../../client/call.ts';
 import { defineCommand } from '../../core/command.ts';
 import type { DeletionOutput } from '../../output/shapes.ts';
-import { requiredPlace, rolePath, rolePlaceOptions, subjectArgument, subjectTitle } from './role-place.ts';
+import { requiredPlace, rolePlaceOptions, subjectArgument, subjectTitle } from './role-place.ts';
 
 /** `role remove <subject>`: docs/interface.md 4.16. */
 export const roleRemoveCommand = defineCommand({
@@ -17,7 +18,7 @@ export const roleRemoveCommand = defineCommand({
     const place = requiredPlace(context, options);
     const title = subjectTitle(subject);
     await context.confirm(`Withdraw the role of ${title} on ${place.title}?`);
-    await context.api().delete(rolePath(place, subject));
+    await call(context.api(), place.endpoints.remove, { params: { ...place.params, subject } });
     const value = { kind: 'role', action: 'removed', id: null, name: subject } satisfies DeletionOutput;
     await context.printer.done({ value, sentence: `Withdrew the role of ${title} on ${place.title}.`, name: subject });
   },

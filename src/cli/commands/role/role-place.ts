@@ -1,17 +1,20 @@
-import { type ApiClient, apiPath } from '../../../client/api-client.ts';
+import type { ApiClient } from '../../../client/api-client.ts';
+import { call } from '../../../client/call.ts';
+import { type RoleEndpoints, roleEndpoints } from '../../../client/endpoint-sets.ts';
 import { pagesOf } from '../../../client/pages.ts';
-import type { RoleBindingListView, RoleBindingView } from '../../../wire/role-bindings.ts';
+import type { RoleBindingView } from '../../../wire/role-bindings.ts';
 import { usageError } from '../../core/cli-error.ts';
 import type { CommandContext } from '../../core/command.ts';
 import { argument, completing, scopeOptions } from '../../core/options.ts';
-import type { ScopeFlags } from '../../settings/scope.ts';
+import { type ScopeFlags, scopeParams } from '../../settings/scope.ts';
 
 /** Where a role counts: there, and at everything within. */
 export interface RolePlace {
   /** `project acme/web` */
   readonly title: string;
-  /** The path of its roles below /api/v1. */
-  readonly path: string;
+  readonly endpoints: RoleEndpoints;
+  /** The names in the paths of the endpoints. Those below the place are empty. */
+  readonly params: ReturnType<typeof scopeParams>;
   /** The organization, then the project, then the environment. */
   readonly slugs: readonly string[];
 }
@@ -33,7 +36,7 @@ export const rolePlaceOptions = {
   },
 };
 
-/** Who has the role: for `rolePath`. */
+/** Who has the role. */
 export const subjectArgument = completing(
   'member',
   argument('<subject>', 'E-mail address or id of a user, or group:NAME'),
@@ -49,7 +52,8 @@ export function namedPlace(context: CommandContext, flags: ScopeFlags): RolePlac
     const { organization, project, environment } = context.scope(flags);
     return {
       title: `environment ${organization}/${project}/${environment}`,
-      path: apiPath`/environments/${organization}/${project}/${environment}/roles`,
+      endpoints: roleEndpoints.environment,
+      params: scopeParams({ organization, project, environment }),
       slugs: [organization, project, environment],
     };
   }
@@ -57,7 +61,8 @@ export function namedPlace(context: CommandContext, flags: ScopeFlags): RolePlac
     const { organization, project } = context.project(flags);
     return {
       title: `project ${organization}/${project}`,
-      path: apiPath`/projects/${organization}/${project}/roles`,
+      endpoints: roleEndpoints.project,
+      params: scopeParams({ organization, project, environment: '' }),
       slugs: [organization, project],
     };
   }
@@ -77,20 +82,16 @@ export function requiredPlace(context: CommandContext, flags: ScopeFlags): RoleP
 export function wholeOrganization(organization: string): RolePlace {
   return {
     title: `organization ${organization}`,
-    path: apiPath`/organizations/${organization}/roles`,
+    endpoints: roleEndpoints.organization,
+    params: scopeParams({ organization, project: '', environment: '' }),
     slugs: [organization],
   };
 }
 
-/** The path of the role of a subject at a place. */
-export function rolePath(place: RolePlace, subject: string): string {
-  return place.path + apiPath`/${subject}`;
-}
-
 /** All roles at a place and within it. Throws ClientError. */
-export async function allRoles(api: ApiClient, place: RolePlace): Promise<RoleBindingView[]> {
+export async function allRoles(api: ApiClient, { endpoints, params }: RolePlace): Promise<RoleBindingView[]> {
   const roles: RoleBindingView[] = [];
-  const pages = pagesOf((cursor) => api.get<RoleBindingListView>(place.path, { query: { cursor } }));
+  const pages = pagesOf(async (cursor) => (await call(api, endpoints.list, { params, query: { cursor } })).body);
   for await (const page of pages) roles.push(...page.roles);
   return roles;
 }

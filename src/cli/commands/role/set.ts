@@ -1,10 +1,9 @@
-import type { InvitationView } from '../../../wire/invitations.ts';
-import type { RoleBindingView } from '../../../wire/role-bindings.ts';
+import { call } from '../../../client/call.ts';
 import { defineCommand } from '../../core/command.ts';
 import { choice } from '../../core/options.ts';
 import { printInvited } from '../invitation/invitation-view.ts';
 import { isOwnRole } from './own-role.ts';
-import { requiredPlace, rolePath, rolePlaceOptions, subjectArgument, subjectOf, subjectTitle } from './role-place.ts';
+import { requiredPlace, rolePlaceOptions, subjectArgument, subjectOf, subjectTitle } from './role-place.ts';
 
 /** `role set <subject> --role <role>`: docs/interface.md 4.16. */
 export const roleSetCommand = defineCommand({
@@ -30,8 +29,10 @@ export const roleSetCommand = defineCommand({
       const own = `Give ${subjectTitle(subject)} the role ${role} on ${place.title}?`;
       await context.confirm(`${own} This role is yours, and you may be unable to undo that.`);
     }
-    const value = await context.api().put<RoleBindingView | InvitationView>(rolePath(place, subject), { role });
-    if ('invitedBy' in value) return await printInvited(context, value);
+    const request = { params: { ...place.params, subject }, body: { role } };
+    const set = await call(context.api(), place.endpoints.set, request);
+    if (set.status === 202) return await printInvited(context, set.body);
+    const value = set.body;
     const name = subjectOf(value);
     const sentence = `Gave ${subjectTitle(name)} the role ${value.role} on ${place.title}.`;
     await context.printer.done({ value, sentence, name });

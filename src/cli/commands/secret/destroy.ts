@@ -1,9 +1,9 @@
-import type { DestroyedVersionView } from '../../../wire/versions.ts';
-import { apiPath } from '../../../client/api-client.ts';
+import { call } from '../../../client/call.ts';
 import { ClientError } from '../../../client/client-error.ts';
 import { usageError } from '../../core/cli-error.ts';
 import { defineCommand } from '../../core/command.ts';
 import { completing, argument, flag, scopeOptions, versionNumber } from '../../core/options.ts';
+import { scopeParams } from '../../settings/scope.ts';
 import { shownScope } from './secrets-api.ts';
 import { time } from '../../terminal/time.ts';
 
@@ -29,13 +29,15 @@ export const destroyCommand = defineCommand({
   async run(context, { args: { key }, options: { version, isSameValue, isThisAlone, ...flags } }) {
     if (isSameValue && isThisAlone) throw usageError('--same-value and --this-version-only cannot be combined');
     const scope = context.scope(flags);
-    const { organization, project, environment } = scope;
     const api = context.api();
     const others = isSameValue ? ', and the same value in all its other versions,' : '';
     await context.confirm(`Destroy version ${version} of ${key}${others} in ${shownScope(scope)} permanently?`);
-    const path = apiPath`/versions/${organization}/${project}/${environment}/${key}/${version}/destroy`;
-    const body = isSameValue || isThisAlone ? { sameValue: isSameValue } : {};
-    const answer = await api.post<DestroyedVersionView>(path, body).catch((error: unknown) => {
+    const request = {
+      params: { ...scopeParams(scope), key, version },
+      body: isSameValue || isThisAlone ? { sameValue: isSameValue } : {},
+    };
+    const endpoint = 'POST /versions/{org}/{project}/{env}/{key}/{version}/destroy';
+    const { body: answer } = await call(api, endpoint, request).catch((error: unknown) => {
       throw withFlags(error);
     });
     await context.printer.object({

@@ -1,9 +1,9 @@
-import type { EnvironmentView } from '../../../wire/tenancy.ts';
-import { type ApiClient, apiPath } from '../../../client/api-client.ts';
+import type { ApiClient } from '../../../client/api-client.ts';
+import { call } from '../../../client/call.ts';
 import { CliError } from '../../core/cli-error.ts';
 import { exitCodes } from '../../core/exit-codes.ts';
 import { text, versionNumber } from '../../core/options.ts';
-import type { Scope } from '../../settings/scope.ts';
+import { type Scope, scopeParams } from '../../settings/scope.ts';
 import { shownScope } from './secrets-api.ts';
 
 /** Writes that are refused if another change came first. */
@@ -41,8 +41,7 @@ export async function expectedRevisionId(
   expected: string | undefined,
 ): Promise<string | undefined> {
   if (expected === undefined || !/^[0-9]{1,15}$/.test(expected)) return expected;
-  const { organization, project, environment } = scope;
-  const current = await api.get<EnvironmentView>(apiPath`/environments/${organization}/${project}/${environment}`);
+  const { body: current } = await call(api, 'GET /environments/{org}/{project}/{env}', { params: scopeParams(scope) });
   requireRevision(scope, current, expected);
   return current.revisionId;
 }

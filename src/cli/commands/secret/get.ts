@@ -1,6 +1,5 @@
 import type { SecretView } from '../../../wire/secrets.ts';
-import type { VersionWithValueView } from '../../../wire/versions.ts';
-import { apiPath } from '../../../client/api-client.ts';
+import { call } from '../../../client/call.ts';
 import { usageError } from '../../core/cli-error.ts';
 import { type CommandContext, defineCommand } from '../../core/command.ts';
 import {
@@ -12,9 +11,9 @@ import {
   text,
   versionNumber,
 } from '../../core/options.ts';
-import type { Scope } from '../../settings/scope.ts';
+import { type Scope, scopeParams } from '../../settings/scope.ts';
 import { type WritableFormat, writableFormats } from './secret-file.ts';
-import { pastSecret, secretsPath } from './secrets-api.ts';
+import { pastSecret } from './secrets-api.ts';
 import { terminalText } from '../../terminal/terminal-text.ts';
 import { time } from '../../terminal/time.ts';
 
@@ -48,10 +47,9 @@ export const getCommand = defineCommand({
     if (version !== undefined)
       return await printSecret(context, await readVersion(context, scope, key, version), options);
     if (keys.length === 1 && format === undefined) {
-      const secret = await context
-        .api()
-        .get<SecretView>(`${secretsPath(scope)}${apiPath`/${key}`}`, { query: { revision } });
-      return await printSecret(context, secret, options);
+      const request = { params: { ...scopeParams(scope), key }, query: { revision } };
+      const secret = await call(context.api(), 'GET /secrets/{org}/{project}/{env}/{key}', request);
+      return await printSecret(context, secret.body, options);
     }
     const { printKeys } = await import('./several-keys.ts');
     await printKeys(context, scope, { ...options, keys });
@@ -83,14 +81,10 @@ function requireFitting(
     throw usageError("--output prints the server's answer, and does not go with --format");
 }
 
-async function readVersion(
-  context: CommandContext,
-  { organization, project, environment }: Scope,
-  key: string,
-  version: number,
-): Promise<SecretView> {
-  const path = apiPath`/versions/${organization}/${project}/${environment}/${key}/${version}`;
-  return pastSecret(key, await context.api().get<VersionWithValueView>(path));
+async function readVersion(context: CommandContext, scope: Scope, key: string, version: number): Promise<SecretView> {
+  const params = { ...scopeParams(scope), key, version };
+  const { body } = await call(context.api(), 'GET /versions/{org}/{project}/{env}/{key}/{version}', { params });
+  return pastSecret(key, body);
 }
 
 async function printSecret(

@@ -1,8 +1,9 @@
 import type { ChangeView } from '../../../wire/changes.ts';
-import { apiPath } from '../../../client/api-client.ts';
+import { call } from '../../../client/call.ts';
 import { usageError } from '../../core/cli-error.ts';
 import { defineCommand } from '../../core/command.ts';
 import { integer, scopeOptions, text } from '../../core/options.ts';
+import { scopeParams } from '../../settings/scope.ts';
 import { time as shownTime } from '../../terminal/time.ts';
 import { pastTime } from '../../core/time-option.ts';
 import { isId } from '../named-thing.ts';
@@ -25,12 +26,11 @@ export const historyCommand = defineCommand({
     { line: 'history --since 41 --output json', note: 'Changes after revision 41, for a program' },
   ],
   async run(context, { options }) {
-    const { organization, project, environment } = context.scope(options);
+    const params = scopeParams(context.scope(options));
     const { limit, since } = options;
     const time = since === undefined ? undefined : timeOf(since);
-    const page = await context.api().get<ChangePage>(apiPath`/changes/${organization}/${project}/${environment}`, {
-      query: { limit, since: time === undefined ? since : undefined },
-    });
+    const query = { limit: String(limit), since: time === undefined ? since : undefined };
+    const { body: page } = await call(context.api(), 'GET /changes/{org}/{project}/{env}', { params, query });
     const list = time === undefined ? page : changesSince(page, Date.parse(time));
     await context.printer.list({
       value: list,

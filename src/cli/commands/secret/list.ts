@@ -1,9 +1,10 @@
+import { call } from '../../../client/call.ts';
 import type { DeletedSecretListView, SecretListView } from '../../../wire/secrets.ts';
 import { usageError } from '../../core/cli-error.ts';
 import { type CommandContext, defineCommand } from '../../core/command.ts';
 import { flag, scopeOptions, text } from '../../core/options.ts';
 import type { Column } from '../../terminal/printer.ts';
-import { secretsPath } from './secrets-api.ts';
+import { scopeParams } from '../../settings/scope.ts';
 import { time } from '../../terminal/time.ts';
 
 type Secret = Omit<SecretListView['secrets'][number], 'value'> & { readonly value?: string };
@@ -31,13 +32,15 @@ export const listCommand = defineCommand({
     if (deleted) {
       if (reveal) throw usageError('--reveal and --deleted cannot be combined: deleted keys are listed without values');
       if (revision !== undefined) throw usageError('--revision and --deleted cannot be combined');
-      const query = { prefix, deleted };
-      const path = secretsPath(context.scope(options));
-      return await printDeletedKeys(context, await context.api().get<DeletedSecretListView>(path, { query }));
+      const params = scopeParams(context.scope(options));
+      const query = { prefix, deleted: 'true' } as const;
+      const list = await call(context.api(), 'GET /secrets/{org}/{project}/{env}', { params, query });
+      return await printDeletedKeys(context, list.body);
     }
-    const query = { prefix, revision, ...(reveal ? {} : { values: false }) };
-    const list = await context.api().get<SecretList>(secretsPath(context.scope(options)), { query });
-    await printSecretList(context, list);
+    const params = scopeParams(context.scope(options));
+    const query = { prefix, revision, ...(reveal ? {} : { values: 'false' as const }) };
+    const list = await call(context.api(), 'GET /secrets/{org}/{project}/{env}', { params, query });
+    await printSecretList(context, list.body);
   },
 });
 

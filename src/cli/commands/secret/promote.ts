@@ -1,5 +1,5 @@
 import type { CopyView } from '../../../wire/copies.ts';
-import { apiPath } from '../../../client/api-client.ts';
+import { type RequestOf, call } from '../../../client/call.ts';
 import { ClientError } from '../../../client/client-error.ts';
 import { usageError } from '../../core/cli-error.ts';
 import { type CommandContext, defineCommand } from '../../core/command.ts';
@@ -12,10 +12,10 @@ import {
   scopeOptions,
   text,
 } from '../../core/options.ts';
-import type { Scope } from '../../settings/scope.ts';
+import { type Scope, scopeParams } from '../../settings/scope.ts';
 import { expectedRevisionId, expectedRevisionOption } from './expected-state.ts';
 import { otherEnvironment } from './other-environment.ts';
-import { counted, secretsPath, shownScope } from './secrets-api.ts';
+import { counted, readKeys, shownScope } from './secrets-api.ts';
 import { changeLines, listedKeys, notePlan, noteUndo, printPlan } from './shown-plan.ts';
 import { warnIfNoneMatches } from './unmatched-keys.ts';
 
@@ -78,19 +78,7 @@ export const promoteCommand = defineCommand({
 });
 
 /** The body of the request. What is undefined is not sent. */
-interface CopyRequest {
-  readonly from: {
-    readonly project: string;
-    readonly environment: string;
-    readonly revision: number | string | undefined;
-  };
-  readonly mode: 'missing' | 'changed' | 'mirror';
-  readonly keys: { readonly include?: readonly string[]; readonly exclude?: readonly string[] } | undefined;
-  readonly planHash: string | undefined;
-  readonly expectedRevision: string | undefined;
-  readonly comment: string | undefined;
-  readonly dryRun?: true;
-}
+type CopyRequest = RequestOf<'POST /environments/{org}/{project}/{env}/copy'>['body'];
 
 interface Places {
   readonly source: Scope;
@@ -158,14 +146,14 @@ function revisionOf(given: string | undefined): number | string | undefined {
 }
 
 async function copy({ api }: CommandContext, { source, destination }: Places, body: CopyRequest): Promise<CopyView> {
-  const { organization, project, environment } = destination;
-  const path = apiPath`/environments/${organization}/${project}/${environment}/copy`;
   try {
-    return await api().post<CopyView>(path, body);
+    const request = { params: scopeParams(destination), body };
+    return (await call(api(), 'POST /environments/{org}/{project}/{env}/copy', request)).body;
   } catch (error) {
     // The path of the request is that of the destination. If the source is missing, an error of its own path explains it.
     const isMissing = error instanceof ClientError && error.isNotFound;
-    if (isMissing) await api().get(secretsPath(source), { query: { values: false, revision: body.from.revision } });
+    const { revision } = body.from;
+    if (isMissing) await readKeys(api(), source, { revision: revision === undefined ? undefined : String(revision) });
     throw error;
   }
 }

@@ -1,7 +1,7 @@
-import type { RollbackView } from '../../../wire/versions.ts';
-import { apiPath } from '../../../client/api-client.ts';
+import { call } from '../../../client/call.ts';
 import { defineCommand } from '../../core/command.ts';
 import { completing, argument, commentOption, flag, scopeOptions, versionNumber } from '../../core/options.ts';
+import { scopeParams } from '../../settings/scope.ts';
 import { expectedRevisionId, expectedRevisionOption, expectedVersionOption } from './expected-state.ts';
 import { shownScope } from './secrets-api.ts';
 
@@ -32,18 +32,13 @@ export const rollbackCommand = defineCommand({
   ],
   async run(context, { args: { key }, options }) {
     const scope = context.scope(options);
-    const { organization, project, environment } = scope;
     const { version: targetVersion, undelete, comment, expectedVersion } = options;
     const expectedRevision = await expectedRevisionId(context.api(), scope, options.expectedRevision);
-    const answer = await context
-      .api()
-      .post<RollbackView>(apiPath`/versions/${organization}/${project}/${environment}/${key}/rollback`, {
-        targetVersion,
-        undelete,
-        ...(comment === undefined ? {} : { comment }),
-        ...(expectedVersion === undefined ? {} : { expectedVersion }),
-        ...(expectedRevision === undefined ? {} : { expectedRevision }),
-      });
+    const request = {
+      params: { ...scopeParams(scope), key },
+      body: { targetVersion, undelete, comment, expectedVersion, expectedRevision },
+    };
+    const { body: answer } = await call(context.api(), 'POST /versions/{org}/{project}/{env}/{key}/rollback', request);
     await context.printer.object({
       value: { key, ...answer },
       fields: [

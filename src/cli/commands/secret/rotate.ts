@@ -1,5 +1,4 @@
 import type { ApiClient } from '../../../client/api-client.ts';
-import type { SecretKeyListView } from '../../../wire/secrets.ts';
 import { charsetNames, defaultGeneration, limits, validateSecretKey } from '../../../wire/secret-rules.ts';
 import { CliError, usageError } from '../../core/cli-error.ts';
 import { defineCommand } from '../../core/command.ts';
@@ -8,7 +7,7 @@ import { nearest } from '../../core/nearest.ts';
 import { completing, argument, choice, commentOption, flag, integer, scopeOptions } from '../../core/options.ts';
 import type { Scope } from '../../settings/scope.ts';
 import { expectedRevisionId, expectedRevisionOption, expectedVersionOption } from './expected-state.ts';
-import { findSecretKey, patchSecrets, scopeFlags, secretsPath, shownScope } from './secrets-api.ts';
+import { findSecretKey, patchSecrets, readKeys, scopeFlags, shownScope } from './secrets-api.ts';
 
 const { minGeneratedLength: min, maxGeneratedLength: max } = limits;
 
@@ -71,7 +70,7 @@ export const rotateCommand = defineCommand({
 });
 
 async function absent(api: ApiClient, scope: Scope, key: string): Promise<CliError> {
-  const { secrets } = await api.get<SecretKeyListView>(secretsPath(scope), { query: { values: false } });
+  const { secrets } = await readKeys(api, scope);
   const similar = nearest(
     key,
     secrets.map((secret) => secret.key),

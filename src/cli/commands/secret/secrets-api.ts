@@ -6,28 +6,37 @@ import type {
   SecretView,
 } from '../../../wire/secrets.ts';
 import type { VersionWithValueView } from '../../../wire/versions.ts';
-import { type ApiClient, apiPath } from '../../../client/api-client.ts';
+import type { ApiClient } from '../../../client/api-client.ts';
+import { call } from '../../../client/call.ts';
 import type { SecretTable } from '../../../wire/formats/secret-table.ts';
-import type { Scope } from '../../settings/scope.ts';
+import { type Scope, scopeParams } from '../../settings/scope.ts';
 
 /** The requests that several commands make of docs/interface.md 4.5. */
 
 /** All secrets of an environment with their values, now or at a past revision. */
-export function readSecrets(
+export async function readSecrets(
   api: ApiClient,
   scope: Scope,
   revision?: string,
   { skipDestroyed = false } = {},
 ): Promise<SecretListView> {
-  return api.get<SecretListView>(secretsPath(scope), {
-    query: { revision, skipDestroyed: skipDestroyed ? true : undefined },
-  });
+  const query = { revision, ...(skipDestroyed ? { skipDestroyed: 'true' as const } : {}) };
+  return (await call(api, 'GET /secrets/{org}/{project}/{env}', { params: scopeParams(scope), query })).body;
+}
+
+/** The keys of an environment, without values. */
+export async function readKeys(
+  api: ApiClient,
+  scope: Scope,
+  { prefix, revision }: { readonly prefix?: string | undefined; readonly revision?: string | undefined } = {},
+): Promise<SecretKeyListView> {
+  const query = { values: 'false', prefix, revision } as const;
+  return (await call(api, 'GET /secrets/{org}/{project}/{env}', { params: scopeParams(scope), query })).body;
 }
 
 /** The keys that a list lacks, because their values at its revision were destroyed. */
 export async function destroyedKeys(api: ApiClient, scope: Scope, list: SecretListView): Promise<string[]> {
-  const query = { values: false, revision: list.revisionId };
-  const { secrets } = await api.get<SecretKeyListView>(secretsPath(scope), { query });
+  const { secrets } = await readKeys(api, scope, { revision: list.revisionId });
   const present = new Set(list.secrets.map(({ key }) => key));
   return secrets.map(({ key }) => key).filter((key) => !present.has(key));
 }
@@ -38,8 +47,7 @@ export async function findSecretKey(
   scope: Scope,
   key: string,
 ): Promise<SecretKeyListView['secrets'][number] | undefined> {
-  const query = { values: false, prefix: key };
-  const { secrets } = await api.get<SecretKeyListView>(secretsPath(scope), { query });
+  const { secrets } = await readKeys(api, scope, { prefix: key });
   return secrets.find((secret) => secret.key === key);
 }
 
@@ -54,24 +62,20 @@ export interface SecretChanges {
 }
 
 /** Makes all the changes in one step, or none of them. */
-export function patchSecrets(api: ApiClient, scope: Scope, changes: SecretChanges): Promise<SecretPatchView> {
+export async function patchSecrets(api: ApiClient, scope: Scope, changes: SecretChanges): Promise<SecretPatchView> {
   const { set, generate, ...rest } = changes;
   // What is undefined is not sent.
-  return api.patch<SecretPatchView>(secretsPath(scope), {
+  const body = {
     ...rest,
     ...(set === undefined ? {} : { set: Object.fromEntries(set) }),
     ...(generate === undefined ? {} : { generate: Object.fromEntries(generate) }),
-  });
+  };
+  return (await call(api, 'PATCH /secrets/{org}/{project}/{env}', { params: scopeParams(scope), body })).body;
 }
 
 /** A version of a secret as --output json prints it: a secret, and what only a version has. */
 export function pastSecret(key: string, version: VersionWithValueView): SecretView & VersionWithValueView {
   return { key, ...version, updatedAt: version.createdAt };
-}
-
-/** The path of an environment's secrets below /api/v1. */
-export function secretsPath({ organization, project, environment }: Scope): string {
-  return apiPath`/secrets/${organization}/${project}/${environment}`;
 }
 
 /** The values of a list by their keys. */

@@ -1,12 +1,13 @@
 import { resolve } from 'node:path';
 import { validateSecretKey, validateSecretValue } from '../../../wire/secret-rules.ts';
-import type { SecretPatchView, SecretWriteView } from '../../../wire/secrets.ts';
-import { type ApiClient, apiPath } from '../../../client/api-client.ts';
+import type { SecretPatchView } from '../../../wire/secrets.ts';
+import type { ApiClient } from '../../../client/api-client.ts';
+import { call } from '../../../client/call.ts';
 import { usageError } from '../../core/cli-error.ts';
 import { type CommandContext, defineCommand } from '../../core/command.ts';
 import { completing, commentOption, flag, restArguments, scopeOptions } from '../../core/options.ts';
 import type { SecretTable } from '../../../wire/formats/secret-table.ts';
-import type { Scope } from '../../settings/scope.ts';
+import { type Scope, scopeParams } from '../../settings/scope.ts';
 import { expectedRevisionId, expectedRevisionOption, expectedVersionOption } from './expected-state.ts';
 import { rememberWritten } from './handed-variables.ts';
 import { warnOfLoaderVariables } from './loader-refusal.ts';
@@ -113,9 +114,9 @@ async function writeValues(
   const [first] = values;
   if (first !== undefined && expectedVersion !== undefined) {
     const [key, value] = first;
-    const { organization, project, environment } = scope;
-    const path = apiPath`/secrets/${organization}/${project}/${environment}/${key}`;
-    const { version, revision, revisionId } = await api.put<SecretWriteView>(path, { value, comment, expectedVersion });
+    const request = { params: { ...scopeParams(scope), key }, body: { value, comment, expectedVersion } };
+    const { body } = await call(api, 'PUT /secrets/{org}/{project}/{env}/{key}', request);
+    const { version, revision, revisionId } = body;
     return { set: [{ key, version }], deleted: [], unchanged: [], revision, revisionId };
   }
   const expectedRevision = await expectedRevisionId(api, scope, options.expectedRevision);

@@ -1,14 +1,15 @@
 import { validateSecretKey } from '../../../wire/secret-rules.ts';
+import { call } from '../../../client/call.ts';
 import type { SecretListView } from '../../../wire/secrets.ts';
 import { CliError, usageError } from '../../core/cli-error.ts';
 import type { CommandContext } from '../../core/command.ts';
 import { exitCodes } from '../../core/exit-codes.ts';
 import type { SecretTable } from '../../../wire/formats/secret-table.ts';
-import type { Scope } from '../../settings/scope.ts';
+import { type Scope, scopeParams } from '../../settings/scope.ts';
 import { printHidden, printValues, warnOfShells } from './formatted-output.ts';
 import { printSecretList } from './list.ts';
 import { type WritableFormat, writeSecrets } from './secret-file.ts';
-import { destroyedKeys, scopeFlags, secretsPath, shownScope, tableOf } from './secrets-api.ts';
+import { destroyedKeys, scopeFlags, shownScope, tableOf } from './secrets-api.ts';
 
 interface Wanted {
   readonly keys: readonly string[];
@@ -44,10 +45,10 @@ async function readKeys(
   const query = {
     revision,
     prefix: prefix === '' ? undefined : prefix,
-    skipDestroyed: revision !== undefined || undefined,
+    ...(revision === undefined ? {} : { skipDestroyed: 'true' as const }),
   };
   const api = context.api();
-  const list = await api.get<SecretListView>(secretsPath(scope), { query });
+  const { body: list } = await call(api, 'GET /secrets/{org}/{project}/{env}', { params: scopeParams(scope), query });
   const found = new Map(list.secrets.map((secret) => [secret.key, secret]));
   const absent = keys.filter((key) => !found.has(key));
   if (absent.length === 0) return { ...list, secrets: keys.flatMap((key) => found.get(key) ?? []) };

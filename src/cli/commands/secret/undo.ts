@@ -1,10 +1,11 @@
-import type { ChangeView, RevertView } from '../../../wire/changes.ts';
-import { type ApiClient, apiPath } from '../../../client/api-client.ts';
+import type { RevertView } from '../../../wire/changes.ts';
+import type { ApiClient } from '../../../client/api-client.ts';
+import { type RequestOf, call } from '../../../client/call.ts';
 import { CliError } from '../../core/cli-error.ts';
 import { type CommandContext, defineCommand } from '../../core/command.ts';
 import { exitCodes } from '../../core/exit-codes.ts';
 import { commentOption, flag, optionalArgument, scopeOptions, text } from '../../core/options.ts';
-import type { Scope } from '../../settings/scope.ts';
+import { type Scope, scopeParams } from '../../settings/scope.ts';
 import { expectedRevisionId, expectedRevisionOption } from './expected-state.ts';
 import { counted, shownScope } from './secrets-api.ts';
 import { changeLines, listedKeys, notePlan, printPlan } from './shown-plan.ts';
@@ -58,7 +59,7 @@ async function agreedRequest(context: CommandContext, { scope, revision, body }:
   const plan = await revert(context.api(), { scope, revision, body: { ...body, dryRun: true } });
   notePlan(context, `Plan to undo ${shownRevision(plan)} of ${shownScope(scope)}`, planLines(plan));
   // With conflicts, the server refuses it and names them.
-  const isRefused = plan.conflicts.length > 0 && !body.overwrite;
+  const isRefused = plan.conflicts.length > 0 && body.overwrite !== true;
   const changes = changedKeys(plan);
   if (changes.length > 0 && !isRefused) {
     await context.confirm(
@@ -73,27 +74,18 @@ interface Request {
   readonly scope: Scope;
   /** Number or id. */
   readonly revision: string;
-  readonly body: {
-    readonly overwrite: boolean;
-    readonly comment: string | undefined;
-    readonly planHash: string | undefined;
-    readonly expectedRevision: string | undefined;
-    readonly dryRun?: true;
-  };
+  readonly body: NonNullable<RequestOf<'POST /changes/{org}/{project}/{env}/{revision}/revert'>['body']>;
 }
 
 async function revert(api: ApiClient, { scope, revision, body }: Request): Promise<RevertView> {
-  const { organization, project, environment } = scope;
-  const path = apiPath`/changes/${organization}/${project}/${environment}/${revision}/revert`;
-  return await api.post<RevertView>(path, body);
+  const params = { ...scopeParams(scope), revision };
+  return (await call(api, 'POST /changes/{org}/{project}/{env}/{revision}/revert', { params, body })).body;
 }
 
 /** The id of the newest revision. Throws CliError not found if there was no change. */
 async function newestRevision(api: ApiClient, scope: Scope): Promise<string> {
-  const { organization, project, environment } = scope;
-  const path = apiPath`/changes/${organization}/${project}/${environment}`;
-  const { changes } = await api.get<{ changes: readonly ChangeView[] }>(path, { query: { limit: 1 } });
-  const [newest] = changes;
+  const request = { params: scopeParams(scope), query: { limit: '1' } };
+  const [newest] = (await call(api, 'GET /changes/{org}/{project}/{env}', request)).body.changes;
   if (newest !== undefined) return newest.revisionId;
   throw new CliError(exitCodes.notFound, `${shownScope(scope)} has no change to undo`);
 }

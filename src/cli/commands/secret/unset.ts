@@ -1,4 +1,3 @@
-import type { SecretKeyListView } from '../../../wire/secrets.ts';
 import type { ApiClient } from '../../../client/api-client.ts';
 import { CliError, usageError } from '../../core/cli-error.ts';
 import { defineCommand } from '../../core/command.ts';
@@ -6,7 +5,7 @@ import { exitCodes } from '../../core/exit-codes.ts';
 import { completing, commentOption, restArguments, scopeOptions, text } from '../../core/options.ts';
 import type { Scope } from '../../settings/scope.ts';
 import { expectedRevisionId, expectedRevisionOption, requireRevision } from './expected-state.ts';
-import { counted, patchSecrets, scopeFlags, secretsPath, shownScope } from './secrets-api.ts';
+import { counted, patchSecrets, readKeys, scopeFlags, shownScope } from './secrets-api.ts';
 import { noteUndo } from './shown-plan.ts';
 
 export const unsetCommand = defineCommand({
@@ -62,7 +61,7 @@ async function wantedKeys(
     const keys = [...new Set(options.keys)];
     return { keys, expectedRevision: await expectedRevisionId(api, scope, expectedRevision) };
   }
-  const list = await api.get<SecretKeyListView>(secretsPath(scope), { query: { values: false, prefix } });
+  const list = await readKeys(api, scope, { prefix });
   requireRevision(scope, list, expectedRevision);
   const keys = list.secrets.map(({ key }) => key);
   if (keys.length > 0) return { keys, expectedRevision: list.revisionId };

@@ -1,9 +1,9 @@
-import type { VersionListView, VersionView, VersionWithValueView } from '../../../wire/versions.ts';
-import { apiPath } from '../../../client/api-client.ts';
+import type { VersionView } from '../../../wire/versions.ts';
+import { call } from '../../../client/call.ts';
 import { type CommandContext, defineCommand } from '../../core/command.ts';
 import { completing, argument, integer, revealOption, scopeOptions, versionNumber } from '../../core/options.ts';
 import type { Column } from '../../terminal/printer.ts';
-import type { Scope } from '../../settings/scope.ts';
+import { type Scope, scopeParams } from '../../settings/scope.ts';
 import { pastSecret } from './secrets-api.ts';
 import { time } from '../../terminal/time.ts';
 
@@ -29,13 +29,11 @@ export const versionsCommand = defineCommand({
   async run(context, { args: { key }, options }) {
     const scope = context.scope(options);
     if (options.version !== undefined) return await showVersion(context, { ...scope, key }, options.version, options);
-    const { organization, project, environment } = scope;
     const { limit } = options;
-    const list = await context
-      .api()
-      .get<VersionListView>(apiPath`/versions/${organization}/${project}/${environment}/${key}`, {
-        query: { limit: limit <= maxPage ? limit : undefined },
-      });
+    const { body: list } = await call(context.api(), 'GET /versions/{org}/{project}/{env}/{key}', {
+      params: { ...scopeParams(scope), key },
+      query: { limit: limit <= maxPage ? String(limit) : undefined },
+    });
     const versions = list.versions.slice(0, limit);
     await context.printer.list<VersionView>({
       value: { ...list, versions },
@@ -65,12 +63,13 @@ function isDestroyed({ destroyedAt }: VersionView): boolean {
 
 async function showVersion(
   { api, printer, showsValues }: CommandContext,
-  { organization, project, environment, key }: Scope & { readonly key: string },
+  { key, ...scope }: Scope & { readonly key: string },
   version: number,
   flags: { readonly reveal: boolean },
 ): Promise<void> {
-  const path = apiPath`/versions/${organization}/${project}/${environment}/${key}/${version}`;
-  const answer = pastSecret(key, await api().get<VersionWithValueView>(path));
+  const params = { ...scopeParams(scope), key, version };
+  const found = await call(api(), 'GET /versions/{org}/{project}/{env}/{key}/{version}', { params });
+  const answer = pastSecret(key, found.body);
   const { value, ...withoutValue } = answer;
   const isShown = showsValues(flags);
   await printer.object({

@@ -1,4 +1,4 @@
-import { apiPath } from '../../../client/api-client.ts';
+import { call } from '../../../client/call.ts';
 import { usageError } from '../../core/cli-error.ts';
 import { type CommandContext, defineCommand } from '../../core/command.ts';
 import { flag, optionalArgument, text } from '../../core/options.ts';
@@ -34,7 +34,7 @@ export const sessionEndCommand = defineCommand({
 type Context = Pick<CommandContext, 'api' | 'printer'>;
 
 async function endOne({ api, printer }: Context, id: string): Promise<void> {
-  await api().delete(apiPath`/sessions/${id}`);
+  await call(api(), 'DELETE /sessions/{id}', { params: { id } });
   const value = { kind: 'session', action: 'ended', id, name: null } satisfies DeletionOutput;
   await printer.done({ value, sentence: `Session ${id} has ended.`, name: id });
 }
@@ -42,7 +42,8 @@ async function endOne({ api, printer }: Context, id: string): Promise<void> {
 async function endAll({ api, printer }: Context, user: string | undefined): Promise<void> {
   const client = api();
   const found = user === undefined ? undefined : await findUser(client, user);
-  await client.delete(found === undefined ? '/sessions' : apiPath`/users/${found.id}/sessions`);
+  if (found === undefined) await call(client, 'DELETE /sessions');
+  else await call(client, 'DELETE /users/{id}/sessions', { params: { id: found.id } });
   const whose = found === undefined ? 'your sessions' : `sessions of ${found.email}`;
   const name = found?.email ?? null;
   const value = { kind: 'session', action: 'ended', id: null, name } satisfies DeletionOutput;

@@ -1,5 +1,5 @@
-import type { SessionListView, SessionView } from '../../../wire/sessions.ts';
-import { apiPath } from '../../../client/api-client.ts';
+import { call } from '../../../client/call.ts';
+import type { SessionView } from '../../../wire/sessions.ts';
 import { defineCommand } from '../../core/command.ts';
 import { text } from '../../core/options.ts';
 import { time } from '../../terminal/time.ts';
@@ -23,8 +23,11 @@ export const sessionListCommand = defineCommand({
   ],
   async run({ api, printer }, { options: { user } }) {
     const client = api();
-    const path = user === undefined ? '/sessions' : apiPath`/users/${(await findUser(client, user)).id}/sessions`;
-    const list = await client.get<SessionListView>(path);
+    const found = user === undefined ? undefined : await findUser(client, user);
+    const { body: list } =
+      found === undefined
+        ? await call(client, 'GET /sessions')
+        : await call(client, 'GET /users/{id}/sessions', { params: { id: found.id } });
     await printer.list({
       value: list,
       rows: list.sessions,

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { hostname } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ApiClient } from '../../../client/api-client.ts';
-import type { DeviceLoginView, LoginTokenView } from '../../../wire/command-logins.ts';
+import { call } from '../../../client/call.ts';
 import { CliError } from '../../core/cli-error.ts';
 import type { CommandContext } from '../../core/command.ts';
 import { exitCodes } from '../../core/exit-codes.ts';
@@ -36,8 +36,8 @@ export async function loginInBrowser({ client, io, environment }: Context, url: 
     page.search = new URLSearchParams({ port: String(port), challenge: secret.challenge, state }).toString();
     io.note(`Approve the sign-in in your browser: ${page.href}`);
     openBrowser(page.href, environment.variables);
-    const answer = await requestToken(client({ url }), await withinLimit(code), secret);
-    if ('token' in answer) return answer.token;
+    const token = await requestToken(client({ url }), await withinLimit(code), secret);
+    if (token !== undefined) return token;
     throw notApproved();
   } finally {
     server.close();
@@ -52,13 +52,13 @@ export async function loginInBrowser({ client, io, environment }: Context, url: 
 export async function loginOnOtherMachine({ client, io }: Context, url: string): Promise<string> {
   const secret = newSecret();
   const api = client({ url });
-  const begun = await api.post<DeviceLoginView>('/device-logins', { codeChallenge: secret.challenge });
+  const { body: begun } = await call(api, 'POST /device-logins', { body: { codeChallenge: secret.challenge } });
   io.note(`Open ${url}/device in a browser, and type the code ${begun.userCode}`);
   const endsAt = Date.now() + limitMs;
   while (Date.now() < endsAt) {
     await pause(begun.intervalSeconds * 1000);
-    const answer = await requestToken(api, begun.deviceCode, secret);
-    if ('token' in answer) return answer.token;
+    const token = await requestToken(api, begun.deviceCode, secret);
+    if (token !== undefined) return token;
   }
   throw notApproved();
 }
@@ -74,9 +74,11 @@ function newSecret(): Secret {
   return { verifier, challenge: createHash('sha256').update(verifier).digest('base64url') };
 }
 
-function requestToken(api: ApiClient, code: string, { verifier }: Secret): Promise<LoginTokenView> {
+/** The token; undefined while the user has not approved. */
+async function requestToken(api: ApiClient, code: string, { verifier }: Secret): Promise<string | undefined> {
   const name = `keyframe on ${hostname()}`.slice(0, 200);
-  return api.post<LoginTokenView>('/login-tokens', { code, codeVerifier: verifier, name });
+  const answer = await call(api, 'POST /login-tokens', { body: { code, codeVerifier: verifier, name } });
+  return answer.status === 201 ? answer.body.token : undefined;
 }
 
 interface Listening {

@@ -1,5 +1,5 @@
-import type { MeView } from '../../../wire/me.ts';
 import { foreignAnswer } from '../../../client/answer-error.ts';
+import { call } from '../../../client/call.ts';
 import { usageError } from '../../core/cli-error.ts';
 import { type CommandContext, defineCommand } from '../../core/command.ts';
 import { tokenOf } from '../../settings/configuration.ts';
@@ -42,7 +42,7 @@ export const loginCommand = defineCommand({
       );
     }
     const token = await chosenToken(context, url, options);
-    const me = await context.client({ url, token }).get<MeView>('/me');
+    const { body: me } = await call(context.client({ url, token }), 'GET /me');
     // Another server can return 200 for anything.
     if (!['user', 'service_token'].includes(me.type)) throw foreignAnswer(url, 200);
     writeUserFile(environment.userFile, withToken(configuration.user, { profile: configuration.profile, url }, token));

@@ -1,6 +1,4 @@
-import type { MeView } from '../../../wire/me.ts';
-import type { EnvironmentView } from '../../../wire/tenancy.ts';
-import { apiPath } from '../../../client/api-client.ts';
+import { type BodyOf, call } from '../../../client/call.ts';
 import { ClientError } from '../../../client/client-error.ts';
 import { isOlderRelease } from '../../../lib/release.ts';
 import { CliError } from '../../core/cli-error.ts';
@@ -10,7 +8,7 @@ import { exitCodes } from '../../core/exit-codes.ts';
 import { scopeOptions } from '../../core/options.ts';
 import { problemOf } from '../../output/problem.ts';
 import type { StatusOutput } from '../../output/shapes.ts';
-import { type Scope, type ScopeFlags, findScope, isWhole } from '../../settings/scope.ts';
+import { type Scope, type ScopeFlags, findScope, isWhole, scopeParams } from '../../settings/scope.ts';
 import type { ObjectView } from '../../terminal/printer.ts';
 import { version } from '../../core/version.ts';
 import { shownScope } from '../secret/secrets-api.ts';
@@ -32,7 +30,7 @@ export const statusCommand = defineCommand({
     const folder = problems.catching(() => folderState(context));
     const token = problems.catching(() => context.configuration.token);
     const isAsked = canServe(server) && token !== undefined;
-    const identity = isAsked ? await problems.catchingAsync(() => context.api().get<MeView>('/me')) : undefined;
+    const identity = isAsked ? await problems.catchingAsync(async () => meOf(context)) : undefined;
     const environment = await environmentState(context, options, { problems, isAsked: identity !== undefined });
     const { configuration } = context;
     const value = {
@@ -50,6 +48,10 @@ export const statusCommand = defineCommand({
     problems.report();
   },
 });
+
+async function meOf({ api }: CommandContext): Promise<BodyOf<'GET /me'>> {
+  return (await call(api(), 'GET /me')).body;
+}
 
 /** A command that is older than its server lacks what the server can do, and may not know a new answer. */
 function warnIfOlder({ io }: CommandContext, { url, version: serverVersion }: StatusOutput['server']): void {
@@ -145,9 +147,10 @@ async function environmentState(
   const { organization, project, environment } = findScope(flags, folder);
   if (organization === undefined || project === undefined || environment === undefined) return null;
   const scope: Scope = { organization, project, environment };
-  const path = apiPath`/environments/${organization}/${project}/${environment}`;
-  const found = isAsked ? await problems.catchingAsync(() => context.api().get<EnvironmentView>(path)) : undefined;
-  return { ...scope, revision: found?.revision ?? null, revisionId: found?.revisionId ?? null };
+  const params = scopeParams(scope);
+  const read = () => call(context.api(), 'GET /environments/{org}/{project}/{env}', { params });
+  const found = isAsked ? await problems.catchingAsync(read) : undefined;
+  return { ...scope, revision: found?.body.revision ?? null, revisionId: found?.body.revisionId ?? null };
 }
 
 const trustWords = {

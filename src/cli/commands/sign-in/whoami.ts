@@ -1,4 +1,4 @@
-import type { MeView } from '../../../wire/me.ts';
+import { call } from '../../../client/call.ts';
 import { defineCommand } from '../../core/command.ts';
 import { meFields } from './me-fields.ts';
 
@@ -10,7 +10,7 @@ export const whoamiCommand = defineCommand({
     { line: 'whoami --output json', note: 'For a program' },
   ],
   async run({ api, configuration, printer }) {
-    const me = await api().get<MeView>('/me');
+    const { body: me } = await call(api(), 'GET /me');
     await printer.object({
       value: me,
       fields: [['Server', configuration.url], ...meFields(me)],

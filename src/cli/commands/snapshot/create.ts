@@ -1,7 +1,7 @@
-import type { SnapshotView } from '../../../wire/snapshots.ts';
-import { apiPath } from '../../../client/api-client.ts';
+import { call } from '../../../client/call.ts';
 import { defineCommand } from '../../core/command.ts';
 import { scopeOptions, text } from '../../core/options.ts';
+import { scopeParams } from '../../settings/scope.ts';
 import { shownScope } from '../secret/secrets-api.ts';
 import { snapshotFields } from './snapshot-view.ts';
 
@@ -22,14 +22,9 @@ export const snapshotCreateCommand = defineCommand({
   ],
   async run(context, { options }) {
     const scope = context.scope(options);
-    const { organization, project, environment } = scope;
     const { name, description } = options;
-    const snapshot = await context
-      .api()
-      .post<SnapshotView>(apiPath`/snapshots/${organization}/${project}/${environment}`, {
-        ...(name === undefined ? {} : { name }),
-        ...(description === undefined ? {} : { description }),
-      });
+    const request = { params: scopeParams(scope), body: { name, description } };
+    const { body: snapshot } = await call(context.api(), 'POST /snapshots/{org}/{project}/{env}', request);
     const fields = [...snapshotFields(snapshot), ['Environment', shownScope(scope)] as const];
     await context.printer.object({ value: snapshot, fields, name: snapshot.id });
   },

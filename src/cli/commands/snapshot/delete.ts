@@ -1,8 +1,9 @@
+import { call } from '../../../client/call.ts';
 import { defineCommand } from '../../core/command.ts';
 import { scopeOptions } from '../../core/options.ts';
 import type { DeletionOutput } from '../../output/shapes.ts';
 import { shownScope } from '../secret/secrets-api.ts';
-import { findSnapshot, snapshotArgument, snapshotPath, snapshotTitle } from './snapshot-view.ts';
+import { findSnapshot, snapshotArgument, snapshotParams, snapshotTitle } from './snapshot-view.ts';
 
 /** `snapshot delete <snapshot>`. */
 export const snapshotDeleteCommand = defineCommand({
@@ -17,7 +18,7 @@ export const snapshotDeleteCommand = defineCommand({
   async run(context, { args: { given }, options }) {
     const snapshot = await findSnapshot(context, given, options);
     await context.confirm(`Delete snapshot ${snapshotTitle(snapshot)} of ${shownScope(snapshot)}?`);
-    await context.api().delete(snapshotPath(snapshot));
+    await call(context.api(), 'DELETE /snapshots/{org}/{project}/{env}/{id}', { params: snapshotParams(snapshot) });
     const { id, name } = snapshot;
     const value = { kind: 'snapshot', action: 'deleted', id, name } satisfies DeletionOutput;
     await context.printer.done({ value, sentence: `Snapshot ${snapshotTitle(snapshot)} is deleted.`, name: id });

@@ -1,9 +1,10 @@
+import { call } from '../../../client/call.ts';
 import type { SnapshotDiffView } from '../../../wire/snapshots.ts';
 import { defineCommand } from '../../core/command.ts';
 import { completing, scopeOptions, text } from '../../core/options.ts';
 import type { SnapshotDifferenceOutput } from '../../output/shapes.ts';
 import type { Cell } from '../../terminal/printer.ts';
-import { findSnapshot, findSnapshotIn, snapshotArgument, snapshotPath } from './snapshot-view.ts';
+import { findSnapshot, findSnapshotIn, snapshotArgument, snapshotParams } from './snapshot-view.ts';
 
 interface Row {
   readonly change: string;
@@ -31,10 +32,9 @@ export const snapshotDiffCommand = defineCommand({
   async run(context, { args: { given }, options: { against: other, ...flags } }) {
     const snapshot = await findSnapshot(context, given, flags);
     const against = other === undefined || other === 'current' ? other : await findSnapshotIn(context, other, snapshot);
-    const path = `${snapshotPath(snapshot)}/diff`;
-    const { unchanged: unchangedCount, ...diff } = await context
-      .api()
-      .get<SnapshotDiffView>(path, { query: { against } });
+    const request = { params: snapshotParams(snapshot), query: { against } };
+    const { body } = await call(context.api(), 'GET /snapshots/{org}/{project}/{env}/{id}/diff', request);
+    const { unchanged: unchangedCount, ...diff } = body;
     await context.printer.list({
       value: { ...diff, unchangedCount } satisfies SnapshotDifferenceOutput,
       rows: diffRows(diff),

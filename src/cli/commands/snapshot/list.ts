@@ -1,7 +1,7 @@
-import type { SnapshotListView } from '../../../wire/snapshots.ts';
-import { apiPath } from '../../../client/api-client.ts';
+import { call } from '../../../client/call.ts';
 import { defineCommand } from '../../core/command.ts';
 import { scopeOptions } from '../../core/options.ts';
+import { scopeParams } from '../../settings/scope.ts';
 import { scopeFlags } from '../secret/secrets-api.ts';
 import { time } from '../../terminal/time.ts';
 
@@ -16,10 +16,8 @@ export const snapshotListCommand = defineCommand({
   ],
   async run(context, { options }) {
     const scope = context.scope(options);
-    const { organization, project, environment } = scope;
-    const list = await context
-      .api()
-      .get<SnapshotListView>(apiPath`/snapshots/${organization}/${project}/${environment}`);
+    const request = { params: scopeParams(scope) };
+    const { body: list } = await call(context.api(), 'GET /snapshots/{org}/{project}/{env}', request);
     await context.printer.list({
       value: list,
       rows: list.snapshots,

@@ -1,9 +1,9 @@
 import type { PruneView } from '../../../wire/snapshots.ts';
-import { apiPath } from '../../../client/api-client.ts';
+import { type RequestOf, call } from '../../../client/call.ts';
 import { usageError } from '../../core/cli-error.ts';
 import { type CommandContext, defineCommand } from '../../core/command.ts';
 import { flag, integer, scopeOptions, text } from '../../core/options.ts';
-import type { Scope } from '../../settings/scope.ts';
+import { type Scope, scopeParams } from '../../settings/scope.ts';
 import { counted } from '../secret/secrets-api.ts';
 import { time } from '../../terminal/time.ts';
 
@@ -49,10 +49,9 @@ export const snapshotPruneCommand = defineCommand({
       organization,
       project,
       environment,
-      ...counts
+      ...retention
     } = options;
-    const retention = Object.fromEntries(Object.entries(counts).filter(([, count]) => count !== undefined));
-    if (Object.keys(retention).length === 0)
+    if (Object.values(retention).every((count) => count === undefined))
       throw usageError('no --keep flag was given; add one, such as --keep-last 10');
     const scope = context.scope({ organization, project, environment });
     // What is undefined is not sent. With a hash, a dry run reports whether that plan is still current.
@@ -63,8 +62,10 @@ export const snapshotPruneCommand = defineCommand({
   },
 });
 
+type PruneBody = RequestOf<'POST /snapshots/{org}/{project}/{env}/prune'>['body'];
+
 /** Shows the plan and asks for confirmation unless it is empty. Returns the hash of the confirmed plan. */
-async function agreedPlan(context: CommandContext, scope: Scope, body: object): Promise<string | undefined> {
+async function agreedPlan(context: CommandContext, scope: Scope, body: PruneBody): Promise<string | undefined> {
   const { pruned, kept: staying, planHash } = await prune(context, scope, { ...body, dryRun: true });
   if (pruned.length === 0) return planHash;
   for (const { id, name, createdAt } of pruned)
@@ -75,9 +76,8 @@ async function agreedPlan(context: CommandContext, scope: Scope, body: object): 
   return planHash;
 }
 
-async function prune({ api }: CommandContext, scope: Scope, body: object): Promise<PruneView> {
-  const { organization, project, environment } = scope;
-  return await api().post<PruneView>(apiPath`/snapshots/${organization}/${project}/${environment}/prune`, body);
+async function prune({ api }: CommandContext, scope: Scope, body: PruneBody): Promise<PruneView> {
+  return (await call(api(), 'POST /snapshots/{org}/{project}/{env}/prune', { params: scopeParams(scope), body })).body;
 }
 
 async function print({ printer }: CommandContext, view: PruneView, isDryRun: boolean): Promise<void> {

@@ -1,5 +1,5 @@
 import type { RestoreView } from '../../../wire/snapshots.ts';
-import { apiPath } from '../../../client/api-client.ts';
+import { type RequestOf, call } from '../../../client/call.ts';
 import { type CommandContext, defineCommand } from '../../core/command.ts';
 import {
   commentOption,
@@ -11,6 +11,7 @@ import {
   selectionFlags,
   text,
 } from '../../core/options.ts';
+import { scopeParams } from '../../settings/scope.ts';
 import { expectedRevisionId, expectedRevisionOption } from '../secret/expected-state.ts';
 import { counted, shownScope } from '../secret/secrets-api.ts';
 import { changeLines, listedKeys, notePlan, noteUndo, printPlan } from '../secret/shown-plan.ts';
@@ -100,11 +101,13 @@ function noteSkipped({ io, printer }: CommandContext, { skipped }: RestoreView, 
   io.note(`  keyframe snapshot restore ${line}`);
 }
 
+type RestoreBody = RequestOf<'POST /snapshots/{org}/{project}/{env}/restore'>['body'];
+
 /** Shows the plan and asks for confirmation unless it changes nothing; returns the hash of the confirmed plan. */
 async function agreedPlan(
   context: CommandContext,
   snapshot: PlacedSnapshot,
-  body: object,
+  body: RestoreBody,
 ): Promise<string | undefined> {
   const plan = await restore(context, snapshot, { ...body, dryRun: true });
   const { restored, recreated, pruned, planHash } = plan;
@@ -117,10 +120,9 @@ async function agreedPlan(
   return planHash;
 }
 
-async function restore({ api }: CommandContext, snapshot: PlacedSnapshot, body: object): Promise<RestoreView> {
-  const { organization, project, environment } = snapshot;
-  const path = apiPath`/snapshots/${organization}/${project}/${environment}/restore`;
-  return await api().post<RestoreView>(path, body);
+async function restore({ api }: CommandContext, snapshot: PlacedSnapshot, body: RestoreBody): Promise<RestoreView> {
+  const request = { params: scopeParams(snapshot), body };
+  return (await call(api(), 'POST /snapshots/{org}/{project}/{env}/restore', request)).body;
 }
 
 function planLines({ restored, recreated, skipped, destroyed, pruned }: RestoreView): string[] {

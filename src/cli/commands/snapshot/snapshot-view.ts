@@ -1,11 +1,11 @@
-import { apiPath } from '../../../client/api-client.ts';
+import { call } from '../../../client/call.ts';
 import { ClientError } from '../../../client/client-error.ts';
-import type { SnapshotListView, SnapshotView } from '../../../wire/snapshots.ts';
+import type { SnapshotView } from '../../../wire/snapshots.ts';
 import { CliError, usageError } from '../../core/cli-error.ts';
 import type { CommandContext } from '../../core/command.ts';
 import { exitCodes } from '../../core/exit-codes.ts';
 import { argument, completing } from '../../core/options.ts';
-import type { Scope, ScopeFlags } from '../../settings/scope.ts';
+import { type Scope, type ScopeFlags, scopeParams } from '../../settings/scope.ts';
 import type { ObjectView } from '../../terminal/printer.ts';
 import { time } from '../../terminal/time.ts';
 import { isId, thingOf } from '../named-thing.ts';
@@ -53,11 +53,9 @@ export async function findSnapshotIn(context: CommandContext, given: string, sco
 
 async function findNamedSnapshot({ api }: CommandContext, given: string, scope: Scope): Promise<PlacedSnapshot> {
   const { organization, project, environment } = scope;
-  const { snapshots } = await api().get<SnapshotListView>(
-    apiPath`/snapshots/${organization}/${project}/${environment}`,
-  );
+  const { body } = await call(api(), 'GET /snapshots/{org}/{project}/{env}', { params: scopeParams(scope) });
   const snapshot = thingOf(given, {
-    things: snapshots,
+    things: body.snapshots,
     word: 'snapshot',
     place: `of ${shownScope(scope)}`,
     listedBy: `keyframe snapshot list ${scopeFlags(scope)}`,
@@ -67,7 +65,7 @@ async function findNamedSnapshot({ api }: CommandContext, given: string, scope: 
 
 async function readSnapshot({ api }: CommandContext, id: string): Promise<PlacedSnapshot> {
   try {
-    return await api().get<PlacedSnapshot>(apiPath`/snapshots/${id.toLowerCase()}`);
+    return (await call(api(), 'GET /snapshots/{id}', { params: { id: id.toLowerCase() } })).body;
   } catch (error) {
     if (!(error instanceof ClientError) || !error.isNotFound) throw error;
     const next = ['See the snapshots, and their ids: keyframe snapshot list'];
@@ -75,9 +73,9 @@ async function readSnapshot({ api }: CommandContext, id: string): Promise<Placed
   }
 }
 
-/** The path of a snapshot, or of what is below it, from its slugs. */
-export function snapshotPath({ organization, project, environment, id }: PlacedSnapshot): string {
-  return apiPath`/snapshots/${organization}/${project}/${environment}/${id}`;
+/** The names of a snapshot in the path of an endpoint. */
+export function snapshotParams(snapshot: PlacedSnapshot): ReturnType<typeof scopeParams> & { readonly id: string } {
+  return { ...scopeParams(snapshot), id: snapshot.id };
 }
 
 /** A snapshot in a sentence: its name if it has one, else its id. */

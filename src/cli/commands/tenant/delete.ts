@@ -1,12 +1,22 @@
-import { apiPath } from '../../../client/api-client.ts';
+import { call } from '../../../client/call.ts';
 import { type CommandDefinition, defineCommand } from '../../core/command.ts';
 import { completing, argument } from '../../core/options.ts';
 import type { DeletionOutput } from '../../output/shapes.ts';
-import { type Tenant, type TenantKind, shownTenant, tenantKinds } from './tenant-kinds.ts';
+import { type TenantKind, parentFlags, tenantKinds, tenantParams } from './tenant-kinds.ts';
 
 /** `org delete`, `project delete`, `env delete`: the user must type the slug. */
 export function tenantDeleteCommand(name: TenantKind): CommandDefinition {
-  const { path, parents, options: own, flags, sample, word, article, completes, contents } = tenantKinds[name];
+  const {
+    endpoints,
+    parents: parentsOf,
+    options: own,
+    flags,
+    sample,
+    word,
+    article,
+    completes,
+    contents,
+  } = tenantKinds[name];
   return defineCommand({
     summary: `Delete ${article} ${word} and everything in it`,
     description:
@@ -20,15 +30,17 @@ export function tenantDeleteCommand(name: TenantKind): CommandDefinition {
     ],
     async run(context, { args: { slug }, options }) {
       const api = context.api();
-      const target = path(context, options) + apiPath`/${slug}`;
+      const parents = parentsOf(context, options);
+      const slugs = [...parents, slug];
+      const params = tenantParams(slugs);
       // Reports what does not exist, or what the user may not see, before asking.
-      const { id } = await api.get<Tenant>(target);
-      const place = shownTenant(target);
+      const { id } = (await call(api, endpoints.show, { params })).body;
+      const place = slugs.join('/');
       await context.confirmByTyping(`This deletes ${word} ${place} with ${contents}.`, slug);
-      await api.delete(target);
+      await call(api, endpoints.delete, { params });
       const value = { kind: word, action: 'deleted', id, name: slug } satisfies DeletionOutput;
       const sentence =
-        `The ${word} ${place} is deleted. To take it back: keyframe ${name} undelete ${slug}${parents(context, options)}. ` +
+        `The ${word} ${place} is deleted. To take it back: keyframe ${name} undelete ${slug}${parentFlags(parents)}. ` +
         'The service tokens that the deletion ended stay ended; create new ones then.';
       await context.printer.done({ value, sentence, name: slug });
     },

@@ -1,14 +1,15 @@
+import { call } from '../../../client/call.ts';
 import { type CommandDefinition, defineCommand } from '../../core/command.ts';
 import { flag, type Option } from '../../core/options.ts';
 import type { Column } from '../../terminal/printer.ts';
-import { type ListedTenant, type TenantKind, tenantKinds } from './tenant-kinds.ts';
+import { type ListedTenant, type TenantKind, listedTenants, tenantKinds, tenantParams } from './tenant-kinds.ts';
 import { time } from '../../terminal/time.ts';
 
 const allOption = flag('--all', 'List every organization with its owners; for administrators of the server');
 
 /** `org list`, `project list`, `env list`. */
 export function tenantListCommand(name: TenantKind): CommandDefinition {
-  const { path, plural, options: own, flags } = tenantKinds[name];
+  const { endpoints, parents, plural, options: own, flags } = tenantKinds[name];
   const who = name === 'org' ? 'administrators of the server' : 'the roles admin and owner';
   const ofOrganizations: { all?: Option<boolean> } = name === 'org' ? { all: allOption } : {};
   return defineCommand({
@@ -23,20 +24,22 @@ export function tenantListCommand(name: TenantKind): CommandDefinition {
     ],
     async run(context, { options }) {
       const { deleted, all = false, ...place } = options;
-      const query = { ...(all ? { all } : {}), ...(deleted ? { deleted } : {}) };
-      const list = await context.api().get<Record<typeof plural, ListedTenant[]>>(path(context, place), { query });
+      const query = { ...(all ? { all: 'true' as const } : {}), ...(deleted ? { deleted: 'true' as const } : {}) };
+      const params = tenantParams(parents(context, place));
+      const { body: list } = await call(context.api(), endpoints.list, { params, query });
+      const rows = listedTenants(list);
       const columns: Column<ListedTenant>[] = [
         { title: 'SLUG', cell: ({ slug }) => slug },
         { title: 'NAME', cell: ({ displayName }) => displayName, isCut: true },
         { title: 'ID', cell: ({ id }) => id },
         { title: 'CREATED', cell: ({ createdAt }) => time(createdAt) },
-        ...(name === 'env' ? environmentColumns(list[plural]) : []),
+        ...(name === 'env' ? environmentColumns(rows) : []),
         ...(name === 'org' && (all || deleted) ? [{ title: 'OWNERS', cell: shownOwners }] : []),
         ...(deleted ? [{ title: 'DELETED', cell: ({ deletedAt }: ListedTenant) => deletedAt && time(deletedAt) }] : []),
       ];
       await context.printer.list<ListedTenant>({
         value: list,
-        rows: list[plural],
+        rows,
         columns,
         name: ({ slug }) => slug,
         whenEmpty: deleted

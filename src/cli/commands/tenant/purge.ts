@@ -1,12 +1,12 @@
-import { apiPath } from '../../../client/api-client.ts';
+import { call } from '../../../client/call.ts';
 import { type CommandDefinition, defineCommand } from '../../core/command.ts';
 import { completing, argument } from '../../core/options.ts';
 import type { DeletionOutput } from '../../output/shapes.ts';
-import { type TenantKind, shownTenant, tenantKinds } from './tenant-kinds.ts';
+import { type TenantKind, tenantKinds, tenantParams } from './tenant-kinds.ts';
 
 /** `org purge`, `project purge`, `env purge`: the user must type the slug. */
 export function tenantPurgeCommand(name: TenantKind): CommandDefinition {
-  const { path, options: own, flags, sample, word, completesDeleted, contents } = tenantKinds[name];
+  const { endpoints, parents, options: own, flags, sample, word, completesDeleted, contents } = tenantKinds[name];
   return defineCommand({
     summary: `Remove a deleted ${word} permanently`,
     description:
@@ -19,13 +19,13 @@ export function tenantPurgeCommand(name: TenantKind): CommandDefinition {
       { line: `${name} purge ${sample}${flags} --yes`, note: 'In a script' },
     ],
     async run(context, { args: { slug }, options }) {
-      const target = path(context, options) + apiPath`/${slug}`;
-      const place = shownTenant(target);
+      const slugs = [...parents(context, options), slug];
+      const place = slugs.join('/');
       await context.confirmByTyping(
         `This permanently removes ${word} ${place} with ${contents}, and cannot be undone.`,
         slug,
       );
-      await context.api().post(`${target}/purge`);
+      await call(context.api(), endpoints.purge, { params: tenantParams(slugs) });
       const value = { kind: word, action: 'purged', id: null, name: slug } satisfies DeletionOutput;
       await context.printer.done({ value, sentence: `The ${word} ${place} is purged.`, name: slug });
     },

@@ -1,11 +1,11 @@
-import { apiPath } from '../../../client/api-client.ts';
+import { call } from '../../../client/call.ts';
 import { type CommandDefinition, defineCommand } from '../../core/command.ts';
 import { completing, argument, requiredText } from '../../core/options.ts';
-import { type Tenant, type TenantKind, printTenant, tenantKinds } from './tenant-kinds.ts';
+import { type TenantKind, printTenant, tenantKinds, tenantParams } from './tenant-kinds.ts';
 
 /** `org rename`, `project rename`, `env rename`. */
 export function tenantRenameCommand(name: TenantKind): CommandDefinition {
-  const { path, options: own, flags, sample, word, article, completes } = tenantKinds[name];
+  const { endpoints, parents, options: own, flags, sample, word, article, completes } = tenantKinds[name];
   return defineCommand({
     summary: `Change the display name of ${article} ${word}; the slug is immutable`,
     arguments: { slug: completing(completes, argument('<slug>', `Slug of the ${word}`)) },
@@ -13,8 +13,9 @@ export function tenantRenameCommand(name: TenantKind): CommandDefinition {
     examples: [{ line: `${name} rename ${sample}${flags} -n 'New name'`, note: 'The slug does not change' }],
     async run(context, { args: { slug }, options }) {
       const { displayName, ...place } = options;
-      const changed = await context.api().patch<Tenant>(path(context, place) + apiPath`/${slug}`, { displayName });
-      await printTenant(context, changed);
+      const params = tenantParams([...parents(context, place), slug]);
+      const changed = await call(context.api(), endpoints.rename, { params, body: { displayName } });
+      await printTenant(context, changed.body);
     },
   });
 }

@@ -1,5 +1,5 @@
 import type { EnvironmentView, OrganizationListView, OrganizationView } from '../../../wire/tenancy.ts';
-import { apiPath } from '../../../client/api-client.ts';
+import type { BodyOf } from '../../../client/call.ts';
 import type { CommandContext } from '../../core/command.ts';
 import { type CompletionKind, organizationOption, projectOptions } from '../../core/options.ts';
 import type { ProjectFlags } from '../../settings/scope.ts';
@@ -24,20 +24,48 @@ interface Kind {
   /** Completes the slugs of deleted ones. */
   readonly completesDeleted: CompletionKind;
   readonly article: 'a' | 'an';
-  /** The field of the list's answer. */
+  readonly endpoints: (typeof endpoints)[TenantKind];
   readonly plural: 'organizations' | 'projects' | 'environments';
   /** The flags that name its parents. */
   readonly options: Partial<typeof projectOptions>;
-  /** The path of the list. */
-  readonly path: (context: CommandContext, flags: Partial<ProjectFlags>) => string;
-  /** The flags that name its parents, in full, for a command that is suggested. */
-  readonly parents: (context: CommandContext, flags: Partial<ProjectFlags>) => string;
+  /** The slugs of its parents. */
+  readonly parents: (context: CommandContext, flags: Partial<ProjectFlags>) => readonly string[];
   /** Flags of its examples. */
   readonly flags: string;
   readonly sample: string;
   /** What is deleted with it. */
   readonly contents: string;
 }
+
+const endpoints = {
+  org: {
+    list: 'GET /organizations',
+    create: 'POST /organizations',
+    show: 'GET /organizations/{org}',
+    rename: 'PATCH /organizations/{org}',
+    delete: 'DELETE /organizations/{org}',
+    undelete: 'POST /organizations/{org}/undelete',
+    purge: 'POST /organizations/{org}/purge',
+  },
+  project: {
+    list: 'GET /projects/{org}',
+    create: 'POST /projects/{org}',
+    show: 'GET /projects/{org}/{project}',
+    rename: 'PATCH /projects/{org}/{project}',
+    delete: 'DELETE /projects/{org}/{project}',
+    undelete: 'POST /projects/{org}/{project}/undelete',
+    purge: 'POST /projects/{org}/{project}/purge',
+  },
+  env: {
+    list: 'GET /environments/{org}/{project}',
+    create: 'POST /environments/{org}/{project}',
+    show: 'GET /environments/{org}/{project}/{env}',
+    rename: 'PATCH /environments/{org}/{project}/{env}',
+    delete: 'DELETE /environments/{org}/{project}/{env}',
+    undelete: 'POST /environments/{org}/{project}/{env}/undelete',
+    purge: 'POST /environments/{org}/{project}/{env}/purge',
+  },
+} as const;
 
 export const tenantKinds: Readonly<Record<TenantKind, Kind>> = {
   org: {
@@ -47,8 +75,8 @@ export const tenantKinds: Readonly<Record<TenantKind, Kind>> = {
     article: 'an',
     plural: 'organizations',
     options: {},
-    path: () => '/organizations',
-    parents: () => '',
+    endpoints: endpoints.org,
+    parents: () => [],
     flags: '',
     sample: 'acme',
     contents: 'all its projects, environments, secrets and tokens',
@@ -60,8 +88,8 @@ export const tenantKinds: Readonly<Record<TenantKind, Kind>> = {
     article: 'a',
     plural: 'projects',
     options: organizationOption,
-    path: (context, { organization }) => apiPath`/projects/${context.organization({ organization })}`,
-    parents: (context, { organization }) => ` -o ${context.organization({ organization })}`,
+    endpoints: endpoints.project,
+    parents: (context, { organization }) => [context.organization({ organization })],
     flags: ' -o acme',
     sample: 'shop',
     contents: 'all its environments, their secrets, and the tokens for them',
@@ -73,13 +101,10 @@ export const tenantKinds: Readonly<Record<TenantKind, Kind>> = {
     article: 'an',
     plural: 'environments',
     options: projectOptions,
-    path: (context, flags) => {
-      const { organization, project } = context.project({ organization: undefined, project: undefined, ...flags });
-      return apiPath`/environments/${organization}/${project}`;
-    },
+    endpoints: endpoints.env,
     parents: (context, flags) => {
       const { organization, project } = context.project({ organization: undefined, project: undefined, ...flags });
-      return ` -o ${organization} -p ${project}`;
+      return [organization, project];
     },
     flags: ' -o acme -p shop',
     sample: 'production',
@@ -87,9 +112,24 @@ export const tenantKinds: Readonly<Record<TenantKind, Kind>> = {
   },
 };
 
-/** What the path of a request names, as users write it: `acme/shop/production`. */
-export function shownTenant(path: string): string {
-  return path.split('/').slice(2).join('/');
+/** The names in the path of an endpoint. Those below the last slug are empty. */
+export function tenantParams([org = '', project = '', env = '']: readonly string[]): {
+  readonly org: string;
+  readonly project: string;
+  readonly env: string;
+} {
+  return { org, project, env };
+}
+
+/** The flags that name the parents, in full, for a command that is suggested. */
+export function parentFlags(parents: readonly string[]): string {
+  return parents.map((parent, index) => ` ${['-o', '-p'][index]} ${parent}`).join('');
+}
+
+/** The entries of a list of any kind. */
+export function listedTenants(list: BodyOf<(typeof endpoints)[TenantKind]['list']>): readonly ListedTenant[] {
+  if ('organizations' in list) return list.organizations;
+  return 'projects' in list ? list.projects : list.environments;
 }
 
 export async function printTenant({ printer }: CommandContext, tenant: Tenant): Promise<void> {

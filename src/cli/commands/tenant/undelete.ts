@@ -1,11 +1,11 @@
-import { apiPath } from '../../../client/api-client.ts';
+import { call } from '../../../client/call.ts';
 import { type CommandDefinition, defineCommand } from '../../core/command.ts';
 import { completing, argument } from '../../core/options.ts';
-import { type Tenant, type TenantKind, printTenant, tenantKinds } from './tenant-kinds.ts';
+import { type TenantKind, printTenant, tenantKinds, tenantParams } from './tenant-kinds.ts';
 
 /** `org undelete`, `project undelete`, `env undelete`. */
 export function tenantUndeleteCommand(name: TenantKind): CommandDefinition {
-  const { path, options: own, flags, sample, word, article, completesDeleted } = tenantKinds[name];
+  const { endpoints, parents, options: own, flags, sample, word, article, completesDeleted } = tenantKinds[name];
   const needed =
     name === 'org'
       ? 'Requires an administrator of the server.'
@@ -20,8 +20,8 @@ export function tenantUndeleteCommand(name: TenantKind): CommandDefinition {
     options: own,
     examples: [{ line: `${name} undelete ${sample}${flags}`, note: `If it is not deleted, nothing changes` }],
     async run(context, { args: { slug }, options }) {
-      const target = path(context, options) + apiPath`/${slug}/undelete`;
-      await printTenant(context, await context.api().post<Tenant>(target));
+      const params = tenantParams([...parents(context, options), slug]);
+      await printTenant(context, (await call(context.api(), endpoints.undelete, { params })).body);
     },
   });
 }

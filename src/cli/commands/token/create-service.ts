@@ -1,6 +1,7 @@
 import type { CreatedServiceTokenView } from '../../../wire/service-tokens.ts';
-import type { EnvironmentView, ProjectView } from '../../../wire/tenancy.ts';
-import { apiPath } from '../../../client/api-client.ts';
+import { foreignAnswer } from '../../../client/answer-error.ts';
+import { call } from '../../../client/call.ts';
+import { tokenEndpoints } from '../../../client/endpoint-sets.ts';
 import { ClientError } from '../../../client/client-error.ts';
 import { usageError } from '../../core/cli-error.ts';
 import { type CommandContext, defineCommand } from '../../core/command.ts';
@@ -8,7 +9,7 @@ import { completing, choice, type Option, organizationOption, requiredText, text
 import { findScope, isWhole } from '../../settings/scope.ts';
 import { expiryOf, lifetimeOption } from './lifetime.ts';
 import { printNewServiceToken } from './service-token-view.ts';
-import { type TokenHome, tokensPath } from './token-home.ts';
+import { homeParams, type TokenHome } from './token-home.ts';
 
 const permissions = ['read', 'read_write'] as const;
 
@@ -73,7 +74,12 @@ export const tokenCreateServiceCommand = defineCommand({
     const ids = await scopeIds(context, place);
     const api = context.api();
     const body = { name, scope, permission: options.permission, ...ids, ...(await expiryOf(api, lifetime)) };
-    const create = (home: TokenHome): Promise<CreatedServiceTokenView> => api.post(tokensPath(home), body);
+    const create = async (home: TokenHome): Promise<CreatedServiceTokenView> => {
+      const answer = await call(api, tokenEndpoints(home).create, { params: homeParams(home), body });
+      // Only a repeated request with an Idempotency-Key has another status.
+      if (answer.status !== 201) throw foreignAnswer(api.url, answer.status);
+      return answer.body;
+    };
     const created = await create({ organization, project: undefined }).catch(async (error: unknown) => {
       // Admins of the project alone may create it there.
       const { project } = place;
@@ -142,11 +148,12 @@ async function scopeIds(
   if (project === undefined)
     throw missingPlace(scope === 'project' ? '--project-id <uuid>' : '--environment-id <uuid>', scope);
   if (scope === 'project') {
-    return { projectId: (await api().get<ProjectView>(apiPath`/projects/${organization}/${project}`)).id };
+    const found = await call(api(), 'GET /projects/{org}/{project}', { params: { org: organization, project } });
+    return { projectId: found.body.id };
   }
   if (environment === undefined) throw missingPlace('--environment-id <uuid>', scope);
-  const path = apiPath`/environments/${organization}/${project}/${environment}`;
-  return { environmentId: (await api().get<EnvironmentView>(path)).id };
+  const params = { org: organization, project, env: environment };
+  return { environmentId: (await call(api(), 'GET /environments/{org}/{project}/{env}', { params })).body.id };
 }
 
 function missingPlace(flag: string, scope: 'project' | 'environment'): Error {

@@ -1,7 +1,8 @@
+import { call } from '../../../client/call.ts';
 import { defineCommand } from '../../core/command.ts';
 import { requiredText } from '../../core/options.ts';
 import { expiryOf, lifetimeOption } from './lifetime.ts';
-import { type NewPersonalToken, printNewPersonalToken } from './personal-token-view.ts';
+import { printNewPersonalToken } from './personal-token-view.ts';
 
 /** `token create`. */
 export const tokenCreateCommand = defineCommand({
@@ -18,10 +19,8 @@ export const tokenCreateCommand = defineCommand({
   ],
   async run({ api, io, printer }, { options: { name, lifetime } }) {
     const client = api();
-    const created = await client.post<NewPersonalToken>('/personal-tokens', {
-      name,
-      ...(await expiryOf(client, lifetime)),
-    });
+    const body = { name, ...(await expiryOf(client, lifetime)) };
+    const { body: created } = await call(client, 'POST /personal-tokens', { body });
     await printNewPersonalToken({ io, printer }, created);
   },
 });

@@ -1,10 +1,9 @@
-import { apiPath } from '../../../client/api-client.ts';
-import type { PersonalTokenView } from '../../../wire/personal-tokens.ts';
-import type { ServiceTokenListView, ServiceTokenView } from '../../../wire/service-tokens.ts';
+import { call } from '../../../client/call.ts';
+import { tokenEndpoints } from '../../../client/endpoint-sets.ts';
 import type { CommandContext } from '../../core/command.ts';
 import { argument, completing, requiredText } from '../../core/options.ts';
 import { isId, thingOf } from '../named-thing.ts';
-import { shownHome, type TokenHome, tokensPath } from './token-home.ts';
+import { homeParams, shownHome, type TokenHome } from './token-home.ts';
 
 /** A token in a sentence. */
 export interface FoundToken {
@@ -39,13 +38,15 @@ export async function findServiceToken(
   home: TokenHome,
   { given, isRevoked }: GivenToken,
 ): Promise<FoundToken> {
-  const path = tokensPath(home);
+  const { list, get } = tokenEndpoints(home);
+  const params = homeParams(home);
   const flags = home.project === undefined ? '' : ` --project ${home.project}`;
   if (isId(given)) {
-    return context.isConfirmed ? { id: given } : await context.api().get<ServiceTokenView>(path + apiPath`/${given}`);
+    if (context.isConfirmed) return { id: given };
+    return (await call(context.api(), get, { params: { ...params, id: given } })).body;
   }
-  const { serviceTokens } = await context.api().get<ServiceTokenListView>(path);
-  const { revoked, others } = byRevocation(serviceTokens);
+  const { body } = await call(context.api(), list, { params });
+  const { revoked, others } = byRevocation(body.serviceTokens);
   return thingOf(given, {
     things: isRevoked ? revoked : others,
     word: isRevoked ? 'revoked service token' : 'service token',
@@ -58,7 +59,7 @@ export async function findServiceToken(
 /** A personal token of the user that is not revoked, by id or name. */
 export async function findPersonalToken(context: CommandContext, given: string): Promise<FoundToken> {
   if (isId(given) && context.isConfirmed) return { id: given };
-  const { personalTokens } = await context.api().get<{ personalTokens: PersonalTokenView[] }>('/personal-tokens');
+  const { personalTokens } = (await call(context.api(), 'GET /personal-tokens')).body;
   // The server reports an id that is not in the list.
   if (isId(given)) return personalTokens.find(({ id }) => id === given.toLowerCase()) ?? { id: given };
   const { revoked, others } = byRevocation(personalTokens);

@@ -1,6 +1,5 @@
 import type { ApiClient } from '../../../client/api-client.ts';
-import type { IdentityListView } from '../../../wire/identities.ts';
-import type { PasskeyListView } from '../../../wire/passkeys.ts';
+import { call } from '../../../client/call.ts';
 import type { PersonalTokenView } from '../../../wire/personal-tokens.ts';
 
 /**
@@ -9,17 +8,18 @@ import type { PersonalTokenView } from '../../../wire/personal-tokens.ts';
  */
 export async function keptSignIns(api: ApiClient, tokenId: string): Promise<readonly string[]> {
   try {
-    const [{ passkeys }, { identities }, { personalTokens }] = await Promise.all([
-      api.get<PasskeyListView>('/passkeys'),
-      api.get<IdentityListView>('/identities'),
-      api.get<{ personalTokens: PersonalTokenView[] }>('/personal-tokens'),
+    const [passkeys, identities, tokens] = await Promise.all([
+      call(api, 'GET /passkeys'),
+      call(api, 'GET /identities'),
+      call(api, 'GET /personal-tokens'),
     ]);
+    const { personalTokens } = tokens.body;
     const since = personalTokens.find(({ id }) => id === tokenId.toLowerCase())?.createdAt;
     const isKept = ({ createdAt }: { readonly createdAt: string }): boolean =>
       since === undefined || Date.parse(createdAt) >= Date.parse(since);
     return [
-      ...passkeys.filter(isKept).map(({ id, name }) => `passkey "${name}" (${id})`),
-      ...identities.filter(isKept).map(({ id, issuer }) => `account of ${issuer} (${id})`),
+      ...passkeys.body.passkeys.filter(isKept).map(({ id, name }) => `passkey "${name}" (${id})`),
+      ...identities.body.identities.filter(isKept).map(({ id, issuer }) => `account of ${issuer} (${id})`),
       ...personalTokens
         .filter((token) => token.id !== tokenId.toLowerCase() && isLive(token) && isKept(token))
         .map(({ id, name }) => `token "${name}" (${id})`),

@@ -1,4 +1,5 @@
 import type { ApiClient } from '../../../client/api-client.ts';
+import { call } from '../../../client/call.ts';
 import { usageError } from '../../core/cli-error.ts';
 import { durationMs } from '../../core/duration-option.ts';
 import type { Option } from '../../core/options.ts';
@@ -29,7 +30,7 @@ export async function expiryOf(
 ): Promise<{ expiresInDays?: number; expiresAt?: string }> {
   if (lifetime === undefined) return {};
   if ('days' in lifetime) return { expiresInDays: lifetime.days };
-  const { headers } = await api.send('GET', '/me');
+  const { headers } = await call(api, 'GET /me');
   const now = Date.parse(headers.date ?? '');
   return { expiresAt: new Date((Number.isNaN(now) ? Date.now() : now) + lifetime.ms).toISOString() };
 }

@@ -1,9 +1,11 @@
-import type { ServiceTokenListView, ServiceTokenView } from '../../../wire/service-tokens.ts';
+import { call } from '../../../client/call.ts';
+import { tokenEndpoints } from '../../../client/endpoint-sets.ts';
+import type { ServiceTokenView } from '../../../wire/service-tokens.ts';
 import { defineCommand } from '../../core/command.ts';
 import { time } from '../../terminal/time.ts';
 import { tokenState } from '../../../wire/token-state.ts';
 import { placesOf, scopeText } from './service-token-view.ts';
-import { tokenHomeOf, tokenHomeOptions, tokensPath } from './token-home.ts';
+import { homeParams, tokenHomeOf, tokenHomeOptions } from './token-home.ts';
 
 /** `token list-service`: docs/interface.md 4.8 and 4.9. */
 export const tokenListServiceCommand = defineCommand({
@@ -17,7 +19,7 @@ export const tokenListServiceCommand = defineCommand({
   ],
   async run(context, { options }) {
     const home = tokenHomeOf(context, options);
-    const list = await context.api().get<ServiceTokenListView>(tokensPath(home));
+    const { body: list } = await call(context.api(), tokenEndpoints(home).list, { params: homeParams(home) });
     const places = await placesOf(context, home.organization, list.serviceTokens);
     const now = new Date();
     await context.printer.list<ServiceTokenView>({

@@ -1,3 +1,4 @@
+import { call } from '../../../client/call.ts';
 import type { PersonalTokenView } from '../../../wire/personal-tokens.ts';
 import { defineCommand } from '../../core/command.ts';
 import { time } from '../../terminal/time.ts';
@@ -15,7 +16,7 @@ export const tokenListCommand = defineCommand({
   description: 'Newest first, including revoked and expired tokens. CREATED BY is empty for tokens that you created.',
   examples: [{ line: 'token list', note: 'Your own tokens' }],
   async run({ api, printer }) {
-    const list = await api().get<{ personalTokens: PersonalTokenView[] }>('/personal-tokens');
+    const { body: list } = await call(api(), 'GET /personal-tokens');
     const now = new Date();
     await printer.list({
       value: list,

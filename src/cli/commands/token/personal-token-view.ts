@@ -4,7 +4,7 @@ import { time } from '../../terminal/time.ts';
 import { noteShownOnce } from './shown-once.ts';
 
 /** A personal token with its value, which no later answer holds. */
-export type NewPersonalToken = PersonalTokenView & { readonly token: string };
+type NewPersonalToken = PersonalTokenView & { readonly token: string };
 
 export async function printNewPersonalToken(
   { io, printer }: Pick<CommandContext, 'io' | 'printer'>,

@@ -1,8 +1,8 @@
-import type { ServiceTokenView } from '../../../wire/service-tokens.ts';
-import { apiPath } from '../../../client/api-client.ts';
+import { call } from '../../../client/call.ts';
+import { tokenEndpoints } from '../../../client/endpoint-sets.ts';
 import { defineCommand } from '../../core/command.ts';
 import { findServiceToken, revokedTokenIdOption, tokenTitle } from './find-token.ts';
-import { tokenHomeOf, tokenHomeOptions, tokensPath } from './token-home.ts';
+import { homeParams, tokenHomeOf, tokenHomeOptions } from './token-home.ts';
 
 /** `token reinstate`: docs/interface.md 2.4. */
 export const tokenReinstateCommand = defineCommand({
@@ -22,8 +22,8 @@ export const tokenReinstateCommand = defineCommand({
   async run(context, { options }) {
     const home = tokenHomeOf(context, options);
     const { id } = await findServiceToken(context, home, { given: options.id, isRevoked: true });
-    const path = tokensPath(home) + apiPath`/${id}/reinstate`;
-    const token = await context.api().post<ServiceTokenView>(path);
+    const params = { ...homeParams(home), id };
+    const { body: token } = await call(context.api(), tokenEndpoints(home).reinstate, { params });
     const sentence = `Service token ${tokenTitle(token)} is reinstated.`;
     await context.printer.done({ value: token, sentence, name: token.id });
   },

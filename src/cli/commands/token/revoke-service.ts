@@ -1,8 +1,9 @@
-import { apiPath } from '../../../client/api-client.ts';
+import { call } from '../../../client/call.ts';
+import { tokenEndpoints } from '../../../client/endpoint-sets.ts';
 import { defineCommand } from '../../core/command.ts';
 import type { DeletionOutput } from '../../output/shapes.ts';
 import { findServiceToken, serviceTokenIdOption, tokenTitle } from './find-token.ts';
-import { shownHome, tokenHomeOf, tokenHomeOptions, tokensPath } from './token-home.ts';
+import { homeParams, shownHome, tokenHomeOf, tokenHomeOptions } from './token-home.ts';
 
 /** `token revoke-service`: docs/interface.md 4.8 and 4.9. */
 export const tokenRevokeServiceCommand = defineCommand({
@@ -22,7 +23,7 @@ export const tokenRevokeServiceCommand = defineCommand({
     const token = await findServiceToken(context, home, { given: options.id, isRevoked: false });
     const { id, name = null } = token;
     await context.confirm(`Revoke service token "${name ?? id}" of ${shownHome(home)}?`);
-    await context.api().delete(tokensPath(home) + apiPath`/${id}`);
+    await call(context.api(), tokenEndpoints(home).revoke, { params: { ...homeParams(home), id } });
     const value = { kind: 'service_token', action: 'revoked', id, name } satisfies DeletionOutput;
     await context.printer.done({ value, sentence: `Service token ${tokenTitle(token)} is revoked.`, name: id });
   },

@@ -1,4 +1,4 @@
-import { apiPath } from '../../../client/api-client.ts';
+import { call } from '../../../client/call.ts';
 import { defineCommand } from '../../core/command.ts';
 import type { DeletionOutput } from '../../output/shapes.ts';
 import { keptSignIns } from './kept-sign-ins.ts';
@@ -20,7 +20,7 @@ export const tokenRevokeCommand = defineCommand({
     await context.confirm(`Revoke your personal token "${name ?? id}"?`);
     // Before: the command may use this token.
     const kept = await keptSignIns(context.api(), id);
-    await context.api().delete(apiPath`/personal-tokens/${id}`);
+    await call(context.api(), 'DELETE /personal-tokens/{id}', { params: { id } });
     const value = { kind: 'personal_token', action: 'revoked', id, name } satisfies DeletionOutput;
     await context.printer.done({ value, sentence: `Personal token ${tokenTitle(token)} is revoked.`, name: id });
     if (kept.length === 0) return;

@@ -1,12 +1,12 @@
-import type { CreatedServiceTokenView } from '../../../wire/service-tokens.ts';
-import { apiPath } from '../../../client/api-client.ts';
+import { call } from '../../../client/call.ts';
+import { tokenEndpoints } from '../../../client/endpoint-sets.ts';
 import { usageError } from '../../core/cli-error.ts';
 import { defineCommand } from '../../core/command.ts';
 import { durationMs } from '../../core/duration-option.ts';
 import type { Option } from '../../core/options.ts';
 import { findServiceToken, serviceTokenIdOption } from './find-token.ts';
 import { printNewServiceToken } from './service-token-view.ts';
-import { shownHome, tokenHomeOf, tokenHomeOptions, tokensPath } from './token-home.ts';
+import { homeParams, shownHome, tokenHomeOf, tokenHomeOptions } from './token-home.ts';
 
 const overlap: Option<number> = {
   flags: '--overlap <duration>',
@@ -44,12 +44,8 @@ export const tokenRotateServiceCommand = defineCommand({
     await context.confirm(
       `Give service token "${token.name ?? token.id}" of ${shownHome(home)} a new value? The old one ends ${end}.`,
     );
-    const path = tokensPath(home) + apiPath`/${token.id}/rotate`;
-    const body = { overlapSeconds: options.overlap };
-    await printNewServiceToken(
-      context,
-      home.organization,
-      await context.api().post<CreatedServiceTokenView>(path, body),
-    );
+    const request = { params: { ...homeParams(home), id: token.id }, body: { overlapSeconds: options.overlap } };
+    const rotated = await call(context.api(), tokenEndpoints(home).rotate, request);
+    await printNewServiceToken(context, home.organization, rotated.body);
   },
 });

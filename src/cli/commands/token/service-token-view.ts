@@ -1,6 +1,6 @@
-import type { EnvironmentView, ProjectView } from '../../../wire/tenancy.ts';
 import type { CreatedServiceTokenView, ServiceTokenView } from '../../../wire/service-tokens.ts';
-import { type ApiClient, apiPath } from '../../../client/api-client.ts';
+import type { ApiClient } from '../../../client/api-client.ts';
+import { call } from '../../../client/call.ts';
 import { ClientError } from '../../../client/client-error.ts';
 import type { CommandContext } from '../../core/command.ts';
 import { time } from '../../terminal/time.ts';
@@ -46,7 +46,7 @@ export async function placesOf(
     limited.flatMap(({ projectId, environmentId }) => (environmentId === null ? [] : [projectId])),
   );
   try {
-    const { projects } = await api().get<{ projects: ProjectView[] }>(apiPath`/projects/${organization}`);
+    const { projects } = (await call(api(), 'GET /projects/{org}', { params: { org: organization } })).body;
     const environments = await Promise.all(
       projects.filter(({ id }) => within.has(id)).map(({ slug }) => environmentsOf(api(), organization, slug)),
     );
@@ -62,9 +62,8 @@ async function environmentsOf(
   organization: string,
   project: string,
 ): Promise<(readonly [id: string, path: string])[]> {
-  const path = apiPath`/environments/${organization}/${project}`;
-  const { environments } = await api.get<{ environments: EnvironmentView[] }>(path);
-  return environments.map(({ id, slug }) => [id, `${project}/${slug}`] as const);
+  const { body } = await call(api, 'GET /environments/{org}/{project}', { params: { org: organization, project } });
+  return body.environments.map(({ id, slug }) => [id, `${project}/${slug}`] as const);
 }
 
 /** The scope with the place that it is limited to; its id if it is deleted or not visible. */

@@ -1,4 +1,3 @@
-import { apiPath } from '../../../client/api-client.ts';
 import type { CommandContext } from '../../core/command.ts';
 import { completing, organizationOption, text } from '../../core/options.ts';
 
@@ -21,9 +20,12 @@ export function tokenHomeOf(
   return { organization: context.organization(options), project };
 }
 
-export function tokensPath({ organization, project }: TokenHome): string {
-  if (project === undefined) return apiPath`/service-tokens/${organization}`;
-  return apiPath`/projects/${organization}/${project}/service-tokens`;
+/** The names in the paths of `tokenEndpoints`. */
+export function homeParams({ organization, project = '' }: TokenHome): {
+  readonly org: string;
+  readonly project: string;
+} {
+  return { org: organization, project };
 }
 
 /** The home as users write it: `acme`, `acme/shop`. */

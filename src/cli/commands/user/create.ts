@@ -1,4 +1,4 @@
-import type { UserView } from '../../../wire/users.ts';
+import { call } from '../../../client/call.ts';
 import { defineCommand } from '../../core/command.ts';
 import { argument, flag, text } from '../../core/options.ts';
 import { noteShownOnce } from '../token/shown-once.ts';
@@ -17,11 +17,8 @@ export const userCreateCommand = defineCommand({
   },
   examples: [{ line: "user create ann@example.com -n 'Ann Miller'", note: 'Create a user and print the first token' }],
   async run({ api, io, printer }, { args: { email }, options: { displayName, instanceAdmin } }) {
-    const created = await api().post<UserView & { readonly token: string }>('/users', {
-      email,
-      ...(displayName === undefined ? {} : { displayName }),
-      ...(instanceAdmin ? { instanceAdmin } : {}),
-    });
+    const body = { email, displayName, ...(instanceAdmin ? { instanceAdmin } : {}) };
+    const { body: created } = await call(api(), 'POST /users', { body });
     const fields = [...userFields(created), ['Token', created.token] as const];
     await printer.object({ value: created, fields, name: created.email, token: created.token });
     noteShownOnce({ io, printer });

@@ -1,5 +1,4 @@
-import type { UserView } from '../../../wire/users.ts';
-import { apiPath } from '../../../client/api-client.ts';
+import { call } from '../../../client/call.ts';
 import { defineCommand } from '../../core/command.ts';
 import { argument, flag } from '../../core/options.ts';
 import { findUser, userFields } from './user-view.ts';
@@ -21,10 +20,8 @@ export const userDisableCommand = defineCommand({
     const api = context.api();
     const { id, email } = await findUser(api, args.user);
     await context.confirm(`Disable ${email}?`);
-    const user = await api.patch<UserView>(apiPath`/users/${id}`, {
-      disabled: true,
-      ...(options.force ? { force: true } : {}),
-    });
+    const body = { disabled: true, ...(options.force ? { force: true } : {}) };
+    const { body: user } = await call(api, 'PATCH /users/{id}', { params: { id }, body });
     await context.printer.object({ value: user, fields: userFields(user), name: user.email });
   },
 });

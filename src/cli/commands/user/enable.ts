@@ -1,5 +1,4 @@
-import type { UserView } from '../../../wire/users.ts';
-import { apiPath } from '../../../client/api-client.ts';
+import { call } from '../../../client/call.ts';
 import { defineCommand } from '../../core/command.ts';
 import { argument } from '../../core/options.ts';
 import { findUser, userFields } from './user-view.ts';
@@ -12,7 +11,7 @@ export const userEnableCommand = defineCommand({
   async run(context, { args }) {
     const api = context.api();
     const { id } = await findUser(api, args.user);
-    const user = await api.patch<UserView>(apiPath`/users/${id}`, { disabled: false });
+    const { body: user } = await call(api, 'PATCH /users/{id}', { params: { id }, body: { disabled: false } });
     await context.printer.object({ value: user, fields: userFields(user), name: user.email });
   },
 });

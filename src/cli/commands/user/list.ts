@@ -1,4 +1,4 @@
-import type { UserView } from '../../../wire/users.ts';
+import { call } from '../../../client/call.ts';
 import { defineCommand } from '../../core/command.ts';
 import { time } from '../../terminal/time.ts';
 
@@ -7,7 +7,7 @@ export const userListCommand = defineCommand({
   summary: 'List all users',
   examples: [{ line: 'user list', note: 'All users, by e-mail address' }],
   async run({ api, printer }) {
-    const list = await api().get<{ users: UserView[] }>('/users');
+    const { body: list } = await call(api(), 'GET /users');
     await printer.list({
       value: list,
       rows: list.users,

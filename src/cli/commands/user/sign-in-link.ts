@@ -1,4 +1,4 @@
-import { apiPath } from '../../../client/api-client.ts';
+import { call } from '../../../client/call.ts';
 import type { CreatedLinkView } from '../../../wire/sign-in-links.ts';
 import { type CommandContext, defineCommand } from '../../core/command.ts';
 import { argument } from '../../core/options.ts';
@@ -14,7 +14,7 @@ export const userSignInLinkCommand = defineCommand({
   async run(context, { args }) {
     const client = context.api();
     const { id, email } = await findUser(client, args.user);
-    const created = await client.post<CreatedLinkView>(apiPath`/users/${id}/sign-in-links`);
+    const { body: created } = await call(client, 'POST /users/{id}/sign-in-links', { params: { id } });
     await printLink(context, created, `With it, ${email} signs in to a browser.`);
   },
 });

@@ -1,8 +1,8 @@
-import { apiPath } from '../../../client/api-client.ts';
+import { call } from '../../../client/call.ts';
 import { defineCommand } from '../../core/command.ts';
 import { argument, requiredText } from '../../core/options.ts';
 import { expiryOf, lifetimeOption } from '../token/lifetime.ts';
-import { type NewPersonalToken, printNewPersonalToken } from '../token/personal-token-view.ts';
+import { printNewPersonalToken } from '../token/personal-token-view.ts';
 import { findUser } from './user-view.ts';
 
 /** `user token <user>`, for administrators of the server. */
@@ -23,7 +23,7 @@ export const userTokenCommand = defineCommand({
     const client = api();
     const { id } = await findUser(client, args.user);
     const body = { name, ...(await expiryOf(client, lifetime)) };
-    const created = await client.post<NewPersonalToken>(apiPath`/users/${id}/personal-tokens`, body);
+    const { body: created } = await call(client, 'POST /users/{id}/personal-tokens', { params: { id }, body });
     await printNewPersonalToken({ io, printer }, created);
   },
 });

@@ -1,5 +1,6 @@
 import type { UserView } from '../../../wire/users.ts';
-import { type ApiClient, apiPath } from '../../../client/api-client.ts';
+import type { ApiClient } from '../../../client/api-client.ts';
+import { call } from '../../../client/call.ts';
 import { CliError } from '../../core/cli-error.ts';
 import type { CommandContext } from '../../core/command.ts';
 import { exitCodes } from '../../core/exit-codes.ts';
@@ -25,15 +26,15 @@ export async function setInstanceAdmin(context: CommandContext, user: string, in
     ? `Make ${email} an administrator of the whole server?`
     : `Revoke the administration of the server from ${email}?`;
   await context.confirm(question);
-  const changed = await api.patch<UserView>(apiPath`/users/${id}`, { instanceAdmin });
+  const { body: changed } = await call(api, 'PATCH /users/{id}', { params: { id }, body: { instanceAdmin } });
   await context.printer.object({ value: changed, fields: userFields(changed), name: changed.email });
 }
 
 /** A user by id or e-mail address. The address is looked up in the list, because the server finds users by id. */
 export async function findUser(api: ApiClient, user: string): Promise<UserView> {
-  if (!user.includes('@')) return await api.get<UserView>(apiPath`/users/${user}`);
-  const { users } = await api.get<{ users: UserView[] }>('/users');
-  const found = users.find(({ email }) => email.toLowerCase() === user.toLowerCase());
+  if (!user.includes('@')) return (await call(api, 'GET /users/{id}', { params: { id: user } })).body;
+  const { body } = await call(api, 'GET /users');
+  const found = body.users.find(({ email }) => email.toLowerCase() === user.toLowerCase());
   if (found !== undefined) return found;
   throw new CliError(exitCodes.notFound, `there is no user ${user}`, {
     next: ['See all users: keyframe user list'],

@@ -1,16 +1,15 @@
-import type { EnvironmentView } from '../../../../wire/tenancy.ts';
-import type { SecretView } from '../../../../wire/secrets.ts';
-import { type ApiClient, apiPath } from '../../../../client/api-client.ts';
+import type { ApiClient } from '../../../../client/api-client.ts';
+import { call } from '../../../../client/call.ts';
 import { ClientError } from '../../../../client/client-error.ts';
 import { usageError } from '../../../core/cli-error.ts';
 import type { CommandContext } from '../../../core/command.ts';
 import { FormatError } from '../../../../wire/formats/format-error.ts';
 import type { SecretTable } from '../../../../wire/formats/secret-table.ts';
-import type { Scope } from '../../../settings/scope.ts';
+import { type Scope, scopeParams } from '../../../settings/scope.ts';
 import { requireRevision } from '../expected-state.ts';
 import type { EnvironmentState } from '../file-plan.ts';
 import { decoded } from '../secret-file.ts';
-import { readSecrets, secretsPath, shownScope, tableOf } from '../secrets-api.ts';
+import { readSecrets, shownScope, tableOf } from '../secrets-api.ts';
 import { Draft, type DraftBase } from './draft.ts';
 import { type DraftForm, type DraftFormat, environmentForm, valueForm } from './draft-form.ts';
 import { rebaseDraft } from './rebase.ts';
@@ -125,14 +124,12 @@ async function readState(api: ApiClient, scope: Scope, key: string | null): Prom
     return { ...list, secrets: tableOf(list) };
   }
   // No other value is read than the one that is edited.
-  const { organization, project, environment } = scope;
-  const { revision, revisionId } = await api.get<EnvironmentView>(
-    apiPath`/environments/${organization}/${project}/${environment}`,
-  );
+  const params = scopeParams(scope);
+  const { revision, revisionId } = (await call(api, 'GET /environments/{org}/{project}/{env}', { params })).body;
   try {
-    const path = `${secretsPath(scope)}${apiPath`/${key}`}`;
-    const { value } = await api.get<SecretView>(path, { query: { revision: revisionId } });
-    return { secrets: new Map([[key, value]]), revision, revisionId };
+    const request = { params: { ...params, key }, query: { revision: revisionId } };
+    const { body } = await call(api, 'GET /secrets/{org}/{project}/{env}/{key}', request);
+    return { secrets: new Map([[key, body.value]]), revision, revisionId };
   } catch (error) {
     if (error instanceof ClientError && error.isNotFound) return { secrets: new Map(), revision, revisionId };
     throw error;
