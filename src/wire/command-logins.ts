@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { Plaintext } from '../domain/plaintext.ts';
 import { name } from './fields.ts';
-import type { createdPersonalTokenView } from './personal-tokens.ts';
 
 /** Sign-in of the command in a browser (RFC 8252 with a code challenge of RFC 7636, and RFC 8628). */
 
@@ -43,7 +42,6 @@ export const waitingDeviceView = z
 export const pendingLoginView = z.strictObject({ status: z.literal('pending') }).meta({ id: 'PendingLogin' });
 
 export type DeviceLoginView = z.infer<typeof deviceLoginView>;
-export type LoginTokenView = z.infer<typeof pendingLoginView> | z.infer<typeof createdPersonalTokenView>;
 export type ApprovedLoginView = z.infer<typeof approvedLoginView>;
 export type WaitingDeviceView = z.infer<typeof waitingDeviceView>;
 

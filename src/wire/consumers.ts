@@ -105,6 +105,4 @@ export const fleetView = z
   .meta({ id: 'Fleet' });
 
 export type ConsumerView = z.infer<typeof consumerView>;
-export type ConsumerListView = z.infer<typeof consumerListView>;
 export type FleetConsumerView = z.infer<typeof fleetConsumerView>;
-export type FleetView = z.infer<typeof fleetView>;

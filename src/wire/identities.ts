@@ -30,5 +30,4 @@ export const identityListView = z
   })
   .meta({ id: 'IdentityList' });
 
-export type IdentityListView = z.infer<typeof identityListView>;
 export type IdentityView = z.infer<typeof identityView>;

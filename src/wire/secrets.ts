@@ -257,6 +257,5 @@ export type DeletedSecretListView = z.infer<typeof deletedSecretListView>;
 export type SecretKeyView = z.infer<typeof secretKeyView>;
 export type SecretKeyListView = z.infer<typeof secretKeyListView>;
 export type SecretPatchView = z.infer<typeof secretPatchView>;
-export type SecretWriteView = z.infer<typeof secretWriteView>;
 export type SecretView = z.infer<typeof secretView>;
 export type SecretListView = z.infer<typeof secretListView>;

@@ -112,6 +112,5 @@ export const environmentListView = z
 export type OrganizationView = z.infer<typeof organizationView>;
 export type OrganizationListView = z.infer<typeof organizationListView>;
 export type ProjectView = z.infer<typeof projectView>;
-export type ProjectListView = z.infer<typeof projectListView>;
 export type EnvironmentView = z.infer<typeof environmentView>;
 export type UpdatedEnvironmentView = z.infer<typeof updatedEnvironmentView>;

@@ -1,7 +1,7 @@
 import { useMemo } from 'react';
 import { useQuery } from '@tanstack/react-query';
-import type { UserView } from '../../wire/users.ts';
-import { type ApiError, callApi } from './client.ts';
+import { call } from '../../client/call.ts';
+import { type ApiError, api } from './client.ts';
 import { useMembers } from './members.ts';
 import { tokenHomes, useServiceTokens } from './service-tokens.ts';
 
@@ -28,7 +28,7 @@ export function useUserNames(enabled: boolean): ActorNames {
   const { data } = useQuery<ActorNames, ApiError>({
     queryKey: ['user-names'],
     queryFn: async () => {
-      const { users } = await callApi<{ readonly users: readonly UserView[] }>('/users');
+      const { users } = (await call(api, 'GET /users')).body;
       return new Map(users.map(({ id, email }) => [id, email]));
     },
     enabled,

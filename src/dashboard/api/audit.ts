@@ -4,14 +4,11 @@ import {
   keepPreviousData,
   useInfiniteQuery,
 } from '@tanstack/react-query';
-import type { AuditEntryView } from '../../wire/audit.ts';
+import { type BodyOf, call } from '../../client/call.ts';
 import { type AuditFilter, auditQueryOf } from '../text/audit-filter.ts';
-import { type ApiError, callApi } from './client.ts';
+import { type ApiError, api } from './client.ts';
 
-interface AuditPage {
-  readonly entries: readonly AuditEntryView[];
-  readonly nextCursor: string | null;
-}
+type AuditPage = BodyOf<'GET /audit'>;
 
 /**
  * The audit of an organization, or of the instance, newest first, a hundred entries at a time. Each page that is read is an
@@ -24,10 +21,13 @@ export function useAudit(
   filter: AuditFilter,
   { enabled }: { readonly enabled: boolean },
 ): UseInfiniteQueryResult<InfiniteData<AuditPage>, ApiError> {
-  const path = organization === undefined ? '/audit' : `/audit/${organization}`;
   return useInfiniteQuery<AuditPage, ApiError, InfiniteData<AuditPage>, readonly unknown[], string>({
     queryKey: ['audit', organization, filter],
-    queryFn: ({ pageParam }) => callApi<AuditPage>(`${path}?${auditQueryOf(filter, pageParam).toString()}`),
+    queryFn: async ({ pageParam }) => {
+      const query = auditQueryOf(filter, pageParam);
+      if (organization === undefined) return (await call(api, 'GET /audit', { query })).body;
+      return (await call(api, 'GET /audit/{org}', { params: { org: organization }, query })).body;
+    },
     initialPageParam: '',
     getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
     placeholderData: keepPreviousData,

@@ -1,3 +1,14 @@
+import {
+  type Params,
+  type PlainRequest,
+  type Query,
+  type StreamTransport,
+  type Transport,
+  filledPath,
+  queryText,
+} from '../../client/call.ts';
+import type { Method } from '../../wire/contract/endpoint.ts';
+import { EventParser } from '../../wire/event-parser.ts';
 import type { Problem } from '../../wire/problem.ts';
 import { isUserActive } from './activity.ts';
 
@@ -18,14 +29,12 @@ export class ApiError extends Error {
   }
 }
 
-export interface ApiRequest {
-  readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** Sent as JSON. */
-  readonly body?: unknown;
-  /** Sent as `Authorization` in place of the session's cookie. */
-  readonly token?: string;
-  /** Of a request that creates: a repetition under the same key creates nothing more. */
-  readonly idempotencyKey?: string;
+/** The API, for `call`. It throws ApiError if the server refuses, or cannot be reached. */
+export const api: Transport<Headers> & StreamTransport = { send, events };
+
+/** The API with a token, which is sent as `Authorization` in place of the session's cookie. */
+export function apiWithToken(token: string): Transport<Headers> {
+  return { send: (method, path, request) => send(method, path, request, token) };
 }
 
 /**
@@ -34,27 +43,26 @@ export interface ApiRequest {
  */
 const changeLimitMs = 120_000;
 
-/**
- * Requests a path below /api/v1. Returns the parsed body; undefined if it is empty.
- *
- * @throws ApiError if the server refuses, or cannot be reached
- */
-export async function callApi<Body>(path: string, request: ApiRequest = {}): Promise<Body> {
-  const { method = 'GET', body } = request;
-  const response = await reach(`/api/v1${path}`, {
+async function send(
+  method: Method,
+  path: string,
+  request: PlainRequest,
+  token?: string,
+): Promise<{ readonly status: number; readonly headers: Headers; readonly body: unknown }> {
+  const { params, query, body } = request;
+  const response = await reach(addressOf(path, params, query), {
     method,
-    headers: headersOf(request),
-    cache: 'no-store',
-    redirect: 'error',
+    headers: headersOf(method, request, token),
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     ...(method === 'GET' ? {} : { signal: AbortSignal.timeout(changeLimitMs) }),
   });
   const text = await response.text().catch(unreachable);
   if (!response.ok) throw refusal(response, text);
-  return (text === '' ? undefined : JSON.parse(text)) as Body;
+  const { status, headers } = response;
+  return { status, headers, body: text === '' ? undefined : (JSON.parse(text) as unknown) };
 }
 
-function headersOf({ method = 'GET', body, token, idempotencyKey }: ApiRequest): Headers {
+function headersOf(method: Method, { body, idempotencyKey }: PlainRequest, token: string | undefined): Headers {
   const headers = new Headers({ Accept: 'application/json' });
   if (token !== undefined) headers.set('Authorization', `Bearer ${token}`);
   if (method !== 'GET') headers.set('X-Keyframe-CSRF', '1');
@@ -64,28 +72,27 @@ function headersOf({ method = 'GET', body, token, idempotencyKey }: ApiRequest):
   return headers;
 }
 
-/**
- * Opens a stream of events of a path below /api/v1. It is never use of the session.
- *
- * @throws ApiError if the server refuses, or cannot be reached
- */
-export async function openStream(path: string, { lastEventId, signal }: StreamRequest): Promise<Response> {
+/** A stream is never use of the session. */
+async function* events(path: string, { params, query, lastEventId, signal }: Parameters<StreamTransport['events']>[1]) {
   const headers = new Headers({ Accept: 'text/event-stream', 'X-Keyframe-Background': '1' });
   if (lastEventId !== undefined) headers.set('Last-Event-ID', lastEventId);
-  const response = await reach(`/api/v1${path}`, { headers, cache: 'no-store', redirect: 'error', signal });
+  const response = await reach(addressOf(path, params, query), { headers, signal });
   if (!response.ok) throw refusal(response, await response.text().catch(unreachable));
-  return response;
+  if (response.body === null) return;
+  const parser = new EventParser();
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  for (let part = await reader.read(); !part.done; part = await reader.read()) yield* parser.read(part.value);
 }
 
-export interface StreamRequest {
-  /** Of the last event that was read. */
-  readonly lastEventId: string | undefined;
-  /** Ends it. */
-  readonly signal: AbortSignal;
+function addressOf(path: string, params: Params | undefined, query: Query | undefined): string {
+  const filled = filledPath(path, params);
+  if (filled !== undefined) return `/api/v1${filled}${queryText(query)}`;
+  const detail = 'A name, key or id cannot be empty, "." or "..".';
+  throw new ApiError(detail, { status: 404, code: 'not_found', retryAfterSeconds: undefined });
 }
 
 function reach(url: string, init: RequestInit): Promise<Response> {
-  return fetch(url, init).catch(unreachable);
+  return fetch(url, { ...init, cache: 'no-store', redirect: 'error' }).catch(unreachable);
 }
 
 function unreachable(error: unknown): never {

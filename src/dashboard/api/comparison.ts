@@ -1,7 +1,8 @@
 import { type UseQueryResult, keepPreviousData, useQuery } from '@tanstack/react-query';
+import { call } from '../../client/call.ts';
 import type { CopyView } from '../../wire/copies.ts';
-import { type Place, pathOf } from '../text/place.ts';
-import { type ApiError, callApi } from './client.ts';
+import { type Place, paramsOf } from '../text/place.ts';
+import { type ApiError, api } from './client.ts';
 
 export interface ComparisonSides {
   /** An environment that the user may write: the server compares values as the plan of a copy into it. */
@@ -16,17 +17,15 @@ export function useComparison(sides: ComparisonSides | undefined): UseQueryResul
   const { into, from, revisions } = sides ?? {};
   return useQuery<CopyView, ApiError>({
     queryKey: ['comparison', into, from, revisions],
-    queryFn: () =>
-      into === undefined || from === undefined
-        ? Promise.reject(new Error('there is nothing to compare'))
-        : callApi<CopyView>(`/environments/${pathOf(into)}/copy`, {
-            method: 'POST',
-            body: {
-              from: { project: from.project, environment: from.environment },
-              mode: 'mirror',
-              dryRun: true,
-            },
-          }),
+    queryFn: async () => {
+      if (into === undefined || from === undefined) throw new Error('there is nothing to compare');
+      const { project, environment } = from;
+      const answer = await call(api, 'POST /environments/{org}/{project}/{env}/copy', {
+        params: paramsOf(into),
+        body: { from: { project, environment }, mode: 'mirror', dryRun: true },
+      });
+      return answer.body;
+    },
     enabled: sides !== undefined,
     // Each request is audited.
     staleTime: Number.POSITIVE_INFINITY,

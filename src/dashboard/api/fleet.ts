@@ -1,10 +1,11 @@
 import { type UseQueryResult, queryOptions, useQuery } from '@tanstack/react-query';
-import type { ConsumerListView, ConsumerView, FleetConsumerView, FleetView } from '../../wire/consumers.ts';
+import { call } from '../../client/call.ts';
+import type { ConsumerView, FleetConsumerView } from '../../wire/consumers.ts';
 import { isUnderWay } from '../text/consumers.ts';
 import { type FleetSummary, summarizeFleet } from '../text/fleet-summary.ts';
 import type { Newest } from '../text/newest.ts';
-import { type Place, pathOf } from '../text/place.ts';
-import type { ApiError } from './client.ts';
+import { type Place, paramsOf, pathOf } from '../text/place.ts';
+import { type ApiError, api } from './client.ts';
 import { readPages } from './pages.ts';
 
 const pollMs = 10_000;
@@ -13,7 +14,11 @@ const arrivalPollMs = 2_000;
 function fleetQuery(organization: string) {
   return queryOptions<readonly FleetConsumerView[], ApiError>({
     queryKey: ['fleet', organization],
-    queryFn: async () => (await readPages<FleetView>(`/fleet/${organization}`)).flatMap(({ consumers }) => consumers),
+    queryFn: async () => {
+      const params = { org: organization };
+      const pages = await readPages(async (query) => (await call(api, 'GET /fleet/{org}', { params, query })).body);
+      return pages.flatMap(({ consumers }) => consumers);
+    },
     refetchInterval: pollMs,
   });
 }
@@ -29,10 +34,12 @@ export function useConsumers(
 ): UseQueryResult<readonly ConsumerView[], ApiError> {
   return useQuery<readonly ConsumerView[], ApiError>({
     queryKey: ['consumers', pathOf(place)],
-    queryFn: async () =>
-      (await readPages<ConsumerListView>(`/environments/${pathOf(place)}/consumers`)).flatMap(
-        ({ consumers }) => consumers,
-      ),
+    queryFn: async () => {
+      const params = paramsOf(place);
+      const endpoint = 'GET /environments/{org}/{project}/{env}/consumers';
+      const pages = await readPages(async (query) => (await call(api, endpoint, { params, query })).body);
+      return pages.flatMap(({ consumers }) => consumers);
+    },
     refetchInterval: ({ state: { data } }) => (isUnderWay(data ?? [], newest) ? arrivalPollMs : pollMs),
   });
 }

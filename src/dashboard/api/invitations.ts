@@ -1,12 +1,13 @@
 import { type UseMutationResult, type UseQueryResult, queryOptions, useQuery } from '@tanstack/react-query';
-import type { InvitationListView, InvitationView } from '../../wire/invitations.ts';
-import { type ApiError, callApi } from './client.ts';
+import { call } from '../../client/call.ts';
+import type { InvitationView } from '../../wire/invitations.ts';
+import { type ApiError, api } from './client.ts';
 import { meQuery } from './me.ts';
 import { useChange } from './use-change.ts';
 
 const invitationsQuery = queryOptions<readonly InvitationView[], ApiError>({
   queryKey: ['invitations'],
-  queryFn: async () => (await callApi<InvitationListView>('/invitations')).invitations,
+  queryFn: async () => (await call(api, 'GET /invitations')).body.invitations,
 });
 
 /** The invitations that wait for the user, by place. */
@@ -24,7 +25,7 @@ export interface InvitationAnswer {
 export function useAnswerInvitation(): UseMutationResult<void, ApiError, InvitationAnswer> {
   return useChange(
     async ({ id, verb }) => {
-      await callApi(`/invitations/${id}/${verb}`, { method: 'POST' });
+      await call(api, `POST /invitations/{id}/${verb}`, { params: { id } });
     },
     invitationsQuery.queryKey,
     meQuery.queryKey,

@@ -1,8 +1,8 @@
 import { useEffect } from 'react';
 import { useQueryClient } from '@tanstack/react-query';
-import { EventParser } from '../../wire/event-parser.ts';
-import { type Place, pathOf } from '../text/place.ts';
-import { ApiError, openStream } from './client.ts';
+import { streamOf } from '../../client/call.ts';
+import { type Place, paramsOf, pathOf } from '../text/place.ts';
+import { ApiError, api } from './client.ts';
 import { meQuery } from './me.ts';
 import { keysQuery } from './secrets.ts';
 import { hasNewestChange, timelineKey } from './timeline.ts';
@@ -20,9 +20,10 @@ export function useLiveChanges(place: Place): void {
   const path = pathOf(place);
   useEffect(() => {
     const [organization = '', project = '', environment = ''] = path.split('/');
-    const { queryKey } = keysQuery({ organization, project, environment });
+    const followed = { organization, project, environment };
+    const { queryKey } = keysQuery(followed);
     let timer: ReturnType<typeof setTimeout> | undefined;
-    const onRevision = (revisionId: unknown): void => {
+    const onRevision = (revisionId: string): void => {
       if (client.getQueryData(queryKey)?.revisionId === revisionId && hasNewestChange(client, path, revisionId)) return;
       timer ??= setTimeout(() => {
         timer = undefined;
@@ -35,7 +36,7 @@ export function useLiveChanges(place: Place): void {
         void client.invalidateQueries({ queryKey: meQuery.queryKey });
       }
     };
-    const stop = follow(`/changes/${path}`, onRevision, onEnd);
+    const stop = follow(followed, onRevision, onEnd);
     return () => {
       stop();
       clearTimeout(timer);
@@ -44,7 +45,8 @@ export function useLiveChanges(place: Place): void {
 }
 
 /** Reads a stream while the page is visible, and opens it again whenever it ends. Returns a function that stops it. */
-function follow(path: string, onRevision: (id: unknown) => void, onEnd: (error: unknown) => void): () => void {
+function follow(place: Place, onRevision: (id: string) => void, onEnd: (error: unknown) => void): () => void {
+  const params = paramsOf(place);
   const stopped = new AbortController();
   let current: AbortController | undefined;
   const onVisibility = (): void => {
@@ -63,10 +65,11 @@ function follow(path: string, onRevision: (id: unknown) => void, onEnd: (error: 
       if (stopped.signal.aborted) return;
       current = new AbortController();
       try {
-        for await (const { id, data } of eventsOf(path, { lastEventId, signal: current.signal })) {
+        const request = { params, lastEventId, signal: current.signal };
+        for await (const { id, data } of streamOf(api, 'GET /changes/{org}/{project}/{env}', request)) {
           pauseMs = firstPauseMs;
           lastEventId = id ?? lastEventId;
-          onRevision((data as { readonly revisionId?: unknown }).revisionId);
+          onRevision(data.revisionId);
         }
       } catch (error) {
         if (!current.signal.aborted) onEnd(error);
@@ -77,14 +80,6 @@ function follow(path: string, onRevision: (id: unknown) => void, onEnd: (error: 
   };
   void run();
   return () => stopped.abort();
-}
-
-async function* eventsOf(path: string, request: Parameters<typeof openStream>[1]) {
-  const { body } = await openStream(path, request);
-  if (body === null) return;
-  const parser = new EventParser();
-  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
-  for (let part = await reader.read(); !part.done; part = await reader.read()) yield* parser.read(part.value);
 }
 
 /** Resolves when the page is visible, or at the end. */

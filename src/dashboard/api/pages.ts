@@ -1,22 +1,19 @@
-import { callApi } from './client.ts';
-
 interface ListPage {
   readonly nextCursor: string | null;
 }
 
 /**
- * All pages of a list.
- *
- * @param path below /api/v1, without a query
- * @throws ApiError if the server refuses a page, or cannot be reached
+ * All pages of a list. `read` requests one, and its errors are thrown.
  */
-export async function readPages<Page extends ListPage>(path: string): Promise<readonly Page[]> {
+export async function readPages<Page extends ListPage>(
+  read: (query: { readonly cursor?: string }) => Promise<Page>,
+): Promise<readonly Page[]> {
   const pages: Page[] = [];
-  let query = '';
+  let query = {};
   for (;;) {
-    const page = await callApi<Page>(path + query);
+    const page = await read(query);
     pages.push(page);
     if (page.nextCursor === null) return pages;
-    query = `?cursor=${encodeURIComponent(page.nextCursor)}`;
+    query = { cursor: page.nextCursor };
   }
 }

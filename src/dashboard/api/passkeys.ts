@@ -1,21 +1,15 @@
 import { startAuthentication, startRegistration, WebAuthnError } from '@simplewebauthn/browser';
 import { type UseMutationResult, type UseQueryResult, queryOptions, useQuery } from '@tanstack/react-query';
-import type {
-  CreatePasskeyBody,
-  PasskeyCreationView,
-  PasskeyListView,
-  PasskeyRequestView,
-  PasskeySessionBody,
-  PasskeyView,
-} from '../../wire/passkeys.ts';
-import { ApiError, callApi } from './client.ts';
+import { call } from '../../client/call.ts';
+import type { PasskeyView } from '../../wire/passkeys.ts';
+import { ApiError, api } from './client.ts';
 import type { User } from './me.ts';
 import { signedInUser } from './sessions.ts';
 import { useChange } from './use-change.ts';
 
 const passkeysQuery = queryOptions<readonly PasskeyView[], ApiError>({
   queryKey: ['passkeys'],
-  queryFn: async () => (await callApi<PasskeyListView>('/passkeys')).passkeys,
+  queryFn: async () => (await call(api, 'GET /passkeys')).body.passkeys,
 });
 
 /** The passkeys of the user, newest first. */
@@ -29,36 +23,38 @@ export function usePasskeys(): UseQueryResult<readonly PasskeyView[], ApiError> 
  * @throws ApiError also if the user cancels
  */
 export async function signInWithPasskey(): Promise<User> {
-  const optionsJSON = await callApi<PasskeyRequestView>('/passkey-challenges', { method: 'POST' });
+  const { body: optionsJSON } = await call(api, 'POST /passkey-challenges');
   const { id, response } = await startAuthentication({ optionsJSON }).catch(refusal);
   const { clientDataJSON, authenticatorData, signature, userHandle } = response;
   const handle = userHandle === undefined ? {} : { userHandle };
-  const body: PasskeySessionBody = { id, response: { clientDataJSON, authenticatorData, signature, ...handle } };
-  await callApi('/passkey-sessions', { method: 'POST', body });
+  const body = { id, response: { clientDataJSON, authenticatorData, signature, ...handle } };
+  await call(api, 'POST /passkey-sessions', { body });
   return signedInUser();
 }
 
 /** Registers a passkey under a name. */
 export function useCreatePasskey(): UseMutationResult<void, ApiError, string> {
   return useChange(async (name: string) => {
-    const optionsJSON = await callApi<PasskeyCreationView>('/passkey-registrations', { method: 'POST' });
-    const { id, response } = await startRegistration({
-      optionsJSON: { ...optionsJSON, excludeCredentials: [...optionsJSON.excludeCredentials] },
-    }).catch(refusal);
+    const { body: optionsJSON } = await call(api, 'POST /passkey-registrations');
+    const { id, response } = await startRegistration({ optionsJSON }).catch(refusal);
     const { clientDataJSON, attestationObject, transports = [] } = response;
-    const body: CreatePasskeyBody = { name, id, response: { clientDataJSON, attestationObject, transports } };
-    await callApi('/passkeys', { method: 'POST', body });
+    const body = { name, id, response: { clientDataJSON, attestationObject, transports } };
+    await call(api, 'POST /passkeys', { body });
   }, passkeysQuery.queryKey);
 }
 
 /** Removes a passkey by its id. */
 export function useRemovePasskey(): UseMutationResult<void, ApiError, string> {
-  return useChange((id) => callApi(`/passkeys/${id}`, { method: 'DELETE' }), passkeysQuery.queryKey);
+  return useChange(async (id) => {
+    await call(api, 'DELETE /passkeys/{id}', { params: { id } });
+  }, passkeysQuery.queryKey);
 }
 
 /** Makes a passkey usable that came back from a backup. */
 export function useConfirmPasskey(): UseMutationResult<void, ApiError, string> {
-  return useChange((id) => callApi(`/passkeys/${id}/confirm`, { method: 'POST' }), passkeysQuery.queryKey);
+  return useChange(async (id) => {
+    await call(api, 'POST /passkeys/{id}/confirm', { params: { id } });
+  }, passkeysQuery.queryKey);
 }
 
 /** What the browser refused. It does not say whether the user cancelled, took too long or has no passkey. */

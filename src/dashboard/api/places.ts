@@ -1,6 +1,7 @@
 import { type UseQueryResult, queryOptions, useQuery } from '@tanstack/react-query';
-import type { EnvironmentView, ProjectListView, ProjectView } from '../../wire/tenancy.ts';
-import { type ApiError, callApi } from './client.ts';
+import { call } from '../../client/call.ts';
+import type { EnvironmentView, ProjectView } from '../../wire/tenancy.ts';
+import { type ApiError, api } from './client.ts';
 
 /** A project with its environments, by slug. */
 export interface ProjectPlaces {
@@ -14,7 +15,8 @@ function placesQuery(organization: string) {
   return queryOptions<readonly ProjectPlaces[], ApiError>({
     queryKey: ['places', organization],
     queryFn: async () => {
-      const { projects } = await callApi<ProjectListView>(`/projects/${organization}?environments=true`);
+      const request = { params: { org: organization }, query: { environments: 'true' } } as const;
+      const { projects } = (await call(api, 'GET /projects/{org}', request)).body;
       return projects.map(({ environments = [], ...project }) => ({ project, environments }));
     },
     refetchInterval: pollMs,

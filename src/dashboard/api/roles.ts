@@ -1,9 +1,10 @@
 import { type QueryKey, type UseMutationResult, type UseQueryResult, useQuery } from '@tanstack/react-query';
-import type { InvitationListView, InvitationView } from '../../wire/invitations.ts';
+import { call } from '../../client/call.ts';
+import { type RoleEndpoints, roleEndpoints } from '../../client/endpoint-sets.ts';
+import type { InvitationView } from '../../wire/invitations.ts';
 import type { MemberView } from '../../wire/members.ts';
-import type { RoleBindingListView, RoleBindingView } from '../../wire/role-bindings.ts';
-import type { CreatedInvitationView } from '../../wire/sign-in-links.ts';
-import { ApiError, callApi } from './client.ts';
+import type { RoleBindingView } from '../../wire/role-bindings.ts';
+import { ApiError, api } from './client.ts';
 import { readPages } from './pages.ts';
 import { useChange } from './use-change.ts';
 
@@ -23,14 +24,18 @@ export function useRoles(
   organization: string,
   places: readonly RolePlace[],
 ): UseQueryResult<readonly RoleBindingView[], ApiError> {
-  const homes = places.map((place) => rolesPath(organization, place));
   return useQuery<readonly RoleBindingView[], ApiError>({
-    queryKey: ['roles', organization, ...homes],
+    queryKey: ['roles', organization, ...places],
     queryFn: async () => {
-      const pages = await Promise.all(homes.map((home) => readPages<RoleBindingListView>(home)));
+      const pages = await Promise.all(
+        places.map((place) => {
+          const params = paramsOf(organization, place);
+          return readPages(async (query) => (await call(api, endpointsOf(place).list, { params, query })).body);
+        }),
+      );
       return pages.flat().flatMap(({ roles }) => roles);
     },
-    enabled: homes.length > 0,
+    enabled: places.length > 0,
   });
 }
 
@@ -38,7 +43,10 @@ export function useRoles(
 export function useOrganizationInvitations(organization: string): UseQueryResult<readonly InvitationView[], ApiError> {
   return useQuery<readonly InvitationView[], ApiError>({
     queryKey: ['invitations-to', organization],
-    queryFn: async () => (await callApi<InvitationListView>(`/organizations/${organization}/invitations`)).invitations,
+    queryFn: async () => {
+      const params = { org: organization };
+      return (await call(api, 'GET /organizations/{org}/invitations', { params })).body.invitations;
+    },
   });
 }
 
@@ -61,17 +69,46 @@ export interface GivenRole {
   readonly link: string | undefined;
 }
 
-/** The path of a role. The role of a user in the organization is a membership. */
-function pathOf(organization: string, { subject, ...place }: RoleChange): string {
-  const name = encodeURIComponent(subject);
-  if (place.project === null && !subject.startsWith('group:')) return `/members/${organization}/${name}`;
-  return `${rolesPath(organization, place)}/${name}`;
+function endpointsOf({ project, environment }: RolePlace): RoleEndpoints {
+  if (project === null) return roleEndpoints.organization;
+  return environment === null ? roleEndpoints.project : roleEndpoints.environment;
 }
 
-function rolesPath(organization: string, { project, environment }: RolePlace): string {
-  if (project === null) return `/organizations/${organization}/roles`;
-  if (environment === null) return `/projects/${organization}/${project}/roles`;
-  return `/environments/${organization}/${project}/${environment}/roles`;
+/** The names in the paths of these endpoints. Those below the place are empty. */
+function paramsOf(
+  organization: string,
+  { project, environment }: RolePlace,
+): { readonly org: string; readonly project: string; readonly env: string } {
+  return { org: organization, project: project ?? '', env: environment ?? '' };
+}
+
+/** The role of a user in the organization is a membership. */
+function isMembership({ project, subject }: RoleChange): boolean {
+  return project === null && !subject.startsWith('group:');
+}
+
+async function withdrawRole(organization: string, change: RoleChange): Promise<void> {
+  const { subject } = change;
+  if (isMembership(change)) {
+    await call(api, 'DELETE /members/{org}/{user}', { params: { org: organization, user: subject } });
+  } else {
+    await call(api, endpointsOf(change).remove, { params: { ...paramsOf(organization, change), subject } });
+  }
+}
+
+/** Returns whether the user must accept it first. */
+async function giveRole(organization: string, change: RoleChange, role: Role): Promise<boolean> {
+  const { subject } = change;
+  if (isMembership(change)) {
+    const request = { params: { org: organization, user: subject }, body: { role } };
+    return (await call(api, 'PUT /members/{org}/{user}', request)).status === 202;
+  }
+  if (role === 'owner') {
+    const detail = 'Only a user can be an owner, and only of the whole organization.';
+    throw new ApiError(detail, { status: 422, code: 'invalid_input', retryAfterSeconds: undefined });
+  }
+  const request = { params: { ...paramsOf(organization, change), subject }, body: { role } };
+  return (await call(api, endpointsOf(change).set, request)).status === 202;
 }
 
 /**
@@ -86,29 +123,22 @@ export function useRoleChange(
   return useChange(
     async (change) => {
       const { role, subject, project, environment } = change;
-      const path = pathOf(organization, change);
       if (role === null) {
-        await callApi(path, { method: 'DELETE' });
+        await withdrawRole(organization, change);
         return { isInvitation: false, link: undefined };
       }
       try {
-        const given = await callApi<object>(path, { method: 'PUT', body: { role } });
-        return { isInvitation: 'invitedBy' in given, link: undefined };
+        return { isInvitation: await giveRole(organization, change, role), link: undefined };
       } catch (error) {
         if (!(error instanceof ApiError) || error.code !== 'not_found' || !subject.includes('@')) throw error;
         if (!mayInvite)
           throw new ApiError(`No user has this address. An admin of ${organization} can invite it.`, error);
       }
-      const { link } = await callApi<CreatedInvitationView>(`/organizations/${organization}/invitations`, {
-        method: 'POST',
-        body: {
-          email: subject,
-          role,
-          ...(project === null ? {} : { project }),
-          ...(environment === null ? {} : { environment }),
-        },
+      const invited = await call(api, 'POST /organizations/{org}/invitations', {
+        params: { org: organization },
+        body: { email: subject, role, project: project ?? undefined, environment: environment ?? undefined },
       });
-      return { isInvitation: true, link };
+      return { isInvitation: true, link: invited.body.link };
     },
     ...listsOf(organization),
   );
@@ -117,7 +147,9 @@ export function useRoleChange(
 /** Withdraws an invitation by its id. Its link ends too. */
 export function useWithdrawInvitation(organization: string): UseMutationResult<void, ApiError, string> {
   return useChange(
-    (id) => callApi(`/organizations/${organization}/invitations/${id}`, { method: 'DELETE' }),
+    async (id) => {
+      await call(api, 'DELETE /organizations/{org}/invitations/{id}', { params: { org: organization, id } });
+    },
     ...listsOf(organization),
   );
 }

@@ -1,21 +1,24 @@
 import { type UseQueryResult, queryOptions, useQuery } from '@tanstack/react-query';
-import type { SecretKeyListView, SecretPatchView, SecretView } from '../../wire/secrets.ts';
+import { call } from '../../client/call.ts';
+import type { SecretKeyListView, SecretPatchView } from '../../wire/secrets.ts';
 import type { EnvironmentView } from '../../wire/tenancy.ts';
-import type { VersionWithValueView } from '../../wire/versions.ts';
-import { type Place, pathOf } from '../text/place.ts';
-import { type ApiError, callApi } from './client.ts';
+import { type Place, paramsOf, pathOf } from '../text/place.ts';
+import { type ApiError, api } from './client.ts';
 
 /** With the type of its data in its key. */
-function keysOptions(path: string) {
+function keysOptions(place: Place) {
   return queryOptions<SecretKeyListView, ApiError>({
-    queryKey: ['keys', path],
-    queryFn: () => callApi<SecretKeyListView>(`/secrets/${path}?values=false`),
+    queryKey: ['keys', pathOf(place)],
+    queryFn: async () => {
+      const request = { params: paramsOf(place), query: { values: 'false' } } as const;
+      return (await call(api, 'GET /secrets/{org}/{project}/{env}', request)).body;
+    },
     staleTime: 0,
   });
 }
 
 export function keysQuery(place: Place): ReturnType<typeof keysOptions> {
-  return keysOptions(pathOf(place));
+  return keysOptions(place);
 }
 
 /** The keys of an environment, without values. */
@@ -27,8 +30,10 @@ export function useKeys(place: Place): UseQueryResult<SecretKeyListView, ApiErro
 export function useKeysAt(place: Place, revision: string): UseQueryResult<SecretKeyListView, ApiError> {
   return useQuery<SecretKeyListView, ApiError>({
     queryKey: ['keys-at', pathOf(place), revision],
-    queryFn: () =>
-      callApi<SecretKeyListView>(`/secrets/${pathOf(place)}?values=false&revision=${encodeURIComponent(revision)}`),
+    queryFn: async () => {
+      const request = { params: paramsOf(place), query: { values: 'false', revision } } as const;
+      return (await call(api, 'GET /secrets/{org}/{project}/{env}', request)).body;
+    },
     staleTime: Number.POSITIVE_INFINITY,
   });
 }
@@ -37,19 +42,20 @@ export function useKeysAt(place: Place, revision: string): UseQueryResult<Secret
 export function useEnvironment(place: Place): UseQueryResult<EnvironmentView, ApiError> {
   return useQuery<EnvironmentView, ApiError>({
     queryKey: ['environment', pathOf(place)],
-    queryFn: () => callApi<EnvironmentView>(`/environments/${pathOf(place)}`),
+    queryFn: async () => (await call(api, 'GET /environments/{org}/{project}/{env}', { params: paramsOf(place) })).body,
   });
 }
 
 /** Reads one value: one audited request. Nothing keeps it but the caller. */
 export async function readValue(place: Place, key: string): Promise<string> {
-  return (await callApi<SecretView>(`/secrets/${pathOf(place)}/${encodeURIComponent(key)}`)).value;
+  const params = { ...paramsOf(place), key };
+  return (await call(api, 'GET /secrets/{org}/{project}/{env}/{key}', { params })).body.value;
 }
 
 /** Reads the value of a version: one audited request. */
 export async function readVersionValue(place: Place, key: string, version: number): Promise<string> {
-  const path = `/versions/${pathOf(place)}/${encodeURIComponent(key)}/${version}`;
-  return (await callApi<VersionWithValueView>(path)).value;
+  const params = { ...paramsOf(place), key, version };
+  return (await call(api, 'GET /versions/{org}/{project}/{env}/{key}/{version}', { params })).body.value;
 }
 
 /** What a commit sends. */
@@ -63,8 +69,6 @@ interface SentCommit {
 
 /** Saves changes as one revision. Values that are equal make no version. */
 export async function commitSecrets(place: Place, { comment, ...changes }: SentCommit): Promise<SecretPatchView> {
-  return callApi<SecretPatchView>(`/secrets/${pathOf(place)}`, {
-    method: 'PATCH',
-    body: { ...changes, skipUnchanged: true, ...(comment === '' ? {} : { comment }) },
-  });
+  const body = { ...changes, skipUnchanged: true, ...(comment === '' ? {} : { comment }) };
+  return (await call(api, 'PATCH /secrets/{org}/{project}/{env}', { params: paramsOf(place), body })).body;
 }

@@ -5,16 +5,24 @@ import {
   queryOptions,
   useQuery,
 } from '@tanstack/react-query';
-import type { CreatedServiceTokenView, ServiceTokenListView, ServiceTokenView } from '../../wire/service-tokens.ts';
+import { call } from '../../client/call.ts';
+import { tokenEndpoints } from '../../client/endpoint-sets.ts';
+import type { CreatedServiceTokenView, ServiceTokenView } from '../../wire/service-tokens.ts';
 import type { MeView } from '../../wire/me.ts';
 import type { AdminOf } from '../text/admin-of.ts';
-import { type ApiError, callApi } from './client.ts';
+import { type ApiError, api, apiWithToken } from './client.ts';
 import { useChange } from './use-change.ts';
 import { useOnce } from './use-once.ts';
 
-/** A service token, with the path below which the user manages it. */
+/** Where the user manages service tokens: in an organization, or in one of its projects. */
+export interface TokenHome {
+  readonly org: string;
+  readonly project?: string;
+}
+
+/** A service token, and where the user manages it. */
 export interface ListedToken extends ServiceTokenView {
-  readonly home: string;
+  readonly home: TokenHome;
 }
 
 const pollMs = 60_000;
@@ -23,14 +31,17 @@ function keyOf(organization: string): QueryKey {
   return ['service-tokens', organization];
 }
 
-function tokensQuery(organization: string, homes: readonly string[]) {
+function tokensQuery(organization: string, homes: readonly TokenHome[]) {
   return queryOptions<readonly ListedToken[], ApiError>({
     queryKey: [...keyOf(organization), ...homes],
     queryFn: async () => {
-      const lists = await Promise.all(homes.map((home) => callApi<ServiceTokenListView>(home)));
-      return lists
-        .flatMap(({ serviceTokens }, index) => serviceTokens.map((token) => ({ ...token, home: homes[index] ?? '' })))
-        .toSorted((one, other) => Date.parse(other.createdAt) - Date.parse(one.createdAt));
+      const lists = await Promise.all(
+        homes.map(async (home) => {
+          const { body } = await call(api, tokenEndpoints(home).list, { params: home });
+          return body.serviceTokens.map((token) => ({ ...token, home }));
+        }),
+      );
+      return lists.flat().toSorted((one, other) => Date.parse(other.createdAt) - Date.parse(one.createdAt));
     },
     // They become used.
     refetchInterval: pollMs,
@@ -38,21 +49,21 @@ function tokensQuery(organization: string, homes: readonly string[]) {
 }
 
 /** Where a user manages service tokens: of the organization, or of single projects. */
-export function tokenHomes(organization: string, { isAdmin, projects }: AdminOf): readonly string[] {
-  if (isAdmin) return [`/service-tokens/${organization}`];
-  return projects.map((project) => `/projects/${organization}/${project}/service-tokens`);
+export function tokenHomes(organization: string, { isAdmin, projects }: AdminOf): readonly TokenHome[] {
+  if (isAdmin) return [{ org: organization }];
+  return projects.map((project) => ({ org: organization, project }));
 }
 
 /** The service tokens that a user administers, newest first. */
 export function useServiceTokens(
   organization: string,
-  homes: readonly string[],
+  homes: readonly TokenHome[],
 ): UseQueryResult<readonly ListedToken[], ApiError> {
   return useQuery({ ...tokensQuery(organization, homes), enabled: homes.length > 0 });
 }
 
 export interface NewToken {
-  readonly home: string;
+  readonly home: TokenHome;
   readonly name: string;
   readonly scope: ServiceTokenView['scope'];
   /** Of project scope. */
@@ -72,7 +83,10 @@ export function useCreateToken(organization: string): UseMutationResult<CreatedT
   const once = useOnce();
   return useChange((token: NewToken) => {
     const { home, ...body } = token;
-    return once(token, (idempotencyKey) => callApi<CreatedToken>(home, { method: 'POST', body, idempotencyKey }));
+    return once(token, async (idempotencyKey) => {
+      const request = { params: home, body, idempotencyKey };
+      return (await call(api, tokenEndpoints(home).create, request)).body;
+    });
   }, keyOf(organization));
 }
 
@@ -83,8 +97,10 @@ type FoundToken = Extract<MeView, { type: 'service_token' }>;
  *
  * @throws ApiError with status 401 if the value is not valid, or no longer
  */
-export function findServiceToken(value: string): Promise<FoundToken> {
-  return callApi<FoundToken>('/me', { token: value });
+export async function findServiceToken(value: string): Promise<FoundToken> {
+  const { body } = await call(apiWithToken(value), 'GET /me');
+  if (body.type !== 'service_token') throw new Error('the value is not that of a service token');
+  return body;
 }
 
 export interface Rotation {
@@ -96,21 +112,23 @@ export interface Rotation {
 /** Gives a service token another value. The response has it, and no later one has. */
 export function useRotateToken(organization: string): UseMutationResult<CreatedServiceTokenView, ApiError, Rotation> {
   return useChange(
-    ({ token: { home, id }, overlapSeconds }) =>
-      callApi<CreatedServiceTokenView>(`${home}/${id}/rotate`, { method: 'POST', body: { overlapSeconds } }),
+    async ({ token: { home, id }, overlapSeconds }) =>
+      (await call(api, tokenEndpoints(home).rotate, { params: { ...home, id }, body: { overlapSeconds } })).body,
     keyOf(organization),
   );
 }
 
 /** Ends the access of a service token at once. */
 export function useRevokeToken(organization: string): UseMutationResult<void, ApiError, ListedToken> {
-  return useChange(({ home, id }) => callApi(`${home}/${id}`, { method: 'DELETE' }), keyOf(organization));
+  return useChange(async ({ home, id }) => {
+    await call(api, tokenEndpoints(home).revoke, { params: { ...home, id } });
+  }, keyOf(organization));
 }
 
 /** Lifts the revocation of a keyless service token. */
 export function useReinstateToken(organization: string): UseMutationResult<ServiceTokenView, ApiError, ListedToken> {
   return useChange(
-    ({ home, id }) => callApi<ServiceTokenView>(`${home}/${id}/reinstate`, { method: 'POST' }),
+    async ({ home, id }) => (await call(api, tokenEndpoints(home).reinstate, { params: { ...home, id } })).body,
     keyOf(organization),
   );
 }

@@ -6,15 +6,16 @@ import {
   useQuery,
   useQueryClient,
 } from '@tanstack/react-query';
-import type { SessionListView, SessionView } from '../../wire/sessions.ts';
+import { call } from '../../client/call.ts';
+import type { SessionView } from '../../wire/sessions.ts';
 import { clearDrafts } from '../state/drafts.ts';
-import { ApiError, callApi } from './client.ts';
-import { meQuery, type User } from './me.ts';
+import { ApiError, api, apiWithToken } from './client.ts';
+import { meQuery, readMe, type User } from './me.ts';
 import { useChange } from './use-change.ts';
 
 const sessionsQuery = queryOptions<readonly SessionView[], ApiError>({
   queryKey: ['sessions'],
-  queryFn: async () => (await callApi<SessionListView>('/sessions')).sessions,
+  queryFn: async () => (await call(api, 'GET /sessions')).body.sessions,
 });
 
 /** The sessions of the user that have not ended, newest first. */
@@ -28,7 +29,7 @@ export function useSessions(): UseQueryResult<readonly SessionView[], ApiError> 
  * @throws ApiError also if the browser did not keep the cookie
  */
 export async function signIn(token: string): Promise<User> {
-  await callApi<SessionView>('/sessions', { method: 'POST', token });
+  await call(apiWithToken(token), 'POST /sessions');
   return signedInUser();
 }
 
@@ -38,7 +39,7 @@ export async function signIn(token: string): Promise<User> {
  * @throws ApiError also if the browser did not keep the cookie
  */
 export async function signedInUser(): Promise<User> {
-  return callApi<User>('/me').catch((error: unknown) => {
+  return readMe().catch((error: unknown) => {
     if (!(error instanceof ApiError) || error.status !== 401) throw error;
     const detail = 'The browser did not keep the session. Open this page with https, and allow cookies for it.';
     throw new ApiError(detail, { status: 401, code: 'no_cookie', retryAfterSeconds: undefined });
@@ -48,7 +49,7 @@ export async function signedInUser(): Promise<User> {
 /** Ends sessions by their ids, one after the other. */
 export function useEndSessions(): UseMutationResult<void, ApiError, readonly string[]> {
   return useChange(async (ids) => {
-    for (const id of ids) await callApi(`/sessions/${id}`, { method: 'DELETE' });
+    for (const id of ids) await call(api, 'DELETE /sessions/{id}', { params: { id } });
   }, sessionsQuery.queryKey);
 }
 
@@ -57,8 +58,8 @@ export function useSignOut(): UseMutationResult<void, ApiError, void> {
   const client = useQueryClient();
   return useMutation<void, ApiError>({
     mutationFn: async () => {
-      const { session } = client.getQueryData(meQuery.queryKey) ?? (await callApi<User>('/me'));
-      if (session) await callApi(`/sessions/${session.id}`, { method: 'DELETE' });
+      const { session } = client.getQueryData(meQuery.queryKey) ?? (await readMe());
+      if (session) await call(api, 'DELETE /sessions/{id}', { params: { id: session.id } });
     },
     onSuccess: () => {
       client.clear();

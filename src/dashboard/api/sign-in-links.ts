@@ -1,12 +1,13 @@
 import { type UseMutationResult, useMutation, useQueryClient } from '@tanstack/react-query';
+import { call } from '../../client/call.ts';
 import type { SessionView } from '../../wire/sessions.ts';
 import type { LinkView } from '../../wire/sign-in-links.ts';
-import { type ApiError, callApi } from './client.ts';
+import { type ApiError, api } from './client.ts';
 
 /** Asks what a link is for. A mutation, because the keys of queries are kept. */
 export function useFindLink(): UseMutationResult<LinkView, ApiError, string> {
   return useMutation<LinkView, ApiError, string>({
-    mutationFn: (link) => callApi('/sign-in-links/lookup', { method: 'POST', body: { link } }),
+    mutationFn: async (link) => (await call(api, 'POST /sign-in-links/lookup', { body: { link } })).body,
     gcTime: 0,
   });
 }
@@ -15,7 +16,7 @@ export function useFindLink(): UseMutationResult<LinkView, ApiError, string> {
 export function useRedeemLink(): UseMutationResult<SessionView, ApiError, string> {
   const client = useQueryClient();
   return useMutation<SessionView, ApiError, string>({
-    mutationFn: (link) => callApi('/sign-in-links/redeem', { method: 'POST', body: { link } }),
+    mutationFn: async (link) => (await call(api, 'POST /sign-in-links/redeem', { body: { link } })).body,
     gcTime: 0,
     onSuccess: () => client.clear(),
   });

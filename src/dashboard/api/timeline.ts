@@ -8,19 +8,16 @@ import {
   useInfiniteQuery,
   useQuery,
 } from '@tanstack/react-query';
-import type { ChangeView } from '../../wire/changes.ts';
+import { type BodyOf, call } from '../../client/call.ts';
 import type { SnapshotListView, SnapshotView } from '../../wire/snapshots.ts';
-import { type Place, pathOf } from '../text/place.ts';
-import { type ApiError, callApi } from './client.ts';
+import { type Place, paramsOf, pathOf } from '../text/place.ts';
+import { type ApiError, api } from './client.ts';
 import { useChange } from './use-change.ts';
 import { useOnce } from './use-once.ts';
 
 const pageSize = 50;
 
-interface ChangePage {
-  readonly changes: readonly ChangeView[];
-  readonly nextCursor: string | null;
-}
+type ChangePage = BodyOf<'GET /changes/{org}/{project}/{env}'>;
 
 /** What the queries of an environment's history have in common in their keys. */
 export function timelineKey(path: string): QueryKey {
@@ -40,24 +37,33 @@ export function hasNewestChange(client: QueryClient, path: string, revisionId: u
 
 /** The revisions of an environment, newest first, fifty at a time. */
 export function useChanges(place: Place): UseInfiniteQueryResult<InfiniteData<ChangePage>, ApiError> {
-  return usePages<ChangePage>(place, 'changes');
+  return usePages<ChangePage>(place, 'changes', async (request) => {
+    return (await call(api, 'GET /changes/{org}/{project}/{env}', request)).body;
+  });
 }
 
 /** The snapshots of an environment, newest first, fifty at a time. */
 export function useSnapshots(place: Place): UseInfiniteQueryResult<InfiniteData<SnapshotListView>, ApiError> {
-  return usePages<SnapshotListView>(place, 'snapshots');
+  return usePages<SnapshotListView>(place, 'snapshots', async (request) => {
+    return (await call(api, 'GET /snapshots/{org}/{project}/{env}', request)).body;
+  });
+}
+
+interface PageRequest {
+  readonly params: ReturnType<typeof paramsOf>;
+  readonly query: { readonly limit: string; readonly cursor?: string };
 }
 
 function usePages<Page extends { readonly nextCursor: string | null }>(
   place: Place,
   list: 'changes' | 'snapshots',
+  read: (request: PageRequest) => Promise<Page>,
 ): UseInfiniteQueryResult<InfiniteData<Page>, ApiError> {
-  const path = pathOf(place);
   return useInfiniteQuery<Page, ApiError, InfiniteData<Page>, QueryKey, string>({
-    queryKey: listKey(path, list),
+    queryKey: listKey(pathOf(place), list),
     queryFn: ({ pageParam }) => {
-      const cursor = pageParam === '' ? '' : `&cursor=${encodeURIComponent(pageParam)}`;
-      return callApi<Page>(`/${list}/${path}?limit=${pageSize}${cursor}`);
+      const cursor = pageParam === '' ? {} : { cursor: pageParam };
+      return read({ params: paramsOf(place), query: { limit: String(pageSize), ...cursor } });
     },
     initialPageParam: '',
     getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
@@ -68,7 +74,10 @@ function usePages<Page extends { readonly nextCursor: string | null }>(
 export function useSnapshot(place: Place, id: string): UseQueryResult<SnapshotView, ApiError> {
   return useQuery<SnapshotView, ApiError>({
     queryKey: ['snapshot', pathOf(place), id],
-    queryFn: () => callApi<SnapshotView>(`/snapshots/${pathOf(place)}/${encodeURIComponent(id)}`),
+    queryFn: async () => {
+      const params = { ...paramsOf(place), id };
+      return (await call(api, 'GET /snapshots/{org}/{project}/{env}/{id}', { params })).body;
+    },
   });
 }
 
@@ -83,9 +92,10 @@ export function useCreateSnapshot(place: Place): UseMutationResult<SnapshotView,
   return useChange(
     ({ name, description }: NewSnapshot) => {
       const body = { ...(name === '' ? {} : { name }), ...(description === '' ? {} : { description }) };
-      return once(body, (idempotencyKey) =>
-        callApi<SnapshotView>(`/snapshots/${pathOf(place)}`, { method: 'POST', body, idempotencyKey }),
-      );
+      return once(body, async (idempotencyKey) => {
+        const request = { params: paramsOf(place), body, idempotencyKey };
+        return (await call(api, 'POST /snapshots/{org}/{project}/{env}', request)).body;
+      });
     },
     timelineKey(pathOf(place)),
   );

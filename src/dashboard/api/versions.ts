@@ -5,19 +5,16 @@ import {
   keepPreviousData,
   useInfiniteQuery,
 } from '@tanstack/react-query';
+import { call } from '../../client/call.ts';
 import type { DestroyedVersionView, RollbackView, VersionListView } from '../../wire/versions.ts';
-import { type Place, pathOf } from '../text/place.ts';
-import { type ApiError, callApi } from './client.ts';
+import { type Place, paramsOf, pathOf } from '../text/place.ts';
+import { type ApiError, api } from './client.ts';
 import { keysQuery } from './secrets.ts';
 import { timelineKey } from './timeline.ts';
 import { useChange } from './use-change.ts';
 import { useOnce } from './use-once.ts';
 
 const pageSize = 20;
-
-function pathTo(place: Place, key: string): string {
-  return `/versions/${pathOf(place)}/${encodeURIComponent(key)}`;
-}
 
 /**
  * The versions of a key, newest first, without values, twenty at a time.
@@ -31,9 +28,10 @@ export function useVersions(
 ): UseInfiniteQueryResult<InfiniteData<VersionListView>, ApiError> {
   return useInfiniteQuery<VersionListView, ApiError, InfiniteData<VersionListView>, readonly unknown[], string>({
     queryKey: ['versions', pathOf(place), key, version],
-    queryFn: ({ pageParam }) => {
-      const cursor = pageParam === '' ? '' : `&cursor=${encodeURIComponent(pageParam)}`;
-      return callApi<VersionListView>(`${pathTo(place, key)}?limit=${pageSize}${cursor}`);
+    queryFn: async ({ pageParam }) => {
+      const query = { limit: String(pageSize), ...(pageParam === '' ? {} : { cursor: pageParam }) };
+      const request = { params: { ...paramsOf(place), key }, query };
+      return (await call(api, 'GET /versions/{org}/{project}/{env}/{key}', request)).body;
     },
     initialPageParam: '',
     getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
@@ -57,9 +55,10 @@ export function useRollback(place: Place, key: string): UseMutationResult<Rollba
       ...(rest.expectedVersion === 0 ? { undelete: true } : {}),
       ...(comment === '' ? {} : { comment }),
     };
-    return once(body, (idempotencyKey) =>
-      callApi<RollbackView>(`${pathTo(place, key)}/rollback`, { method: 'POST', body, idempotencyKey }),
-    );
+    return once(body, async (idempotencyKey) => {
+      const request = { params: { ...paramsOf(place), key }, body, idempotencyKey };
+      return (await call(api, 'POST /versions/{org}/{project}/{env}/{key}/rollback', request)).body;
+    });
   });
 }
 
@@ -71,12 +70,10 @@ export interface Destruction {
 
 /** Erases the value of a version for good. */
 export function useDestroy(place: Place, key: string): UseMutationResult<DestroyedVersionView, ApiError, Destruction> {
-  return useVersionChange<DestroyedVersionView, Destruction>(place, key, ({ version, sameValue }) =>
-    callApi<DestroyedVersionView>(`${pathTo(place, key)}/${version}/destroy`, {
-      method: 'POST',
-      body: sameValue === undefined ? {} : { sameValue },
-    }),
-  );
+  return useVersionChange<DestroyedVersionView, Destruction>(place, key, async ({ version, sameValue }) => {
+    const request = { params: { ...paramsOf(place), key, version }, body: { sameValue } };
+    return (await call(api, 'POST /versions/{org}/{project}/{env}/{key}/{version}/destroy', request)).body;
+  });
 }
 
 function useVersionChange<View, Input>(

@@ -1,6 +1,7 @@
 import { type UseQueryResult, useQuery } from '@tanstack/react-query';
-import type { WaitingRestoreListView, WaitingRestoreView } from '../../wire/waiting-restores.ts';
-import { type ApiError, callApi } from './client.ts';
+import { call } from '../../client/call.ts';
+import type { WaitingRestoreView } from '../../wire/waiting-restores.ts';
+import { type ApiError, api } from './client.ts';
 
 const pollMs = 5_000;
 
@@ -8,7 +9,8 @@ const pollMs = 5_000;
 export function useWaitingRestores(organization: string): UseQueryResult<readonly WaitingRestoreView[], ApiError> {
   return useQuery({
     queryKey: ['waiting-restores', organization],
-    queryFn: async () => (await callApi<WaitingRestoreListView>(`/fleet/${organization}/restores`)).restores,
+    queryFn: async () =>
+      (await call(api, 'GET /fleet/{org}/restores', { params: { org: organization } })).body.restores,
     refetchInterval: pollMs,
   });
 }

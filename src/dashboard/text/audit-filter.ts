@@ -1,3 +1,4 @@
+import type { RequestOf } from '../../client/call.ts';
 import { auditActions } from '../../wire/audit-actions.ts';
 
 /** Which entries of the audit are shown: those that match all that are not empty. */
@@ -6,9 +7,9 @@ export interface AuditFilter {
   readonly action: string;
   /** An id. */
   readonly actor: string;
-  readonly actorType: string;
+  readonly actorType: (typeof actorTypes)[number][0];
   /** A span until now, such as `7d`. */
-  readonly since: string;
+  readonly since: (typeof spans)[number][0];
 }
 
 export const actorTypes = [
@@ -28,7 +29,7 @@ export const spans = [
 ] as const;
 
 const hourMs = 3_600_000;
-const spanMs: Readonly<Record<string, number>> = {
+const spanMs: Readonly<Record<Exclude<AuditFilter['since'], ''>, number>> = {
   '1h': hourMs,
   '24h': 24 * hourMs,
   '7d': 7 * 24 * hourMs,
@@ -37,8 +38,8 @@ const spanMs: Readonly<Record<string, number>> = {
 
 /** The filter in the query of an address. What is none of the known ones is left out. */
 export function auditFilterOf(get: (name: string) => string): AuditFilter {
-  const known = (name: string, choices: readonly (readonly [string, string])[]): string =>
-    choices.some(([value]) => value === get(name)) ? get(name) : '';
+  const known = <Value extends string>(name: string, choices: readonly (readonly [Value, string])[]): Value | '' =>
+    choices.find(([value]) => value === get(name))?.[0] ?? '';
   return {
     action: actionFault(get('action')) === undefined ? get('action') : '',
     actor: isId(get('actor')) ? get('actor') : '',
@@ -48,11 +49,17 @@ export function auditFilterOf(get: (name: string) => string): AuditFilter {
 }
 
 /** The query for the API. */
-export function auditQueryOf({ action, actor, actorType, since }: AuditFilter, cursor: string): URLSearchParams {
-  const ms = spanMs[since];
-  const from = ms === undefined ? '' : new Date(Date.now() - ms).toISOString();
-  const all = { action, actor, actorType, since: from, cursor };
-  return new URLSearchParams(Object.entries(all).filter(([, value]) => value !== ''));
+export function auditQueryOf(
+  { action, actor, actorType, since }: AuditFilter,
+  cursor: string,
+): RequestOf<'GET /audit'>['query'] {
+  return {
+    ...(action === '' ? {} : { action }),
+    ...(actor === '' ? {} : { actor }),
+    ...(actorType === '' ? {} : { actorType }),
+    ...(since === '' ? {} : { since: new Date(Date.now() - spanMs[since]).toISOString() }),
+    ...(cursor === '' ? {} : { cursor }),
+  };
 }
 
 /** The command that shows the same. */

@@ -5,7 +5,16 @@ export interface Place {
   readonly environment: string;
 }
 
-/** Its part of the paths of the API. */
+/** Its names in the path of an endpoint. */
+export function paramsOf({ organization, project, environment }: Place): {
+  readonly org: string;
+  readonly project: string;
+  readonly env: string;
+} {
+  return { org: organization, project, env: environment };
+}
+
+/** Its slugs as one text, for keys. */
 export function pathOf({ organization, project, environment }: Place): string {
   return `${organization}/${project}/${environment}`;
 }

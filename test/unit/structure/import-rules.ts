@@ -71,7 +71,7 @@ const rooms: Readonly<Record<string, Room>> = {
   cli: { imports: ['client', 'wire', 'lib'] },
   client: { imports: ['wire', 'lib'] },
   // A client of the API without privileges, in the browser.
-  dashboard: { imports: ['wire'], portable: true },
+  dashboard: { imports: ['wire', 'client'], portable: true },
   observability: { imports: ['lib'] },
   lib: { imports: [] },
 };
@@ -82,6 +82,13 @@ const doors: readonly (readonly [target: string, importers: RegExp])[] = [
   ['src/services/access/handles.ts', /^src\/services\/access\/(access|keyless)\.ts$/],
   ['src/services/access/keyless.ts', /^src\/(compose\/services\.ts|controller\/.*)$/],
 ];
+
+/** The files of the client that run in a browser too. */
+const portableClient: ReadonlySet<string> = new Set(['src/client/call.ts', 'src/client/endpoint-sets.ts']);
+
+/** Clients use its types alone: at run time they hold neither the contract nor zod. */
+const contractFolder = 'src/wire/contract/';
+const clients: ReadonlySet<string> = new Set(['cli', 'client', 'dashboard']);
 
 /** The packages that belong to one room, or to some. */
 const owners: readonly (readonly [pattern: RegExp, ...rooms: string[]])[] = [
@@ -122,12 +129,14 @@ export function importsOf(path: string, source: string): ImportSite[] {
   return sites;
 }
 
-interface SyntaxNode {
+/** A node of a parsed source. */
+export interface SyntaxNode {
   readonly type: string;
   readonly [property: string]: unknown;
 }
 
-function visit(value: unknown, look: (node: SyntaxNode) => void): void {
+/** Calls `look` for each node within a value. */
+export function visit(value: unknown, look: (node: SyntaxNode) => void): void {
   if (Array.isArray(value)) {
     for (const entry of value) visit(entry, look);
     return;
@@ -192,9 +201,18 @@ function relativeFault(path: string, room: string, specifier: string, typeOnly: 
   const target = posix.join(posix.dirname(path), specifier);
   if (!target.startsWith('src/')) return `production code imports ${target}, which is outside src`;
   const other = roomOf(target);
+  const fault = clientFault(room, target, typeOnly);
+  if (fault !== undefined) return fault;
   if (room === 'main' || other === room || rooms[room]?.imports.includes(other)) return undefined;
   if (typeOnly && rooms[room]?.types?.includes(other)) return undefined;
   return `${room} imports ${other} (${target})`;
+}
+
+function clientFault(room: string, target: string, typeOnly: boolean): string | undefined {
+  if (!clients.has(room)) return undefined;
+  if (target.startsWith(contractFolder) && !typeOnly) return `${room} loads the contract (${target})`;
+  const isForeign = room === 'dashboard' && target.startsWith('src/client/') && !portableClient.has(target);
+  return isForeign ? `dashboard imports ${target}` : undefined;
 }
 
 function packageFault(room: string, specifier: string, typeOnly: boolean): string | undefined {

@@ -1,5 +1,4 @@
 import { type ReactNode, useState } from 'react';
-import type { CopyView } from '../../../wire/copies.ts';
 import type { SecretKeyListView } from '../../../wire/secrets.ts';
 import { copyRequest, useApply, usePlan } from '../../api/plans.ts';
 import { Button } from '../../parts/button.tsx';
@@ -41,8 +40,8 @@ type PromoteProps = Omit<PromotionProps, 'rows' | 'chosen'> & { readonly selecti
 
 function Promote({ place, from, fromList, present, selection, onClose, onDone }: PromoteProps): ReactNode {
   const request = copyRequest(place, { from, revision: fromList.revisionId, ...selection });
-  const plan = usePlan<CopyView>(request);
-  const apply = useApply<CopyView>(place, request);
+  const plan = usePlan(request);
+  const apply = useApply(place, request);
   const source = `${from.project}/${from.environment}`;
   return (
     <PlanDrawer

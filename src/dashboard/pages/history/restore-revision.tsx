@@ -1,5 +1,4 @@
 import { type ReactNode, useState } from 'react';
-import type { CopyView } from '../../../wire/copies.ts';
 import { copyRequest, useApply, usePlan } from '../../api/plans.ts';
 import { CheckField } from '../../parts/form/check-field.tsx';
 import { PlanDrawer } from '../../parts/plan-drawer.tsx';
@@ -20,8 +19,8 @@ export function RestoreRevision(props: WayBackProps): ReactNode {
   const { revision, revisionId, place, present, onBack, onClose, onDone } = props;
   const [isMirror, setMirror] = useState(false);
   const request = copyRequest(place, { from: place, revision: revisionId, mode: isMirror ? 'mirror' : 'changed' });
-  const plan = usePlan<CopyView>(request);
-  const apply = useApply<CopyView>(place, request);
+  const plan = usePlan(request);
+  const apply = useApply(place, request);
   return (
     <PlanDrawer
       title={`Restore the state of revision ${revision}`}

@@ -1,6 +1,6 @@
 import { type ReactNode, useState } from 'react';
 import { generatePath } from 'react-router';
-import type { ChangeView, RevertView } from '../../../wire/changes.ts';
+import type { ChangeView } from '../../../wire/changes.ts';
 import { dashboardPaths } from '../../../wire/dashboard-paths.ts';
 import { revertRequest, useApply, usePlan } from '../../api/plans.ts';
 import { Button } from '../../parts/button.tsx';
@@ -91,8 +91,8 @@ function Details({ change, place }: { readonly change: ChangeView; readonly plac
 function Revert({ revision, revisionId, place, present, onBack, onClose, onDone }: WayBackProps): ReactNode {
   const [overwrite, setOverwrite] = useState(false);
   const request = revertRequest(place, { revision: revisionId, overwrite });
-  const plan = usePlan<RevertView>(request);
-  const apply = useApply<RevertView>(place, request);
+  const plan = usePlan(request);
+  const apply = useApply(place, request);
   const conflicts = plan.data?.conflicts ?? [];
   return (
     <PlanDrawer

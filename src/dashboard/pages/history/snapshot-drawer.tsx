@@ -1,5 +1,5 @@
 import { type ReactNode, useState } from 'react';
-import type { RestoreView, SnapshotView } from '../../../wire/snapshots.ts';
+import type { SnapshotView } from '../../../wire/snapshots.ts';
 import { restoreRequest, useApply, usePlan } from '../../api/plans.ts';
 import { Button } from '../../parts/button.tsx';
 import { Drawer } from '../../parts/drawer.tsx';
@@ -79,8 +79,8 @@ const options = [
 function Restore({ snapshot, place, present, onBack, onClose, onDone }: RestoreProps): ReactNode {
   const [chosen, setChosen] = useState({ includeDeleted: true, prune: false, backup: true });
   const request = restoreRequest(place, { snapshotId: snapshot.id, ...chosen });
-  const plan = usePlan<RestoreView>(request);
-  const apply = useApply<RestoreView>(place, request);
+  const plan = usePlan(request);
+  const apply = useApply(place, request);
   return (
     <PlanDrawer
       title={`Restore ${snapshot.name ?? 'the snapshot'}`}

@@ -1,7 +1,7 @@
 import { type ComponentProps, type ReactNode, useId, useState } from 'react';
 import { Link } from 'react-router';
 import type { ProjectPlaces } from '../../api/places.ts';
-import { type NewToken, tokenHomes, useCreateToken } from '../../api/service-tokens.ts';
+import { type NewToken, type TokenHome, useCreateToken } from '../../api/service-tokens.ts';
 import { Button } from '../../parts/button.tsx';
 import { ChoiceField } from '../../parts/form/choice-field.tsx';
 import { Drawer } from '../../parts/drawer.tsx';
@@ -96,8 +96,7 @@ interface TokenPlace extends Pick<NewToken, 'home' | 'scope' | 'projectId' | 'en
 /** The places for which a user may create tokens. */
 function placesFor(organization: string, rights: AdminOf, places: readonly ProjectPlaces[]): readonly TokenPlace[] {
   const { isAdmin, projects } = rights;
-  const homeOf = (project: string): string =>
-    tokenHomes(organization, isAdmin ? rights : { isAdmin, projects: [project] })[0] ?? '';
+  const homeOf = (project: string): TokenHome => (isAdmin ? { org: organization } : { org: organization, project });
   const within = places
     .filter(({ project }) => isAdmin || projects.includes(project.slug))
     .flatMap<TokenPlace>(({ project, environments }) => {
