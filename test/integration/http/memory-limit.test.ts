@@ -4,7 +4,7 @@ import { request } from 'node:http';
 import { request as requestTls } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
+import { text as textOf } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { limits } from '../../../src/domain/limits.ts';
@@ -160,7 +160,7 @@ function probe({ port, ca }: Target): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   const sent = ca === undefined ? request(options) : requestTls({ ...options, ca, servername: 'localhost' });
   sent.on('response', (response) => {
-    text(response).then(
+    textOf(response).then(
       (body) => resolve(response.statusCode === 200 ? '200' : `${response.statusCode} ${body}`),
       reject,
     );
