@@ -12,6 +12,8 @@ export function cliOutput(): { readonly path: string; readonly content: string }
 
 function schemaText(name: ShapeName): string {
   const schema = z.toJSONSchema(shapes[name], {
+    // Without the names that the API's schemas have: each file is whole, without references.
+    metadata: z.registry<{ id?: string }>(),
     // A newer server may add fields, which the command prints too.
     override: ({ jsonSchema }) => {
       if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
