@@ -1,3 +1,4 @@
+import { divideMemory } from '../lib/process-memory.ts';
 import type { KeylessAccess } from '../services/access/keyless.ts';
 import type { ChangeFeed } from '../services/changes/change-feed.ts';
 import { type Fingerprint, fingerprintOfCluster } from './frame/fingerprint.ts';
@@ -41,6 +42,8 @@ export interface ControllerOptions extends ManagerOptions {
   readonly targetMetadataPrefixes?: readonly string[];
   /** The namespaces in which they may be; default and empty: all. */
   readonly rolloutNamespaces?: readonly string[];
+  /** Memory for what SecretSyncs read at the same time; default: by the memory of the process. */
+  readonly reconcileBytes?: number | undefined;
 }
 
 /** Creates the controller of all kinds. It does nothing before `start`. */
@@ -74,6 +77,7 @@ function registerAll(
     snapshotWatch,
     mayRestartIn,
     metadataPrefixes: options.targetMetadataPrefixes ?? [],
+    reconcileBytes: options.reconcileBytes ?? divideMemory(true).reconcileBytes,
   });
   const restoreDeps = { ...deps, snapshots, snapshotWatch };
   const { kind: snapshotRestores, references: restores } = registerSnapshotRestore(context, restoreDeps);

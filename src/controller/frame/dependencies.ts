@@ -71,7 +71,9 @@ export type DependencySet = ReadonlyMap<string, Dependency>;
 
 /** Collects the dependencies of a reconcile. They can be noted before or after a read, in any order. */
 export class Seen {
-  readonly #dependencies = new Map<string, Dependency>();
+  #dependencies = new Map<string, Dependency>();
+  /** What was noted before the first attempt. */
+  #before: DependencySet | undefined;
 
   /** The result depends on this subject. If two versions of it are noted, every event makes the result stale. */
   note(kind: SubjectKind, id: string, saw?: string): void {
@@ -90,6 +92,12 @@ export class Seen {
   renote(kind: SubjectKind, id: string, saw: string): void {
     this.#dependencies.delete(keyOf({ kind, id }));
     this.note(kind, id, saw);
+  }
+
+  /** Begins an attempt: what the attempt before noted no longer counts. What was noted before the first one does. */
+  restart(): void {
+    this.#before ??= this.#dependencies;
+    this.#dependencies = new Map(this.#before);
   }
 
   /** The result depends on nothing that was noted before. */

@@ -12,7 +12,14 @@ export type Next =
   /** After this delay in milliseconds. The count of failures is reset. */
   | { readonly kind: 'after'; readonly delayMs: number }
   /** After an exponential backoff, but not before `minDelayMs`. */
-  | { readonly kind: 'retry'; readonly minDelayMs?: number };
+  | { readonly kind: 'retry'; readonly minDelayMs?: number }
+  /**
+   * When `wait` calls its argument, behind all other keys and with the same priority. It is not a failure. `wait` returns a
+   * function that cancels it.
+   */
+  | { readonly kind: 'when'; readonly wait: Wait };
+
+type Wait = (ready: () => void) => () => void;
 
 export interface WorkQueueDeps {
   readonly clock: Clock;
@@ -81,7 +88,8 @@ export class WorkQueue {
   readonly #again = new Map<string, Priority>();
   /** How many keys of high priority have started since the last one of low priority. */
   #highInRow = 0;
-  readonly #timers = new Map<string, () => void>();
+  /** Cancels what each key waits for: a timer, or another call back. */
+  readonly #waits = new Map<string, () => void>();
   /** The number of failures in a row. */
   readonly #failures = new Map<string, number>();
   #state: 'paused' | 'started' | 'stopped' = 'paused';
@@ -136,12 +144,16 @@ export class WorkQueue {
   /** Adds a key after a delay in milliseconds. A key has one timer, which the last call sets. */
   addAfter(key: string, delayMs: number): void {
     if (this.#state === 'stopped') return;
-    this.#cancelTimer(key);
-    const cancel = this.#deps.clock.after(delayMs, () => {
-      this.#timers.delete(key);
-      this.add(key);
+    this.#addWhen(key, (ready) => this.#deps.clock.after(delayMs, ready));
+  }
+
+  #addWhen(key: string, wait: Wait, priority: Priority = 'high'): void {
+    this.#cancelWait(key);
+    const cancel = wait(() => {
+      this.#waits.delete(key);
+      this.add(key, priority);
     });
-    this.#timers.set(key, cancel);
+    this.#waits.set(key, cancel);
   }
 
   /** Whether a key is being processed now. */
@@ -154,7 +166,7 @@ export class WorkQueue {
     for (const lane of this.#lanes) lane.delete(key);
     this.#again.delete(key);
     this.#failures.delete(key);
-    this.#cancelTimer(key);
+    this.#cancelWait(key);
   }
 
   /** Starts nothing more. Resolves when the work in progress has ended, or after `limitMs`. */
@@ -162,8 +174,8 @@ export class WorkQueue {
     this.#state = 'stopped';
     for (const lane of this.#lanes) lane.clear();
     this.#again.clear();
-    for (const cancel of this.#timers.values()) cancel();
-    this.#timers.clear();
+    for (const cancel of this.#waits.values()) cancel();
+    this.#waits.clear();
     this.#cancelRecheck?.();
     if (this.#active.size === 0) return;
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -256,7 +268,7 @@ export class WorkQueue {
     this.#active.set(key, priority);
     this.#countActive({ key, priority }, 1);
     // The result of this work sets the next timer.
-    this.#cancelTimer(key);
+    this.#cancelWait(key);
     const next = await this.#process(key);
     this.#active.delete(key);
     this.#countActive({ key, priority }, -1);
@@ -264,7 +276,7 @@ export class WorkQueue {
       if (this.#active.size === 0) this.#drained?.();
       return;
     }
-    this.#settle(key, next);
+    this.#settle({ key, priority }, next);
     this.#deps.onInactive?.(key);
     this.pump();
   }
@@ -278,16 +290,23 @@ export class WorkQueue {
     }
   }
 
-  #settle(key: string, next: Next): void {
-    const failures = next.kind === 'retry' ? (this.#failures.get(key) ?? 0) + 1 : 0;
+  #settle({ key, priority }: Start, next: Next): void {
+    const failures = this.#failuresAfter(key, next);
     if (failures === 0) this.#failures.delete(key);
     else this.#failures.set(key, failures);
     const again = this.#again.get(key);
     this.#again.delete(key);
     if (again !== undefined) this.#wait(key, again);
+    else if (next.kind === 'when') this.#addWhen(key, next.wait, priority);
     else if (next.kind === 'after') this.addAfter(key, next.delayMs);
     else if (next.kind === 'retry')
       this.addAfter(key, Math.max(next.minDelayMs ?? 0, backoffMs(failures, this.#backoff)));
+  }
+
+  #failuresAfter(key: string, { kind }: Next): number {
+    const failures = this.#failures.get(key) ?? 0;
+    if (kind === 'when') return failures;
+    return kind === 'retry' ? failures + 1 : 0;
   }
 
   #countActive({ key, priority }: Start, change: 1 | -1): void {
@@ -300,8 +319,8 @@ export class WorkQueue {
     else this.#activeByNamespace.set(namespace, counts);
   }
 
-  #cancelTimer(key: string): void {
-    this.#timers.get(key)?.();
-    this.#timers.delete(key);
+  #cancelWait(key: string): void {
+    this.#waits.get(key)?.();
+    this.#waits.delete(key);
   }
 }

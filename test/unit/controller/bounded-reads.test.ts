@@ -1,13 +1,23 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import type { Allowance } from '../../../src/controller/kinds/secret-sync/model.ts';
-import { type BoundedReads, runBounded } from '../../../src/controller/kinds/secret-sync/read/bounded-reads.ts';
+import { Seen } from '../../../src/controller/frame/dependencies.ts';
+import { SyncMemories } from '../../../src/controller/kinds/secret-sync/memory.ts';
+import type { SyncContext, SyncMemory } from '../../../src/controller/kinds/secret-sync/model.ts';
+import {
+  type BeginReads,
+  type BoundedReads,
+  ReadMemory,
+} from '../../../src/controller/kinds/secret-sync/read/bounded-reads.ts';
 import type { SecretSyncSpec } from '../../../src/controller/generated/secret-sync.ts';
-import { MemoryBudget } from '../../../src/lib/memory-budget.ts';
+import { MemoryBudget, type MemoryHolder } from '../../../src/lib/memory-budget.ts';
 import type { EnvironmentAccess } from '../../../src/services/access/access.ts';
 import type { FindOptions, FoundState } from '../../../src/services/secrets/secret-reader.ts';
+import { secretSync } from './builders.ts';
 import { Harness, prod, secrets as secretsPath, syncs } from './controller-harness.ts';
+import { settled } from './fake-clock.ts';
+import { serviceToken } from './fake-services.ts';
 
 const mebibyte = 1024 * 1024;
+const deferred = expect.objectContaining({ isDeferred: true, next: expect.objectContaining({ kind: 'when' }) });
 const accessTo = (environmentId: string): EnvironmentAccess<'secret.list'> =>
   ({ environmentId }) as unknown as EnvironmentAccess<'secret.list'>;
 
@@ -17,10 +27,11 @@ let peak: number;
 let finds: [environmentId: string, options: FindOptions][];
 /** How many keys an environment has. */
 let keys: number;
-let needed: Allowance | undefined;
+let memory: SyncMemory;
 
 beforeEach(() => {
-  [budget, peak, finds, keys, needed] = [new MemoryBudget({ maxBytes: 128 * mebibyte }), 0, [], 3, undefined];
+  budget = new MemoryBudget({ maxBytes: 128 * mebibyte, maxOvertaken: 0 });
+  [peak, finds, keys, memory] = [0, [], 3, new SyncMemories().ensure('ns/app')];
 });
 
 const reader = {
@@ -40,22 +51,57 @@ const reader = {
   read: async () => await Promise.resolve(new Map()),
 };
 
-async function run<T>(work: (beginReads: () => BoundedReads) => Promise<T>, states = 1): Promise<T> {
-  const bounded = { budget, reader, namespace: 'ns', states, needed };
-  return await runBounded(bounded, work, (allowance) => {
-    needed = allowance;
-  });
+const namedSource = (name: string): NonNullable<SecretSyncSpec['sources']>[number] => ({
+  name,
+  environmentRef: { organization: 'acme', project: 'web', name: 'prod' },
+});
+
+async function run(
+  work: (beginReads: BeginReads) => Promise<unknown>,
+  { states = 1, of = memory }: { readonly states?: number; readonly of?: SyncMemory } = {},
+): Promise<unknown> {
+  const sources = Array.from({ length: states }, (_, index) => namedSource(`s${index}`));
+  const resource = secretSync({ spec: states === 1 ? {} : { sources } });
+  const context: SyncContext = {
+    key: 'ns/app',
+    resource,
+    requestId: 'r',
+    seen: new Seen(),
+    isForced: false,
+    memory: of,
+  };
+  return await new ReadMemory({ budget, reader }).reserve(context, work);
+}
+
+const findOne = async (beginReads: BeginReads): Promise<FoundState> => await beginReads().find(accessTo('one'));
+
+/** Bytes that another namespace holds. */
+function holding(bytes: number): MemoryHolder {
+  const holder = budget.holder('namespace other');
+  holder.force(bytes);
+  return holder;
+}
+
+/** Whether the wait of an outcome ended. */
+function waitOf(outcome: unknown): { readonly isOver: () => boolean; readonly cancel: () => void } {
+  let isOver = false;
+  const { next } = outcome as { next: { wait: (ready: () => void) => () => void } };
+  const cancel = next.wait(() => (isOver = true));
+  return { isOver: () => isOver, cancel };
 }
 
 describe('reads within a budget', () => {
   test('find each state once, whichever sources name it', async () => {
-    await run(async (beginReads) => {
-      const reads = beginReads();
-      const found = [await reads.find(accessTo('one')), await reads.find(accessTo('one'))];
-      await reads.find(accessTo('two'));
-      await reads.find(accessTo('one'), { revision: 1 });
-      expect(found[0]).toBe(found[1]);
-    }, 4);
+    await run(
+      async (beginReads) => {
+        const reads = beginReads();
+        const found = [await reads.find(accessTo('one')), await reads.find(accessTo('one'))];
+        await reads.find(accessTo('two'));
+        await reads.find(accessTo('one'), { revision: 1 });
+        expect(found[0]).toBe(found[1]);
+      },
+      { states: 4 },
+    );
     expect(finds.map(([environmentId, { revision }]) => [environmentId, revision])).toEqual([
       ['one', undefined],
       ['two', undefined],
@@ -70,39 +116,43 @@ describe('reads within a budget', () => {
     expect(finds).toHaveLength(2);
   });
 
-  test('reserve little, and begin again with more for an environment of many keys', async () => {
-    await run(async (beginReads) => await beginReads().find(accessTo('one')));
+  test('of many keys are deferred, hold nothing, and fit with a quarter on top the next time', async () => {
+    await run(findOne);
     expect(peak).toBeLessThan(4 * mebibyte);
-    keys = 10_000;
-    let begun = 0;
-    await run(async (beginReads) => {
-      begun += 1;
-      expect(budget.held).toBeGreaterThan(0);
-      return await beginReads().find(accessTo('one'));
-    });
-    expect(begun).toBe(2);
-    expect(peak).toBeGreaterThan(5 * mebibyte);
-    // It is known from then on, until it is over.
-    await run(async (beginReads) => await beginReads().find(accessTo('one')));
-    expect(finds).toHaveLength(4);
+    keys = 6_000;
+    expect(await run(findOne)).toEqual(deferred);
+    expect(memory.needed).toEqual({ maxKeys: 7_500, maxValueBytes: 128 * 1024 });
+    expect(budget.held).toBe(0);
+    keys = 7_500;
+    expect(await run(findOne)).toMatchObject({ revisionId: 'r1' });
+    expect(peak).toBeGreaterThan(4 * mebibyte);
+    expect(finds).toHaveLength(3);
+    // They are known from then on, until they are gone.
     keys = 3;
-    await run(async (beginReads) => await beginReads().find(accessTo('one')));
-    expect(needed).toEqual({ maxKeys: 1_000, maxValueBytes: 128 * 1024 });
+    await run(findOne);
+    expect(memory).toMatchObject({ needed: { maxKeys: 1_000, maxValueBytes: 128 * 1024 }, deferrals: 0 });
     expect(budget.held).toBe(0);
   });
 
-  test('reserve as much as the values need before they are read', async () => {
-    let begun = 0;
-    await run(async (beginReads) => {
-      begun += 1;
+  test('of large values are deferred before a value is read', async () => {
+    const work = async (beginReads: BeginReads): Promise<string> => {
       const reads = beginReads();
       await reads.find(accessTo('one'));
       reads.expectValues(mebibyte);
       expect(budget.held).toBeGreaterThan(8 * mebibyte);
-      return await Promise.resolve();
-    });
-    expect(begun).toBe(2);
+      return 'read';
+    };
+    expect(await run(work)).toEqual(deferred);
+    expect(memory.needed).toEqual({ maxKeys: 1_000, maxValueBytes: 1.25 * mebibyte });
+    expect(await run(work)).toBe('read');
     expect(budget.held).toBe(0);
+  });
+
+  test('that were refused do not make what they need forgotten', async () => {
+    keys = 6_000;
+    await run(findOne);
+    await run(async (beginReads) => await Promise.resolve(void beginReads()));
+    expect(memory.needed).toMatchObject({ maxKeys: 7_500 });
   });
 
   test('give everything back when the work throws', async () => {
@@ -111,14 +161,67 @@ describe('reads within a budget', () => {
     expect(budget.held).toBe(0);
   });
 
+  test('of more keys than an environment can have are too large, whatever is free', async () => {
+    keys = 10_001;
+    await expect(run(findOne)).rejects.toMatchObject({ code: 'target_too_large' });
+    const work = async (beginReads: BeginReads): Promise<void> =>
+      await Promise.resolve(beginReads().expectValues(13 * mebibyte));
+    await expect(run(work)).rejects.toMatchObject({ code: 'target_too_large' });
+    expect(budget.held).toBe(0);
+  });
+
   test('of the largest SecretSync that there can be fit in the share of a namespace', async () => {
     keys = 10_000;
-    await run(async (beginReads) => {
-      const reads = beginReads();
-      for (let source = 0; source < 8; source += 1) await reads.find(accessTo(`${source}`));
+    const work = async (beginReads: BeginReads): Promise<string> => {
+      const reads: BoundedReads = beginReads();
+      for (let index = 0; index < 8; index += 1) await reads.find(accessTo(`${index}`));
       reads.expectValues(mebibyte);
-    }, 8);
+      return 'read';
+    };
+    for (let pass = 0; pass < 2; pass += 1) expect(await run(work, { states: 8 })).toEqual(deferred);
+    expect(await run(work, { states: 8 })).toBe('read');
     expect(peak).toBeLessThanOrEqual(64 * mebibyte);
+  });
+});
+
+describe('a deferred reconcile', () => {
+  test('does not start while its memory is used, and is taken again when that is free', async () => {
+    const holder = holding(126 * mebibyte);
+    const outcome = await run(findOne);
+    expect(outcome).toEqual(deferred);
+    expect(finds).toEqual([]);
+    const { isOver } = waitOf(outcome);
+    await settled();
+    expect(isOver()).toBe(false);
+    holder.release();
+    await settled();
+    expect(isOver()).toBe(true);
+    expect(await run(findOne)).toMatchObject({ revisionId: 'r1' });
+    expect(memory.deferrals).toBe(0);
+  });
+
+  test('runs alone if it needs more than the whole budget', async () => {
+    budget = new MemoryBudget({ maxBytes: mebibyte, maxOvertaken: 0 });
+    const holder = holding(1);
+    expect(await run(findOne)).toEqual(deferred);
+    holder.release();
+    expect(await run(findOne)).toMatchObject({ revisionId: 'r1' });
+  });
+
+  test('has the next free memory kept for it after three deferrals', async () => {
+    const holders = [holding(63 * mebibyte), holding(63 * mebibyte)];
+    for (let count = 0; count < 3; count += 1) expect(await run(findOne)).toEqual(deferred);
+    const kept = run(findOne);
+    await settled();
+    expect(finds).toEqual([]);
+    // What would fit must not go first.
+    const other = new SyncMemories().ensure('ns/other');
+    expect(budget.holder('namespace small').tryReserve(1)).toBe('all');
+    expect(await run(findOne, { of: other })).toEqual(deferred);
+    holders[0]?.release();
+    expect(await kept).toMatchObject({ revisionId: 'r1' });
+    expect(memory.deferrals).toBe(0);
+    expect(await run(findOne, { of: other })).toMatchObject({ revisionId: 'r1' });
   });
 });
 
@@ -157,5 +260,41 @@ describe('a SecretSync', () => {
     expect(calls.filter((call) => call === `GET ${secretsPath}/token`)).toHaveLength(1);
     expect(harness.values()).toEqual({ A: 'alpha', B: 'beta' });
     expect(harness.services.reads.map(({ keys: read }) => read)).toEqual([['A'], ['B'], []]);
+  });
+});
+
+describe('many SecretSyncs of a large environment', () => {
+  const names = Array.from({ length: 6 }, (_, index) => `app-${index}`);
+  const large = (value: string): Record<string, string> =>
+    Object.fromEntries(Array.from({ length: 1_100 }, (_, index) => [`KEY_${index}`, index === 0 ? value : 'same']));
+
+  /** A controller that has memory for one of them at a time. */
+  async function started(): Promise<Harness> {
+    const harness = new Harness({ reconcileBytes: 4 * mebibyte });
+    harness.services.create(prod, 'env', large('first'));
+    harness.services.tokens.set('kf_svc_good', serviceToken('good'));
+    harness.putToken('kf_svc_good');
+    for (const name of names) harness.putSync({ name });
+    await harness.start();
+    return harness;
+  }
+
+  test('all become ready without a failure, a status in between or a delay', async () => {
+    const harness = await started();
+    for (const name of names) expect(harness.values(name)?.['KEY_0']).toBe('first');
+    expect(new Set(harness.reconciled)).toEqual(new Set(['Synced']));
+  });
+
+  test('all follow a commit, also one that comes while they wait for memory', async () => {
+    const harness = await started();
+    let isCommitted = false;
+    harness.services.duringRead = () => {
+      if (!isCommitted) harness.services.change(prod, large('third'));
+      isCommitted = true;
+    };
+    harness.services.change(prod, large('second'));
+    await settled();
+    expect(isCommitted).toBe(true);
+    for (const name of names) expect(harness.values(name)?.['KEY_0']).toBe('third');
   });
 });

@@ -22,6 +22,8 @@ export interface HarnessOptions {
   readonly services?: FakeServices;
   readonly watchNamespaces?: readonly string[];
   readonly targetMetadataPrefixes?: readonly string[];
+  /** Memory for the reads of SecretSyncs; default: that of the process. */
+  readonly reconcileBytes?: number | undefined;
   /** Which cluster has the name of the harness's; default: this one. */
   readonly clusters?: ControllerDeps['clusters'];
   /** The configured name of the cluster, or `uid` for the uid of its namespace kube-system; default: test. */
@@ -47,6 +49,7 @@ export class Harness {
   constructor({
     watchNamespaces = [],
     targetMetadataPrefixes = [],
+    reconcileBytes,
     cluster = new FakeCluster(),
     services = new FakeServices(),
     clusters = { claim: () => Promise.resolve('ours') },
@@ -78,6 +81,7 @@ export class Harness {
         resyncIntervalMs: 600_000,
         watchNamespaces,
         targetMetadataPrefixes,
+        reconcileBytes,
         namespace: 'system',
         clusterName: clusterName === 'uid' ? undefined : clusterName,
         random: () => 0.5,

@@ -59,6 +59,21 @@ describe('a result', () => {
     expect(stale(result, commit('r1'))).toHaveLength(1);
   });
 
+  test('depends on what the last attempt noted, and on what was noted before the first one', () => {
+    const result = new Seen();
+    result.note('ServiceToken spec', 'ns/ci', 'v1');
+    for (const revision of ['r1', 'r2']) {
+      result.restart();
+      result.note('environment', 'env', revision);
+      result.note('Secret', `ns/${revision}`, 'v1');
+    }
+    expect([...result.dependencies.values()].map(({ id, saw }) => [id, saw])).toEqual([
+      ['ns/ci', 'v1'],
+      ['env', 'r2'],
+      ['ns/r2', 'v1'],
+    ]);
+  });
+
   test('depends on nothing after `forget`', () => {
     const result = seen(['environment', 'env', 'r1']);
     result.forget();

@@ -242,6 +242,7 @@ const sourceSamples: Samples<typeof sourceMessages> = {
   templateWorkTooLarge: [sourceMessages.templateWorkTooLarge(8_388_608)],
   hiddenTooLarge: [sourceMessages.hiddenTooLarge(1_048_577, 'spec.keys', 1_048_576)],
   namesTooLarge: [sourceMessages.namesTooLarge(1_048_577, 'spec.sources[].keys', 1_048_576)],
+  tooMuchToRead: [sourceMessages.tooMuchToRead(10_001, 'keys of one environment', 10_000)],
   tooManyKeys: [sourceMessages.tooManyKeys('spec.sources[].keys', 20_000)],
   templateTooLarge: [sourceMessages.templateTooLarge('URL', 1_048_576)],
   templatesTooLarge: [sourceMessages.templatesTooLarge(1_048_576)],

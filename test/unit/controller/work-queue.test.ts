@@ -231,6 +231,75 @@ describe('a delay', () => {
   });
 });
 
+describe('a wait', () => {
+  let ready: () => void;
+  let cancelled: number;
+  const wait: Next = {
+    kind: 'when',
+    wait: (callback) => {
+      ready = callback;
+      return () => void (cancelled += 1);
+    },
+  };
+
+  beforeEach(() => {
+    cancelled = 0;
+  });
+
+  test('takes no worker, and puts the key behind all others when it ends', async () => {
+    const queue = openQueue({ workers: 1 });
+    for (const key of ['first', 'second', 'third']) queue.add(key);
+    await end('first', wait);
+    expect(began).toEqual(['first', 'second']);
+    ready();
+    await end('second');
+    await end('third');
+    expect(began).toEqual(['first', 'second', 'third', 'first']);
+  });
+
+  test('keeps the priority of the key', async () => {
+    const queue = openQueue({ workers: 1 });
+    queue.add('slow', 'low');
+    await end('slow', wait);
+    queue.add('busy');
+    ready();
+    queue.add('quick');
+    await end('busy');
+    expect(began).toEqual(['slow', 'busy', 'quick']);
+  });
+
+  test('is no failure, and ends none', async () => {
+    const queue = openQueue({ workers: 1 });
+    queue.add('key');
+    await end('key', { kind: 'retry' });
+    await clock.advance(100);
+    await end('key', wait);
+    ready();
+    await settled();
+    await end('key', { kind: 'retry' });
+    // The second delay of the backoff.
+    await clock.advance(100);
+    expect(began).toHaveLength(3);
+    await clock.advance(100);
+    expect(began).toHaveLength(4);
+  });
+
+  test('ends when the key is worked on for another reason, is forgotten, or the queue stops', async () => {
+    const queue = openQueue({ workers: 1 });
+    queue.add('key');
+    await end('key', wait);
+    queue.add('key');
+    expect(cancelled).toBe(1);
+    await end('key', wait);
+    queue.forget('key');
+    expect(cancelled).toBe(2);
+    queue.add('key');
+    await end('key', wait);
+    await queue.stop(0);
+    expect(cancelled).toBe(3);
+  });
+});
+
 test('a forgotten key has no place, no timer and no failures any more', async () => {
   const queue = openQueue({ workers: 1 });
   queue.add('a');

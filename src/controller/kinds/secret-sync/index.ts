@@ -1,6 +1,7 @@
 import { secretSyncKind } from '../../../kube/client/keyframe-kinds.ts';
 import { objectKey, parseObjectKey } from '../../../kube/client/objects.ts';
 import { SecretsClient } from '../../../kube/client/secrets.ts';
+import { MemoryBudget } from '../../../lib/memory-budget.ts';
 import type { KeylessAccess } from '../../../services/access/keyless.ts';
 import type { ChangeFeed } from '../../../services/changes/change-feed.ts';
 import { allowDeletionAnnotation, retryAnnotation } from '../../annotations.ts';
@@ -18,7 +19,7 @@ import { type Referrers, type SnapshotReferences, namesBy } from '../secret-snap
 import type { ServiceTokens } from '../service-token/index.ts';
 import { SyncMemories } from './memory.ts';
 import type { SyncOutcome } from './model.ts';
-import { createReadBudget } from './read/bounded-reads.ts';
+import { ReadMemory } from './read/bounded-reads.ts';
 import type { ReadServices } from './read/read.ts';
 import { SecretSyncReconciler } from './reconcile.ts';
 import { snapshotKeyOf } from './spec/pin.ts';
@@ -56,6 +57,8 @@ export interface SecretSyncDeps {
   readonly mayRestartIn: (namespace: string) => boolean;
   /** Beginnings of the labels and annotations that a spec may set on a Secret; empty for all. */
   readonly metadataPrefixes: readonly string[];
+  /** Memory for what is read at the same time. */
+  readonly reconcileBytes: number;
 }
 
 /** Syncs the Secrets of all SecretSyncs with their environments. */
@@ -191,7 +194,7 @@ class SecretSyncController implements ManagedKind {
 
   #createReconciler(): SecretSyncReconciler {
     const { context, services, fingerprint, snapshots, serviceTokens, claims } = this.#deps;
-    const { grants, cluster, metadataPrefixes } = this.#deps;
+    const { grants, cluster, metadataPrefixes, reconcileBytes } = this.#deps;
     const { kube: client, clock, metrics } = context;
     return new SecretSyncReconciler({
       memories: this.#memories,
@@ -203,7 +206,10 @@ class SecretSyncController implements ManagedKind {
       client,
       secretsClient: new SecretsClient({ client }),
       rollouts: this.#rollouts,
-      readBudget: createReadBudget(),
+      readMemory: new ReadMemory({
+        budget: new MemoryBudget({ maxBytes: reconcileBytes, maxOvertaken: 0 }),
+        reader: services.secretReader,
+      }),
       metadataPrefixes,
       watchedTarget: (key) => this.#secrets.target(key),
       claims,

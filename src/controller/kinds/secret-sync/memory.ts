@@ -13,6 +13,7 @@ export class SyncMemories {
       target: new Expectations(),
       verified: undefined,
       needed: undefined,
+      deferrals: 0,
       isTooLarge: false,
       rolledBack: undefined,
       unsettledSince: undefined,

@@ -201,8 +201,10 @@ export interface Allowance {
  * reconcile then observes everything again. It never holds a value.
  */
 export interface SyncMemory extends TargetMemory {
-  /** How much memory the last reconcile used. */
+  /** How much memory the next reconcile needs, with headroom. */
   needed: Allowance | undefined;
+  /** How often in a row it was deferred because memory was missing. */
+  deferrals: number;
   /** Whether the sources had more than a Secret can hold. Most changes of them will not help. */
   isTooLarge: boolean;
   /** The rollback that is in effect instead of what the spec asks for. */

@@ -3,11 +3,9 @@ import { DomainError } from '../../../domain/errors/domain-error.ts';
 import type { KubeClient } from '../../../kube/client/client.ts';
 import type { ObjectMeta } from '../../../kube/client/objects.ts';
 import type { SecretsClient } from '../../../kube/client/secrets.ts';
-import type { MemoryBudget } from '../../../lib/memory-budget.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import type { Metrics } from '../../../observability/metrics.ts';
 import { kubeTime } from '../../frame/conditions.ts';
-import { Seen } from '../../frame/dependencies.ts';
 import { failureClaim, isInternal, nextAfter, toDomainError } from '../../frame/failure.ts';
 import type { ReconcileContext } from '../../frame/kind-rules.ts';
 import { type DeferredOutcome, isTransient } from '../../frame/outcome.ts';
@@ -16,34 +14,43 @@ import type { SecretSync } from '../../generated/secret-sync.ts';
 import type { ServiceToken } from '../../generated/service-token.ts';
 import type { HeldData } from '../rollout/model.ts';
 import type { Rollouts } from '../rollout/rollouts.ts';
-import { type GatherDeps, type Gathered, gather } from './gather.ts';
 import { judge } from './judge/judge.ts';
 import type { SyncMemories } from './memory.ts';
-import type { MergeObstacle, SourceState, SyncContext, SyncOutcome, TargetFacts, WantedFacts } from './model.ts';
+import type {
+  Decision,
+  MergeObstacle,
+  SourceState,
+  SyncContext,
+  SyncOutcome,
+  TargetFacts,
+  WantedFacts,
+} from './model.ts';
 import { changedMeanwhile, suspended } from './messages.ts';
 import { isSpecOutdated } from './outdated-spec.ts';
 import type { SecretClaims } from '../secret-claims/claims.ts';
-import { type BoundedReads, runBounded } from './read/bounded-reads.ts';
+import type { ReadMemory } from './read/bounded-reads.ts';
+import type { ReadDeps } from './read/read.ts';
 import { checkMetadata } from './target/target-metadata.ts';
 import { isMerge, targetKeyOf, targetOf } from './spec/resource.ts';
-import { sourcesOf } from './spec/source.ts';
 import { heldData, syncedClaim } from './synced.ts';
-import { act } from './target/act.ts';
-import { claimantOf } from './target/claims.ts';
+import { type Write, act } from './target/act.ts';
+import { claimantOf, observe } from './target/claims.ts';
+import type { ObserveDeps, ObservedTarget } from './target/observe.ts';
 import { sourceTokens } from './tokens/token-place.ts';
+import { type Wanted, readWanted, selectWanted } from './wanted.ts';
 
-export interface ReconcilerDeps extends GatherDeps {
+export interface ReconcilerDeps extends ObserveDeps, ReadDeps {
   readonly memories: SyncMemories;
   /** A ServiceToken by `namespace/name`. */
   readonly serviceToken: (key: string) => ServiceToken | undefined;
-  /** Bounds what is read at the same time; each namespace is an owner. */
-  readonly readBudget: MemoryBudget;
+  /** Bounds what is read at the same time. */
+  readonly readMemory: ReadMemory;
   /** Beginnings of the labels and annotations that a spec may set on a Secret; empty for all. */
   readonly metadataPrefixes: readonly string[];
   readonly client: Pick<KubeClient, 'request'>;
   readonly secretsClient: Pick<SecretsClient, 'find' | 'check' | 'create' | 'replace' | 'apply' | 'delete'>;
   readonly rollouts: Pick<Rollouts, 'abandoned' | 'learn'>;
-  readonly claims: GatherDeps['claims'] & Pick<SecretClaims, 'found'>;
+  readonly claims: ObserveDeps['claims'] & Pick<SecretClaims, 'found'>;
   readonly clock: Clock;
   readonly metrics: Pick<Metrics, 'secretWrite'>;
 }
@@ -57,7 +64,14 @@ interface Result extends SyncOutcome {
 }
 
 /** Nothing is reported yet: the observed state is about to end. */
-const deferred: DeferredOutcome = { isDeferred: true, next: { kind: 'retry' } };
+const unsettled: DeferredOutcome = { isDeferred: true, next: { kind: 'retry' } };
+
+/** A decision and the facts that it was made for. */
+interface Judged {
+  readonly decision: Decision;
+  readonly observed: ObservedTarget;
+  readonly selected: Wanted;
+}
 
 // A value is activated as soon as its Secret is written, and a ServiceToken reports as soon as its token is suspended or
 // lost. An error that lasts longer is reported.
@@ -67,7 +81,7 @@ const maxAttempts = 3;
 // A token expires by the database's clock; the controller's may be slightly ahead of it.
 const expirySlackMs = 1000;
 
-/** Syncs the Secret of one SecretSync with its environments: gather, judge, act. */
+/** Syncs the Secret of one SecretSync with its environments. */
 export class SecretSyncReconciler {
   readonly #deps: ReconcilerDeps;
 
@@ -78,20 +92,44 @@ export class SecretSyncReconciler {
   /** Reconciles a SecretSync. Throws DomainError and ApiError. */
   async reconcile(reconciled: ReconcileContext<SecretSync>): Promise<SyncOutcome | DeferredOutcome> {
     const context = this.#contextOf(reconciled);
-    const { resource, memory, seen } = context;
-    seen.expect('target', targetKeyOf(resource), memory.target);
-    memory.isTargetFollowed = isMerge(resource);
+    const { resource: sync, memory } = context;
+    memory.isTargetFollowed = isMerge(sync);
     memory.isTooLarge = false;
-    const result = await this.#observeBounded(context);
+    const result = await this.#converge(context);
     memory.isTooLarge = 'claim' in result && result.claim.reason === errorCatalogue.target_too_large.reason;
-    return 'isDeferred' in result ? result : this.#learnt(resource, result);
+    return 'isDeferred' in result ? result : this.#learnt(sync, result);
+  }
+
+  /** The steps: tokens, reserve, observe, read, select, judge, write. A step whose error must be reported returns it. */
+  async #converge(context: SyncContext): Promise<Result | DeferredOutcome> {
+    const { resource: sync, seen, isForced } = context;
+    const deps = this.#deps;
+    checkMetadata(sync, deps.metadataPrefixes);
+    const tokens = sourceTokens(deps.serviceToken, sync, seen);
+    // Once, and before anything is observed: no observation gets old while it waits.
+    return await deps.readMemory.reserve(context, async (beginReads) => {
+      for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
+        seen.restart();
+        const observed = await observe(deps, context, isForced || attempt > 1);
+        // Reads begin after the observation that the write is bound to, in each attempt. With earlier reads, an older state
+        // could replace a newer one.
+        const plan = { tokens, target: observed.target, reads: beginReads() };
+        const asked = await readWanted(deps, context, plan);
+        const selected = await selectWanted(deps, context, plan, asked);
+        if (this.#isUnsettled(context, selected)) return unsettled;
+        const facts = { sync, target: observed.target, wanted: selected.wanted };
+        if (await isSpecOutdated(deps.client, context, { facts, existing: observed.existing })) return unsettled;
+        const result = await this.#write(context, { decision: judge(facts), observed, selected });
+        if (result !== undefined) return result;
+      }
+      throw changedMeanwhile(sync, maxAttempts);
+    });
   }
 
   /** The outcome of a suspended SecretSync; nothing is read. */
   suspended(reconciled: ReconcileContext<SecretSync>): SyncOutcome {
-    const { resource, memory, seen } = this.#contextOf(reconciled);
-    // Its state does not matter now; this drops the expectation of the last write's echo.
-    seen.expect('target', targetKeyOf(resource), memory.target);
+    // Its target does not matter now. The context drops the expectation of the last write's echo.
+    const { resource, memory } = this.#contextOf(reconciled);
     memory.isTargetFollowed = false;
     return this.#learnt(resource, {
       claim: { progress: 'suspended', reason: 'Suspended', message: suspended },
@@ -107,7 +145,9 @@ export class SecretSyncReconciler {
   }
 
   #contextOf(reconciled: ReconcileContext<SecretSync>): SyncContext {
-    return { ...reconciled, memory: this.#deps.memories.ensure(reconciled.key) };
+    const memory = this.#deps.memories.ensure(reconciled.key);
+    reconciled.seen.expect('target', targetKeyOf(reconciled.resource), memory.target);
+    return { ...reconciled, memory };
   }
 
   /** Passes what the Secret holds to the workloads, and whose it is to the claims. */
@@ -120,69 +160,8 @@ export class SecretSyncReconciler {
     return outcome;
   }
 
-  /** Observes once the memory for the values is free. It waits first, so that no observation is outdated afterwards. */
-  async #observeBounded(context: SyncContext): Promise<Result | DeferredOutcome> {
-    const { resource, memory, seen } = context;
-    const { readBudget: budget, services } = this.#deps;
-    // For a rollback, the former state is read in addition to the one that the spec asks for.
-    const states = sourcesOf(resource).length * (resource.spec.rollout?.onFailure === 'Rollback' ? 2 : 1);
-    const { namespace } = targetOf(resource);
-    let last = new Seen();
-    try {
-      return await runBounded(
-        { budget, reader: services.secretReader, namespace, states, needed: memory.needed },
-        async (beginReads) => {
-          // Observations from before the memory ran out do not count.
-          last = new Seen();
-          return await this.#observe({ ...context, seen: last }, beginReads);
-        },
-        (needed) => {
-          memory.needed = needed;
-        },
-      );
-    } finally {
-      seen.add(last);
-    }
-  }
-
-  async #observe(context: SyncContext, beginReads: () => BoundedReads): Promise<Result | DeferredOutcome> {
-    const { resource, seen } = context;
-    checkMetadata(resource, this.#deps.metadataPrefixes);
-    const tokens = sourceTokens(this.#deps.serviceToken, resource, seen);
-    for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
-      const result = await this.#observeOnce(context, {
-        fresh: attempt > 1 || context.isForced,
-        tokens,
-        reads: beginReads(),
-      });
-      if (result !== undefined) return result;
-    }
-    throw changedMeanwhile(resource, maxAttempts);
-  }
-
-  /** One observation and what follows from it; undefined if the target must be observed again. */
-  async #observeOnce(
-    context: SyncContext,
-    plan: Parameters<typeof gather>[2],
-  ): Promise<Result | DeferredOutcome | undefined> {
-    const seen = new Seen();
-    let result: Result | DeferredOutcome | undefined = deferred;
-    try {
-      // The write is bound to the target as observed now: the environments are read after that.
-      const gathered = await gather(this.#deps, { ...context, seen }, plan);
-      if (isInTheWay(gathered.facts.target)) context.memory.isTargetFollowed = true;
-      if (this.#isUnsettled(context, gathered)) return deferred;
-      if (await isSpecOutdated(this.#deps.client, context, gathered)) return deferred;
-      result = await this.#applied(context, gathered);
-      return result;
-    } finally {
-      // The next observation replaces this one.
-      if (result !== undefined) context.seen.add(seen);
-    }
-  }
-
   /** Whether the error with a token is about to end or to be explained, as during each rotation: then nothing is reported. */
-  #isUnsettled({ memory }: SyncContext, { facts: { wanted }, isUnsettled }: Gathered): boolean {
+  #isUnsettled({ memory }: SyncContext, { wanted, isUnsettled }: Wanted): boolean {
     if (!(wanted instanceof DomainError) || !isUnsettled) {
       memory.unsettledSince = undefined;
       return false;
@@ -192,45 +171,44 @@ export class SecretSyncReconciler {
     return now - memory.unsettledSince < unsettledLimitMs;
   }
 
-  /** Judges and acts. A write that fails is reported with the states that were read. */
-  async #applied(context: SyncContext, gathered: Gathered): Promise<Result | undefined> {
+  /**
+   * Carries out a decision; undefined if the target must be observed again. A write that fails is reported with the states
+   * that were read.
+   */
+  async #write(context: SyncContext, judged: Judged): Promise<Result | undefined> {
+    const { decision, observed, selected } = judged;
+    if (decision.action === 'skip')
+      return { ...failedResult(decision.error, selected.read), isTargetLost: isLost(observed.target) };
     try {
-      return await this.#apply(context, gathered);
+      const target = decision.action === 'keep' ? kept(observed) : await this.#act(context, judged, decision);
+      return target === undefined ? undefined : this.#succeeded(context, target, selected);
     } catch (error) {
       if (isInternal(error)) throw error;
-      const result = failedResult(error, gathered.read);
+      const result = failedResult(error, selected.read);
       // Another SecretSync holds its keys.
       return { ...result, isTargetLost: error instanceof DomainError && error.code === 'merge_conflict' };
     }
   }
 
-  /** Judges and acts; undefined if the target must be observed again. */
-  async #apply(context: SyncContext, gathered: Gathered): Promise<Result | undefined> {
-    const { facts, data, existing, confirm } = gathered;
-    const decision = judge(facts);
-    const wanted = facts.wanted instanceof DomainError ? undefined : facts.wanted;
-    if (decision.action === 'skip')
-      return { ...failedResult(decision.error, gathered.read), isTargetLost: isLost(facts.target) };
-    if (wanted === undefined || data === undefined) throw new Error('a decision to write or keep needs an environment');
-    if (decision.action === 'keep') {
-      if (existing === undefined) throw new Error('a decision to keep needs a target');
-      return this.#succeeded(context, existing, wanted, gathered);
-    }
-    const { resource: sync, memory } = context;
+  /** Writes the Secret; undefined if it has changed since it was observed. */
+  async #act(
+    { resource: sync, memory }: SyncContext,
+    { observed: { existing }, selected }: Judged,
+    decision: Write['decision'],
+  ): Promise<ObjectMeta | undefined> {
+    const { data, confirm } = selected;
+    if (data === undefined) throw new Error('a decision to write needs data');
     confirm();
-    const written = await act(this.#deps, { decision, sync, data, record: wanted.record, existing });
-    if (written === undefined) return undefined;
-    memory.target.record(existing?.resourceVersion, { metadata: written });
-    return this.#succeeded(context, written, wanted, gathered);
+    const { record } = wantedFacts(selected);
+    const written = await act(this.#deps, { decision, sync, data, record, existing });
+    if (written !== undefined) memory.target.record(existing?.resourceVersion, { metadata: written });
+    return written;
   }
 
-  #succeeded(
-    { resource: sync, memory }: SyncContext,
-    target: ObjectMeta,
-    wanted: WantedFacts,
-    { tokenExpiresAt, rollbackRefusal }: Gathered,
-  ): Result {
+  #succeeded({ resource: sync, memory }: SyncContext, target: ObjectMeta, selected: Wanted): Result {
     const { uid, resourceVersion } = target;
+    const { tokenExpiresAt, rollbackRefusal } = selected;
+    const wanted = wantedFacts(selected);
     const { sources, names, fingerprint } = wanted;
     memory.rolledBack = wanted.rolledBack;
     memory.verified = { uid, resourceVersion, type: sync.spec.target.type, keys: names, fingerprint };
@@ -264,9 +242,14 @@ function failedResult(error: unknown, read: readonly SourceState[] | undefined):
   };
 }
 
-/** Whether a Secret of something else has the target's name. The watch of all targets may not show it. */
-function isInTheWay(target: TargetFacts): boolean {
-  return target.state === 'unmanaged' || (target.state === 'claimed' && target.isPresent);
+function kept({ existing }: ObservedTarget): ObjectMeta {
+  if (existing === undefined) throw new Error('a decision to keep needs a target');
+  return existing;
+}
+
+function wantedFacts({ wanted }: Wanted): WantedFacts {
+  if (wanted === undefined || wanted instanceof DomainError) throw new Error('a decision needs what was read');
+  return wanted;
 }
 
 /** Whether a target that the SecretSync may have written before belongs to another resource now. */

@@ -343,6 +343,15 @@ export function tooManyKeys(keysField: string, maxKeys: number): DomainError {
   );
 }
 
+/** A reconcile would read more than the largest state; `unit` is what is counted. */
+export function tooMuchToRead(amount: number, unit: string, max: number): DomainError {
+  return new DomainError(
+    'target_too_large',
+    `The SecretSync would read ${amount} ${unit}, more than the ${max} that the controller has memory for. ` +
+      'Nothing is written. Distribute the keys over several environments.',
+  );
+}
+
 /** A composed value alone exceeds the size of a Secret. */
 export function templateTooLarge(name: string, maxBytes: number): DomainError {
   return new DomainError(

@@ -34,7 +34,7 @@ export function judge({ sync, target, wanted }: Facts): Decision {
 type ForeignTarget = Extract<TargetFacts, { state: 'unmanaged' | 'claimed' | 'mergeForbidden' }>;
 
 /** Whether the SecretSync must not write the target, whatever its environment holds. */
-function isForeign(target: TargetFacts): target is ForeignTarget {
+export function isForeign(target: TargetFacts): target is ForeignTarget {
   return target.state === 'unmanaged' || target.state === 'claimed' || target.state === 'mergeForbidden';
 }
 

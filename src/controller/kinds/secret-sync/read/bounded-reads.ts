@@ -1,7 +1,8 @@
+import { limits } from '../../../../domain/limits.ts';
 import type { Plaintext } from '../../../../domain/plaintext.ts';
-import { MemoryBudget } from '../../../../lib/memory-budget.ts';
-import { divideMemory } from '../../../../lib/process-memory.ts';
-import type { Allowance } from '../model.ts';
+import type { MemoryBudget, MemoryOwner } from '../../../../lib/memory-budget.ts';
+import type { DeferredOutcome } from '../../../frame/outcome.ts';
+import { type Allowance, type SyncContext, maxSecretBytes } from '../model.ts';
 import type { ReadingAccess } from '../../../../services/access/access.ts';
 import {
   type FindOptions,
@@ -10,8 +11,11 @@ import {
   smallStateBytes,
   smallStateKeys,
 } from '../../../../services/secrets/secret-reader.ts';
+import { tooMuchToRead } from '../source-messages.ts';
+import { targetOf } from '../spec/resource.ts';
+import { sourcesOf } from '../spec/source.ts';
 
-/** A reconcile needs more memory than it reserved: it starts again with this allowance. */
+/** A reconcile needs more memory than it reserved. */
 class AllowanceExceededError extends Error {
   override readonly name = 'AllowanceExceededError';
   readonly allowance: Allowance;
@@ -22,7 +26,14 @@ class AllowanceExceededError extends Error {
   }
 }
 
-const smallAllowance: Allowance = { maxKeys: smallStateKeys, maxValueBytes: 128 * 1024 };
+const smallest: Allowance = { maxKeys: smallStateKeys, maxValueBytes: 128 * 1024 };
+// A Secret holds a quarter of values in base64 at least, less what is rounded. Hidden values come to that, and all of it once
+// more for a rollback.
+const largest: Allowance = { maxKeys: limits.secretsPerEnvironment, maxValueBytes: 2 * 6 * maxSecretBytes };
+// Sources grow: with a quarter on top, most changes fit.
+const headroom = 5 / 4;
+// After so many deferrals in a row, the next free memory is kept for the reconcile.
+const maxDeferrals = 3;
 
 // A key of 253 characters, its version's id, and what chooses and names it.
 const bytesOfKey = 512;
@@ -31,91 +42,127 @@ const copiesOfValue = 8;
 // The target, the tokens, the status.
 const otherBytes = 1024 * 1024;
 
-/** The memory for concurrent reads of SecretSyncs; each namespace is an owner. */
-export function createReadBudget(): MemoryBudget {
-  return new MemoryBudget({ maxBytes: divideMemory(true).reconcileBytes });
-}
-
-/** The bytes to reserve for a reconcile that reads so many states. */
-function bytesFor({ maxKeys, maxValueBytes }: Allowance, states: number): number {
-  return otherBytes + states * (smallStateBytes + maxKeys * bytesOfKey) + maxValueBytes * copiesOfValue;
-}
-
-export interface BoundedWork {
+export interface ReadMemoryDeps {
+  /** Lets nothing overtake a reservation that waits: a reconcile waits only after its deferrals. */
   readonly budget: MemoryBudget;
   readonly reader: Pick<SecretReader, 'find' | 'read'>;
-  readonly namespace: string;
-  /** The maximum number of states that are read. */
-  readonly states: number;
-  /** What the same work needed last time. */
-  readonly needed: Allowance | undefined;
 }
 
-/**
- * Runs work that reads environments, once the memory that it needs is free. Work that turns out to need more releases all
- * of it and runs again with more. `beginReads` starts reads without a cache of earlier ones, so that a later observation is
- * never judged by an older state. `onNeeded` gets what the work needed. Throws what the work throws.
- */
-export async function runBounded<T>(
-  { budget, reader, namespace, states, needed = smallAllowance }: BoundedWork,
-  work: (beginReads: () => BoundedReads) => Promise<T>,
-  onNeeded: (allowance: Allowance) => void,
-): Promise<T> {
-  let allowance = needed;
-  for (;;) {
-    const reserved = allowance;
+/** Starts reads without a cache of earlier ones. */
+export type BeginReads = () => BoundedReads;
+
+/** The memory for concurrent reads of SecretSyncs; each namespace is an owner. */
+export class ReadMemory {
+  readonly #deps: ReadMemoryDeps;
+
+  constructor(deps: ReadMemoryDeps) {
+    this.#deps = deps;
+  }
+
+  /**
+   * Runs work that reads environments, within the memory that the last reconcile of this SecretSync needed. If that is not
+   * free, or the work needs more, the reconcile is deferred until what it needs is free. It holds nothing then. Throws what
+   * the work throws.
+   */
+  async reserve<T>(context: SyncContext, work: (beginReads: BeginReads) => Promise<T>): Promise<T | DeferredOutcome> {
+    const { memory } = context;
+    const { deferrals, needed: allowance = smallest } = memory;
+    const need = needOf(context, allowance);
+    using holder = this.#deps.budget.holder(need.owner);
+    if (deferrals >= maxDeferrals) await holder.reserve(need.bytes);
+    else if (holder.tryReserve(need.bytes) !== undefined) return this.#deferred(context);
+    memory.deferrals = 0;
     let reads: BoundedReads | undefined;
     try {
-      using memory = budget.holder(`namespace ${namespace}`);
-      await memory.reserve(bytesFor(reserved, states));
-      const result = await work(() => (reads = new BoundedReads(reader, reserved)));
-      onNeeded(reads?.needed ?? reserved);
+      const result = await work(() => (reads = new BoundedReads(this.#deps.reader, allowance)));
+      memory.needed = reads?.needed ?? memory.needed;
       return result;
     } catch (error) {
       if (!(error instanceof AllowanceExceededError)) throw error;
-      ({ allowance } = error);
-      onNeeded(allowance);
+      memory.needed = error.allowance;
+      memory.deferrals = deferrals;
+      return this.#deferred(context);
     }
   }
+
+  #deferred(context: SyncContext): DeferredOutcome {
+    const { memory } = context;
+    memory.deferrals += 1;
+    const { owner, bytes } = needOf(context, memory.needed ?? smallest);
+    return {
+      isDeferred: true,
+      next: { kind: 'when', wait: (ready) => this.#deps.budget.whenFree(owner, bytes, ready) },
+    };
+  }
+}
+
+/** What a reconcile reserves. */
+function needOf(
+  { resource: sync }: SyncContext,
+  { maxKeys, maxValueBytes }: Allowance,
+): { readonly owner: MemoryOwner; readonly bytes: number } {
+  // For a rollback, the former state is read in addition to the one that the spec asks for.
+  const states = sourcesOf(sync).length * (sync.spec.rollout?.onFailure === 'Rollback' ? 2 : 1);
+  const bytes = otherBytes + states * (smallStateBytes + maxKeys * bytesOfKey) + maxValueBytes * copiesOfValue;
+  return { owner: `namespace ${targetOf(sync).namespace}`, bytes };
+}
+
+function keysWithHeadroom(keys: number): number {
+  return keys <= smallest.maxKeys ? smallest.maxKeys : Math.min(Math.ceil(keys * headroom), largest.maxKeys);
+}
+
+function bytesWithHeadroom(bytes: number): number {
+  if (bytes <= smallest.maxValueBytes) return smallest.maxValueBytes;
+  return Math.min(Math.ceil(bytes * headroom), largest.maxValueBytes);
 }
 
 /** The reads of one observation: each state is read once, within the allowance. */
 export class BoundedReads {
-  readonly #reader: BoundedWork['reader'];
+  readonly #reader: ReadMemoryDeps['reader'];
   readonly #allowance: Allowance;
   readonly #found = new Map<string, FoundState>();
-  #needed = smallAllowance;
+  #maxKeys = 0;
   #valueBytes = 0;
 
-  constructor(reader: BoundedWork['reader'], allowance: Allowance) {
+  constructor(reader: ReadMemoryDeps['reader'], allowance: Allowance) {
     this.#reader = reader;
     this.#allowance = allowance;
   }
 
-  /** What the reads so far needed. */
-  get needed(): Allowance {
-    return this.#needed;
+  /** What such reads need, with headroom; undefined if nothing was found. */
+  get needed(): Allowance | undefined {
+    if (this.#found.size === 0) return undefined;
+    return { maxKeys: keysWithHeadroom(this.#maxKeys), maxValueBytes: bytesWithHeadroom(this.#valueBytes) };
   }
 
-  /** Like `SecretReader.find`, with a cache of the states found so far. Also throws AllowanceExceededError. */
+  /**
+   * Like `SecretReader.find`, with a cache of the states found so far. Throws AllowanceExceededError, and DomainError
+   * target_too_large for more than the largest state that an environment or a Secret can have.
+   */
   async find(access: ReadingAccess, options: Omit<FindOptions, 'maxKeys'> = {}): Promise<FoundState> {
     const id = JSON.stringify([access.environmentId, options.revision, options.deletedSince]);
     const known = this.#found.get(id);
     if (known !== undefined) return known;
     const found = await this.#reader.find(access, { ...options, maxKeys: this.#allowance.maxKeys });
-    const keys = 'secrets' in found ? found.secrets.length : found.keys;
-    this.#needed = { ...this.#needed, maxKeys: Math.max(this.#needed.maxKeys, keys) };
-    if (!('secrets' in found)) throw new AllowanceExceededError({ ...this.#allowance, maxKeys: keys });
+    if (!('secrets' in found)) {
+      if (found.keys > largest.maxKeys) throw tooMuchToRead(found.keys, 'keys of one environment', largest.maxKeys);
+      throw new AllowanceExceededError({ ...this.#allowance, maxKeys: keysWithHeadroom(found.keys) });
+    }
+    this.#maxKeys = Math.max(this.#maxKeys, found.secrets.length);
     this.#found.set(id, found);
     return found;
   }
 
-  /** Reserves memory for values. Throws AllowanceExceededError. */
+  /** Announces values. Throws what `find` throws. */
   expectValues(bytes: number): void {
     this.#valueBytes += bytes;
-    this.#needed = { ...this.#needed, maxValueBytes: Math.max(this.#needed.maxValueBytes, this.#valueBytes) };
-    if (this.#valueBytes > this.#allowance.maxValueBytes)
-      throw new AllowanceExceededError({ ...this.#allowance, maxValueBytes: this.#valueBytes });
+    if (this.#valueBytes <= this.#allowance.maxValueBytes) return;
+    if (this.#valueBytes > largest.maxValueBytes)
+      throw tooMuchToRead(this.#valueBytes, 'bytes of values', largest.maxValueBytes);
+    throw new AllowanceExceededError({
+      ...this.#allowance,
+      maxValueBytes: bytesWithHeadroom(this.#valueBytes),
+    });
   }
 
   /** See `SecretReader.read`. Call `expectValues` first. */

@@ -3,7 +3,8 @@ import type { Claimant, SecretClaim } from '../../secret-claims/claim.ts';
 import type { MergeObstacle, SyncContext, TargetFacts } from '../model.ts';
 import { isMerge, targetKeyOf } from '../spec/resource.ts';
 import { recordAnnotationOf } from './merge-identity.ts';
-import type { ObserveDeps, ObservedTarget } from './observe.ts';
+import { type ObserveDeps, type ObservedTarget, observeTarget } from './observe.ts';
+import { observeSharedTarget } from './observe-shared.ts';
 
 /** A SecretSync as one that claims its target. */
 export function claimantOf({ metadata: { name } }: SecretSync): Claimant {
@@ -17,14 +18,21 @@ export function claimOf(sync: SecretSync): SecretClaim {
   return { ...claimantOf(sync), isMerge: isMerge(sync), createdAt: sync.metadata.creationTimestamp, heldAt };
 }
 
-/** An observed target, with what the claims of other resources on it forbid. */
-export function withClaims(
-  { claims }: Pick<ObserveDeps, 'claims'>,
-  context: Pick<SyncContext, 'resource' | 'seen'>,
-  observed: ObservedTarget,
-): ObservedTarget {
-  const target = claimedFacts(claims, context, observed);
-  return target === undefined ? observed : { target, existing: undefined };
+/**
+ * Observes the target, and what the claims of other resources on it forbid. `isFresh`: reads the target itself instead of the
+ * watch's copy. Throws ApiError.
+ */
+export async function observe(deps: ObserveDeps, context: SyncContext, isFresh: boolean): Promise<ObservedTarget> {
+  const { resource: sync, memory } = context;
+  const observed = await (isMerge(sync) ? observeSharedTarget : observeTarget)(deps, context, isFresh);
+  const target = claimedFacts(deps.claims, context, observed) ?? observed.target;
+  if (isInTheWay(target)) memory.isTargetFollowed = true;
+  return target === observed.target ? observed : { target, existing: undefined };
+}
+
+/** Whether a Secret of something else has the target's name. The watch of all targets may not show it. */
+function isInTheWay(target: TargetFacts): boolean {
+  return target.state === 'unmanaged' || (target.state === 'claimed' && target.isPresent);
 }
 
 function claimedFacts(

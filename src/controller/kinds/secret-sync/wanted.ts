@@ -1,18 +1,8 @@
 import { DomainError } from '../../../domain/errors/domain-error.ts';
 import type { Plaintext } from '../../../domain/plaintext.ts';
-import type { ObjectMeta } from '../../../kube/client/objects.ts';
+import type { Fingerprint } from '../../frame/fingerprint.ts';
 import type { SecretSync } from '../../generated/secret-sync.ts';
-import type { Rollouts } from '../rollout/rollouts.ts';
-import type { BoundedReads } from './read/bounded-reads.ts';
-import { withClaims } from './target/claims.ts';
-import { observeSharedTarget } from './target/observe-shared.ts';
-import { type ObserveDeps, observeTarget } from './target/observe.ts';
-import { replacedSourceError } from './judge/replaced-source.ts';
-import type { SyncContext } from './model.ts';
-import type { ReadDeps, SourceReading } from './read/read.ts';
-import { type ReadPlan, type SourceReadings, SourceRefusedError, readSources } from './read/read-sources.ts';
-import { isMerge, targetKeyOf } from './spec/resource.ts';
-import { type ReadData, selectRevision, orFormerStateError } from './rollback/rollback.ts';
+import type { AbandonedData } from '../rollout/stuck.ts';
 import {
   type ChosenValues,
   type DataPlan,
@@ -20,21 +10,32 @@ import {
   encodeSecretData,
   planSecretData,
 } from './data/secret-data.ts';
-import type { SourceToken } from './tokens/token-place.ts';
-import { minRecordBytes, targetRecord } from './target/target-record.ts';
+import { isForeign } from './judge/judge.ts';
+import { replacedSourceError } from './judge/replaced-source.ts';
 import { recordTooLong } from './messages.ts';
-import { type Facts, type SourceState, type WantedFacts, maxAnnotationBytes, maxSecretBytes } from './model.ts';
+import {
+  type SourceState,
+  type SyncContext,
+  type TargetFacts,
+  type WantedFacts,
+  maxAnnotationBytes,
+  maxSecretBytes,
+} from './model.ts';
+import type { BoundedReads } from './read/bounded-reads.ts';
+import type { ReadDeps, SourceReading } from './read/read.ts';
+import { type ReadPlan, type SourceReadings, SourceRefusedError, readSources } from './read/read-sources.ts';
+import { type ReadData, orFormerStateError, selectRevision } from './rollback/rollback.ts';
+import { targetKeyOf } from './spec/resource.ts';
+import { minRecordBytes, targetRecord } from './target/target-record.ts';
+import type { SourceToken } from './tokens/token-place.ts';
 
-export interface GatherDeps extends ObserveDeps, ReadDeps {
-  readonly rollouts: Pick<Rollouts, 'abandoned'>;
-}
+/** What a Secret must hold: the steps read and select. */
 
-export interface Gathered {
-  readonly facts: Facts;
+export interface Wanted {
+  /** Undefined if nothing was read because the SecretSync must not write the target. */
+  readonly wanted: WantedFacts | DomainError | undefined;
   /** The states that the sources were read at, also if their data cannot be united; undefined if they were not read. */
   readonly read: readonly SourceState[] | undefined;
-  /** The target's metadata, if the SecretSync may write it. */
-  readonly existing: ObjectMeta | undefined;
   /** The values of all sources, if they could be read. */
   readonly data: SecretData | undefined;
   /** When the first of the tokens expires; null if none does, undefined if nothing was read. */
@@ -47,69 +48,90 @@ export interface Gathered {
   readonly rollbackRefusal: string | undefined;
 }
 
-export interface GatherPlan {
-  /** Whether to read the target itself instead of the watch's copy. */
-  readonly fresh: boolean;
+export interface WantedPlan {
+  /** The observed target. */
+  readonly target: TargetFacts;
   /** The tokens of the sources. */
   readonly tokens: readonly SourceToken[];
+  /** Of this attempt, begun after the target was observed. */
   readonly reads: BoundedReads;
 }
 
 /**
- * Gathers the facts: first the target, then the environments. With this order an older state never wins: a write is bound
- * to the version that the target had before the environments were read. Throws ApiError and AllowanceExceededError. An
- * error of a token or an environment is part of the facts.
+ * Reads what the spec asks for. If the target must not be written, nothing is read. An error of a token or an environment is
+ * returned. Throws ApiError and AllowanceExceededError.
  */
-export async function gather(
-  deps: GatherDeps,
-  context: SyncContext,
-  { fresh, tokens, reads }: GatherPlan,
-): Promise<Gathered> {
-  const { resource: sync } = context;
-  const observed = await (isMerge(sync) ? observeSharedTarget : observeTarget)(deps, context, fresh);
-  const { target, existing } = withClaims(deps, context, observed);
-  const facts = { sync, target };
-  // If the target cannot be written, no secret is read.
-  if (target.state === 'unmanaged' || target.state === 'claimed' || target.state === 'mergeForbidden')
-    return { ...nothingRead, facts: { ...facts, wanted: undefined }, existing };
-  const objection: ReadPlan['objection'] = (sources) => replacedSourceError(sync, target, sources);
-  let read: Gathered['read'];
+export async function readWanted(deps: ReadDeps, context: SyncContext, plan: WantedPlan): Promise<Wanted> {
+  if (isForeign(plan.target)) return nothingRead;
+  let read: Wanted['read'];
   try {
-    const plan = { tokens, objection, reads };
-    const sources = await readSources(deps, context, plan);
-    read = sources.readings.map((reading) => reading.facts);
-    const asked = await united(deps, sync, { ...sources, reads });
-    const selected = await selectRevision({
+    const sources = await readSources(deps, context, readPlan(context, plan));
+    read = sources.readings.map(({ facts }) => facts);
+    return { ...nothingRead, ...(await united(deps, context.resource, { ...sources, reads: plan.reads })), read };
+  } catch (error) {
+    return refused(error, read);
+  }
+}
+
+/**
+ * Selects the data for the Secret: what was read, or former data for a rollback, which is read with the same tokens. Returns
+ * and throws errors as `readWanted` does. A refusal keeps the states that were read.
+ */
+export async function selectWanted(
+  deps: ReadDeps & { readonly rollouts: { abandoned(sync: SecretSync): AbandonedData | undefined } },
+  context: SyncContext,
+  plan: WantedPlan,
+  asked: Wanted,
+): Promise<Wanted> {
+  const { resource: sync } = context;
+  const { target, reads } = plan;
+  if (!isComplete(asked)) return asked;
+  try {
+    const { read: selected, refusal } = await selectRevision({
       context,
       target,
       asked,
       abandoned: deps.rollouts.abandoned(sync),
       readAt: async (stateOf) => {
-        const former = await readSources(deps, context, { ...plan, stateOf });
-        return await united(deps, sync, { ...former, reads }, orFormerStateError);
+        const former = await readSources(deps, context, { ...readPlan(context, plan), stateOf });
+        return { ...asked, ...(await united(deps, sync, { ...former, reads }, orFormerStateError)) };
       },
     });
-    const { wanted, data, tokenExpiresAt, confirm } = selected.read;
-    const known = { facts: { ...facts, wanted }, existing, read, rollbackRefusal: selected.refusal };
-    return { ...nothingRead, ...known, data, tokenExpiresAt, confirm };
+    return { ...selected, rollbackRefusal: refusal };
   } catch (error) {
-    const { refusal, isUnsettled } = error instanceof SourceRefusedError ? error : settled(error);
-    return { ...nothingRead, facts: { ...facts, wanted: refusal }, existing, read, isUnsettled };
+    return refused(error, asked.read);
   }
 }
 
-const nothingRead = {
+function readPlan({ resource: sync }: SyncContext, { target, tokens, reads }: WantedPlan): ReadPlan {
+  return { tokens, objection: (sources) => replacedSourceError(sync, target, sources), reads };
+}
+
+function isComplete(asked: Wanted): asked is Wanted & ReadData {
+  return asked.wanted !== undefined && !(asked.wanted instanceof DomainError);
+}
+
+const nothingRead: Wanted = {
+  wanted: undefined,
   read: undefined,
   data: undefined,
   tokenExpiresAt: undefined,
-  confirm: (): void => {},
+  confirm: () => {},
   isUnsettled: false,
   rollbackRefusal: undefined,
 };
 
+/** An error that the status reports. Throws every other one. */
+function refused(error: unknown, read: Wanted['read']): Wanted {
+  if (error instanceof SourceRefusedError)
+    return { ...nothingRead, wanted: error.refusal, read, isUnsettled: error.isUnsettled };
+  if (error instanceof DomainError) return { ...nothingRead, wanted: error, read };
+  throw error;
+}
+
 /** The data of all sources together. `guarded` handles errors of what cannot be united. */
 async function united(
-  deps: GatherDeps,
+  deps: UniteDeps,
   sync: SecretSync,
   { readings, reads, ...others }: SourceReadings & Pick<Readings, 'reads'>,
   guarded: Guard = (make) => make(),
@@ -117,9 +139,8 @@ async function united(
   return { ...(await unite(deps, sync, { readings, reads, guarded })), ...others };
 }
 
-function settled(error: unknown): { readonly refusal: DomainError; readonly isUnsettled: boolean } {
-  if (!(error instanceof DomainError)) throw error;
-  return { refusal: error, isUnsettled: false };
+interface UniteDeps {
+  readonly fingerprint: Fingerprint;
 }
 
 /** Handles the errors of what cannot be united. */
@@ -133,7 +154,7 @@ interface Readings {
 
 /** What the Secret must hold: the data of all sources together. If it is too large for a Secret, no value is read. */
 async function unite(
-  { fingerprint }: GatherDeps,
+  { fingerprint }: UniteDeps,
   sync: SecretSync,
   { readings, reads, guarded }: Readings,
 ): Promise<ReadData> {
