@@ -104,10 +104,14 @@ describe('the summary of a fleet', () => {
 });
 
 test('every reason of the documentation has a meaning, and no other one', () => {
-  const page = readFileSync(new URL('../../../docs/resources/secret-sync.md', import.meta.url), 'utf8');
-  const [, status = ''] = page.split('### Conditions');
-  const [tables = ''] = status.split('### Annotations');
-  const rows = [...tables.matchAll(/^\| (?:(?:True|False|Unknown) +\| )?((?:`\w+`(?:, )?)+) +\|/gm)];
+  // The tables of reasons, by the heading before each.
+  const headings = { 'secret-sync': '### Conditions', merging: '## Reasons', rollout: '## Converged' };
+  const tables = Object.entries(headings).map(([name, heading]) => {
+    const page = readFileSync(new URL(`../../../docs/resources/${name}.md`, import.meta.url), 'utf8');
+    const [, after = ''] = page.split(`\n${heading}\n`);
+    return after.split(/\n##/)[0] ?? '';
+  });
+  const rows = [...tables.join('\n').matchAll(/^\| (?:(?:True|False|Unknown) +\| )?((?:`\w+`(?:, )?)+) +\|/gm)];
   const reasons = rows.flatMap(([, names = '']) => [...names.matchAll(/\w+/g)].map(([name]) => name));
   expect(reasons.length).toBeGreaterThan(45);
   expect(reasons.filter((reason) => meaningOf(reason) === undefined)).toEqual([]);
