@@ -88,13 +88,12 @@ export class SoakCrowd {
 }
 
 async function createRotatedToken(namespace: string, { ref }: ApiEnvironment): Promise<void> {
-  const place = { organization: ref.organization, project: ref.project, environment: ref.name };
   const rotation = { interval: '1m', overlap: '5s', maxOverlap: '40s' };
   const body = {
     apiVersion: 'keyframe.dev/v1alpha1',
     kind: 'ServiceToken',
     metadata: { name: rotatedToken },
-    spec: { scope: 'Environment', ...place, expiresIn: '5m', rotation },
+    spec: { scope: 'Environment', environmentRef: ref, expiresIn: '5m', rotation },
   };
   await adminClient().json({ method: 'POST', path: `${resourcePath}/${namespace}/servicetokens`, body });
 }

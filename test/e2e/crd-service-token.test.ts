@@ -13,7 +13,9 @@ beforeAll(async () => {
 
 afterAll(() => discardNamespace(namespace));
 
-const spec = { scope: 'Environment', organization: 'acme', project: 'web', environment: 'prod' };
+const environmentRef = { organization: 'acme', project: 'web', name: 'prod' };
+const projectRef = { organization: 'acme', name: 'web' };
+const spec = { scope: 'Environment', environmentRef };
 
 function rotating(rotation: object, more: object = {}): object {
   return { ...spec, ...more, rotation: { interval: '24h', ...rotation } };
@@ -35,24 +37,45 @@ test('ServiceTokens are found by their short name and category', async () => {
 
 const slugRule =
   'must be a slug: 1 to 63 lower-case letters, digits and hyphens, beginning and ending with a letter or digit';
-const projectRule = 'project belongs to the scopes Project and Environment, and is required there';
-const environmentRule = 'environment belongs to the scope Environment, and is required there';
+const scopeRule =
+  'scope Organization takes organization, scope Project takes projectRef {organization, name}, scope Environment takes ' +
+  'environmentRef {organization, project, name}: set the one of the scope, and remove the others';
+const places = { organization: 'acme', projectRef, environmentRef };
+const placeOfScope = { Organization: 'organization', Project: 'projectRef', Environment: 'environmentRef' } as const;
+type Scope = keyof typeof placeOfScope;
+const scopes = Object.keys(placeOfScope) as Scope[];
+
+/** Every set of places, of which each scope accepts one. */
+const placeSets: readonly Partial<typeof places>[] = [0, 1, 2, 3, 4, 5, 6, 7].map((bits) =>
+  Object.fromEntries(Object.entries(places).filter((_, index) => (bits & (1 << index)) !== 0)),
+);
 
 const refusals: readonly [what: string, spec: object, ...message: string[]][] = [
-  ['no scope', { organization: 'acme' }, 'spec.scope: Required value'],
-  ['no organization', { scope: 'Organization' }, 'spec.organization: Required value'],
+  ['no scope', { environmentRef }, 'spec.scope: Required value'],
   ['a scope that is none', { ...spec, scope: 'Cluster' }, 'supported values: "Organization"'],
   [
-    'a project at the scope of an organization',
-    { scope: 'Organization', organization: 'a', project: 'b' },
-    projectRule,
+    'an environment named as in an AccessGrant',
+    { scope: 'Environment', organization: 'a', project: 'b', environment: 'c' },
+    scopeRule,
   ],
-  ['no project at the scope of one', { scope: 'Project', organization: 'a' }, projectRule],
-  ['an environment at the scope of a project', { ...spec, scope: 'Project' }, environmentRule],
-  ['no environment at the scope of one', { scope: 'Environment', organization: 'a', project: 'b' }, environmentRule],
-  ['an organization that is "*"', { ...spec, organization: '*' }, 'spec.organization', slugRule],
-  ['a project that is "*"', { ...spec, project: '*' }, 'spec.project', slugRule],
-  ['an environment in capitals', { ...spec, environment: 'Prod' }, 'spec.environment', slugRule],
+  ['an organization that is "*"', { scope: 'Organization', organization: '*' }, 'spec.organization', slugRule],
+  [
+    'a project that is "*"',
+    { scope: 'Project', projectRef: { ...projectRef, name: '*' } },
+    'spec.projectRef.name',
+    slugRule,
+  ],
+  [
+    'an environment in capitals',
+    { ...spec, environmentRef: { ...environmentRef, name: 'Prod' } },
+    'spec.environmentRef.name',
+    slugRule,
+  ],
+  [
+    'an environment without its project',
+    { ...spec, environmentRef: { organization: 'acme', name: 'prod' } },
+    'spec.environmentRef.project: Required value',
+  ],
   ['a permission that is none', { ...spec, permission: 'Admin' }, 'supported values: "Read", "ReadWrite"'],
   ['a life in days', { ...spec, expiresIn: '30d' }, 'spec.expiresIn', 'should match'],
   ['a life too short', { ...spec, expiresIn: '59s' }, 'expiresIn must be 1m to 87600h'],
@@ -78,10 +101,17 @@ describe('a ServiceToken is refused with a sentence about', () => {
   });
 });
 
+test.each(scopes)('a ServiceToken of scope %s takes the place of its scope, and no other', async (scope) => {
+  for (const set of placeSets) {
+    const wanted = { scope, ...set };
+    if (Object.keys(set).join() === placeOfScope[scope]) expect(await trial.accepted(wanted)).toMatchObject(wanted);
+    else await trial.refused(wanted, scopeRule);
+  }
+});
+
 describe('a ServiceToken may have', () => {
   test.each([
-    ['the scope of an organization', { scope: 'Organization', organization: 'acme' }],
-    ['the scope of a project', { scope: 'Project', organization: 'acme', project: 'web', permission: 'ReadWrite' }],
+    ['the scope of a project, and may write', { scope: 'Project', projectRef, permission: 'ReadWrite' }],
     ['a life of an hour and a half', { ...spec, expiresIn: '1h30m' }],
     ['rotation within its life', rotating({ overlap: '0s', maxOverlap: '30m' }, { expiresIn: '24h1s' })],
     ['a Secret of another name', { ...spec, secretName: 'a.b-c' }],
@@ -92,13 +122,18 @@ describe('a ServiceToken may have', () => {
 
 describe('of a ServiceToken', () => {
   test.each([
-    ['the scope', { scope: 'Project', environment: null }, 'scope and organization are immutable'],
-    ['the organization', { organization: 'other' }, 'scope and organization are immutable'],
-    ['the project', { project: 'other' }, 'project is immutable'],
-    ['the environment', { environment: 'other' }, 'environment is immutable'],
-    ['the name of the Secret', { secretName: 'other' }, 'spec.secretName is immutable'],
-  ])('%s never changes', async (_, change, message) => {
-    const name = await trial.made({ ...spec, suspend: true });
+    ['the scope', spec, { scope: 'Project', environmentRef: null, projectRef }, 'scope is immutable'],
+    [
+      'the organization',
+      { scope: 'Organization', organization: 'acme' },
+      { organization: 'other' },
+      'organization is immutable',
+    ],
+    ['the project', { scope: 'Project', projectRef }, { projectRef: { name: 'other' } }, 'projectRef is immutable'],
+    ['the environment', spec, { environmentRef: { name: 'other' } }, 'environmentRef is immutable'],
+    ['the name of the Secret', spec, { secretName: 'other' }, 'spec.secretName is immutable'],
+  ])('%s never changes', async (_, wanted, change, message) => {
+    const name = await trial.made({ ...wanted, suspend: true });
     expectRefused(await trial.change(name, change), message);
   });
 

@@ -142,9 +142,7 @@ async function makeNeighbours(): Promise<void> {
 
 /** A ServiceToken for an environment, and a SecretSync that reads with it. */
 async function makePair(namespace: string, ref: EnvironmentRef, names: { token: string; sync: string }): Promise<void> {
-  const { organization, project, name: environment } = ref;
-  const place = { scope: 'Environment', organization, project, environment };
-  await siteOf('ServiceToken', namespace).create(place, names.token);
+  await siteOf('ServiceToken', namespace).create({ scope: 'Environment', environmentRef: ref }, names.token);
   await siteOf('ServiceToken', namespace).waitForReason(names.token, 'Issued');
   await siteOf('SecretSync', namespace).create(
     { environmentRef: ref, tokenSecretRef: { name: names.token } },

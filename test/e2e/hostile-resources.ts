@@ -47,9 +47,8 @@ export function hostileResources(
 /** Those that nothing but the missing grant refuses: with them, every run shows what the audit has of a refusal. */
 function plain({ victims: [victim] }: HostileTargets): HostileResource[] {
   if (victim === undefined) throw new Error('there is no victim');
-  const { organization, project, name: environment } = victim;
   const common = { metadata: {}, status: undefined, isAllowed: false, opens: undefined };
-  const token = { scope: 'Environment', organization, project, environment, permission: 'Read' };
+  const token = { scope: 'Environment', environmentRef: victim, permission: 'Read' };
   return [
     { ...common, kind: 'ServiceToken', spec: token },
     { ...common, kind: 'SecretSync', spec: { environmentRef: victim, target: { type: 'Opaque' } } },
@@ -103,12 +102,14 @@ function tokens(targets: HostileTargets): fc.Arbitrary<Judged> {
   );
   const permission = fc.constantFrom('Read', 'ReadWrite');
   return fc.tuple(scope, places(targets), permission, secretName).map(([wanted, ref, may, name]) => {
-    const { organization, project, name: environment } = ref;
+    const { organization, project } = ref;
+    const places: Readonly<Record<string, object>> = {
+      Organization: { organization },
+      Project: { projectRef: { organization, name: project } },
+    };
     const spec = {
       scope: wanted,
-      organization,
-      ...(wanted === 'Organization' ? {} : { project }),
-      ...(wanted === 'Project' || wanted === 'Organization' ? {} : { environment }),
+      ...(places[wanted] ?? { environmentRef: ref }),
       permission: may,
       ...(name === undefined ? {} : { secretName: name }),
     };

@@ -200,7 +200,7 @@ spec:
 apiVersion: keyframe.dev/v1alpha1
 kind: ServiceToken
 metadata: { name: ci, namespace: shop }
-spec: { scope: Environment, organization: acme, project: web, environment: production }
+spec: { scope: Environment, environmentRef: { organization: acme, project: web, name: production } }
 ---
 apiVersion: keyframe.dev/v1alpha1
 kind: SecretSnapshot

@@ -40,7 +40,7 @@ test('two suggestions that are applied as printed both hold, and so does one tha
     await stack.admin.call('POST', `/environments/${organization}/${project}`, { slug });
   }
   await site.create({}, 'first');
-  await site.create({ environment: 'second' }, 'second');
+  await site.create({ environmentRef: { ...site.environment.ref, name: 'second' } }, 'second');
   const messages = [await refusal(site, 'first'), await refusal(site, 'second')];
   const names = [];
   for (const message of messages) names.push(await applyPrinted(message));
@@ -48,7 +48,7 @@ test('two suggestions that are applied as printed both hold, and so does one tha
   const first = await site.waitForSerial(1, 'first');
   await site.waitForReason('Issued', 'second');
 
-  await site.create({ environment: 'third', permission: 'ReadWrite' }, 'third');
+  await site.create({ environmentRef: { ...site.environment.ref, name: 'third' }, permission: 'ReadWrite' }, 'third');
   const message = await refusal(site, 'third');
   expect(message).not.toContain('kind: AccessGrant');
   const shown = suggestedPatch(message);
@@ -65,7 +65,7 @@ test('a mistyped slug is answered with what the namespace is granted, and nothin
     await Promise.all([site.withdraw(), other.withdraw()]);
   });
   const { organization, project, name } = site.environment.ref;
-  await site.create({ environment: `${name}-typo` });
+  await site.create({ environmentRef: { ...site.environment.ref, name: `${name}-typo` } });
   const message = await refusal(site, 'ci');
   expect(message).toContain(
     `The namespace is granted, for ServiceToken: ReadWrite on ${organization}/${project}/${name}.`,
@@ -73,12 +73,10 @@ test('a mistyped slug is answered with what the namespace is granted, and nothin
   expect(message).toContain('Correct the slugs if they are mistyped');
   // What exists is answered as what does not.
   const { ref } = other.environment;
-  const spec = { organization: ref.organization, project: ref.project, environment: ref.name };
-  await site.create(spec, 'existing');
-  const absent = { ...spec, environment: `x${ref.name.slice(1)}` };
-  await site.create(absent, 'absent');
-  const masked = (text: string): string =>
-    text.replaceAll(absent.environment, ref.name).replaceAll('absent', 'existing');
+  await site.create({ environmentRef: ref }, 'existing');
+  const absent = { ...ref, name: `x${ref.name.slice(1)}` };
+  await site.create({ environmentRef: absent }, 'absent');
+  const masked = (text: string): string => text.replaceAll(absent.name, ref.name).replaceAll('absent', 'existing');
   expect(masked(await refusal(site, 'absent'))).toBe(await refusal(site, 'existing'));
   const read = { environmentRef: { ...site.environment.ref, name: `${name}-typo` } };
   const body = { apiVersion: 'keyframe.dev/v1alpha1', kind: 'SecretSync', metadata: { name: 'app' }, spec: read };

@@ -19,7 +19,7 @@ describe('a SecretSync of several sources', () => {
     const third = await stack.admin.makeEnvironment();
     await third.change({ C: 'third c', D: 'third d' });
     const thirdToken = await site.putToken(third, 'by-secret');
-    await site.sync.site.create({ ...tokenPlace(site), permission: 'Read' });
+    await site.sync.site.create({ environmentRef: site.shared.ref, permission: 'Read' });
     await site.create([
       ...site.sources({ tokenRef: { name: 'ci' } }),
       { name: 'third', environmentRef: third.ref, tokenSecretRef: { name: 'by-secret', key: 'token' } },
@@ -59,8 +59,3 @@ describe('the sources of a SecretSync', () => {
     await shared.waitUntilMerged({ A: 'shared a', B: 'own b', THEIRS: 'x' }, 2);
   });
 });
-
-/** The place of the shared environment in the spec of a ServiceToken. */
-function tokenPlace({ shared: { ref } }: SourceSite): object {
-  return { organization: ref.organization, project: ref.project, environment: ref.name };
-}

@@ -221,10 +221,11 @@ async function makeResourcesWithFinalizers(): Promise<string> {
 /** An AccessGrant for a namespace and a ServiceToken in it that is ready, both of this name. */
 async function makeToken(namespace: string, name: string): Promise<void> {
   const rule = { organization, project, environments: [environment] };
+  const environmentRef = { organization, project, name: environment };
   const rules = [{ ...rule, permission: 'ReadWrite', kinds: ['ServiceToken', 'SecretSnapshot'] }];
   const grant = { apiVersion, kind: 'AccessGrant', metadata: { name }, spec: { namespaces: [namespace], rules } };
   await apply(site.kube, `${group}/accessgrants/${name}`, grant);
-  await make(namespace, name, 'ServiceToken', { scope: 'Environment', organization, project, environment });
+  await make(namespace, name, 'ServiceToken', { scope: 'Environment', environmentRef });
 }
 
 /** Makes a resource and waits until it is ready. */

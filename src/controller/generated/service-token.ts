@@ -25,21 +25,43 @@ export interface ServiceToken {
  */
 export interface ServiceTokenSpec {
   /**
-   * The scope of the token. Immutable.
+   * What the token gives access to. It decides which of organization, projectRef and environmentRef is required. Immutable.
    */
   scope: 'Organization' | 'Project' | 'Environment';
   /**
-   * The slug of the organization. Immutable.
+   * The slug of the organization. Required for scope Organization, and not allowed for another scope. Immutable.
    */
-  organization: string;
+  organization?: string;
   /**
-   * The slug of the project. Required for the scopes Project and Environment. Immutable.
+   * The project. Required for scope Project, and not allowed for another scope. Immutable.
    */
-  project?: string;
+  projectRef?: {
+    /**
+     * The slug of the organization.
+     */
+    organization: string;
+    /**
+     * The slug of the project.
+     */
+    name: string;
+  };
   /**
-   * The slug of the environment. Required for the scope Environment. Immutable.
+   * The environment. Required for scope Environment, and not allowed for another scope. Immutable.
    */
-  environment?: string;
+  environmentRef?: {
+    /**
+     * The slug of the organization.
+     */
+    organization: string;
+    /**
+     * The slug of the project.
+     */
+    project: string;
+    /**
+     * The slug of the environment.
+     */
+    name: string;
+  };
   /**
    * The permission of the token. A change takes effect immediately. Default: Read.
    */

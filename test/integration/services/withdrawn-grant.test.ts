@@ -42,11 +42,18 @@ function reconciler(): ServiceTokenReconciler {
 
 function context(): ReconcileContext<ServiceToken> {
   const { id: uid, namespace } = own.caller.principal;
-  const { organization, project, environment } = world.slugs;
-  const resource = {
+  const { organization, project, environment: name } = world.slugs;
+  const resource: ServiceToken = {
+    apiVersion: 'keyframe.dev/v1alpha1',
+    kind: 'ServiceToken',
     metadata: { namespace: namespace ?? '', name: 'ci', uid, resourceVersion: '1' },
-    spec: { organization, project, environment, permission: 'ReadWrite' },
-  } as ServiceToken;
+    spec: {
+      scope: 'Environment',
+      environmentRef: { organization, project, name },
+      permission: 'ReadWrite',
+      suspend: false,
+    },
+  };
   return { key: `${namespace ?? ''}/ci`, resource, requestId: randomUUID(), seen: new Seen(), isForced: false };
 }
 

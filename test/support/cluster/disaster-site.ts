@@ -42,7 +42,7 @@ export class DisasterSite {
     const rules = [{ ...rule, kinds: ['ServiceToken', 'SecretSnapshot', 'SnapshotRestore', 'SnapshotSchedule'] }];
     await grants.create({ namespaces: [this.#namespace], rules }, 'team');
     await this.environments.create({ environmentRef }, 'production');
-    await this.tokens.create({ scope: 'Environment', organization, project, environment: name }, 'ci');
+    await this.tokens.create({ scope: 'Environment', environmentRef }, 'ci');
     await this.snapshots.create({ source: release }, 'release');
     await this.snapshots.create({ source: { environmentRef } }, 'nightly');
     await this.syncs.create({ environmentRef }, 'web');

@@ -93,8 +93,7 @@ export class TokenSite {
 
   /** Makes a ServiceToken for the environment. */
   async create(spec: object = {}, name = 'ci'): Promise<void> {
-    const { organization, project, name: environment } = this.environment.ref;
-    const all = { scope: 'Environment', organization, project, environment, ...spec };
+    const all = { scope: 'Environment', environmentRef: this.environment.ref, ...spec };
     const body = { apiVersion: 'keyframe.dev/v1alpha1', kind: 'ServiceToken', metadata: { name }, spec: all };
     const path = `${api}/namespaces/${this.namespace}/servicetokens`;
     await this.#stack.kube.json({ method: 'POST', path, body });

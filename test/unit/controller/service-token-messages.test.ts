@@ -14,6 +14,7 @@ const samples: Samples<typeof messages> = {
   expiring: [messages.expiring(secret, '2026-11-11T02:00:00Z')],
   revoked: [messages.revoked],
   sourceReplaced: [messages.sourceReplaced],
+  noPlace: [messages.noPlace('Organization'), messages.noPlace('Project'), messages.noPlace('Environment')],
   grantMissing: [messages.grantMissing('no AccessGrant covers it.')],
   unmanagedSecret: [
     messages.unmanagedSecret(secret, undefined),

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { finalizer } from '../../../src/controller/annotations.ts';
 import { prod, secrets } from './controller-harness.ts';
-import { TokenHarness, serviceTokensPath } from './token-harness.ts';
+import { TokenHarness, grantsPath, serviceTokensPath } from './token-harness.ts';
 
 /** A ServiceToken from its creation to its end, with its token and its Secret. */
 
@@ -79,6 +79,22 @@ describe('a ServiceToken', () => {
     changeSpec({ permission: 'Read' });
     await passed();
     expect([reason(), live()]).toEqual(['Issued', [1]]);
+  });
+
+  test.each<[scope: string, others: object]>([
+    ['Environment', { organization: 'acme' }],
+    ['Project', { organization: 'acme' }],
+    ['Organization', { environmentRef: { organization: 'acme', project: 'web', name: 'prod' } }],
+  ])('of scope %s that names the place of another scope makes nothing, whatever is granted', async (scope, others) => {
+    harness.cluster.put(grantsPath, 'all', (object) => {
+      const rules = [{ organization: 'acme', project: '*', environments: ['*'], permission: 'Read' }];
+      object['spec'] = { namespaces: ['ns'], rules: rules.map((rule) => ({ ...rule, kinds: ['ServiceToken'] })) };
+    });
+    harness.putServiceToken('ci');
+    changeSpec({ scope, environmentRef: undefined, ...others });
+    await passed();
+    expect([reason(), harness.target('ci')]).toEqual(['InvalidSpec', undefined]);
+    expect(harness.serviceTokens.find(uid())).toBeUndefined();
   });
 
   test('whose grant is withdrawn is suspended, and goes on with the same value when it returns', async () => {
@@ -162,7 +178,7 @@ describe('a ServiceToken', () => {
   test('for an environment that does not exist waits, and is served when it appears', async () => {
     harness.grant();
     harness.putServiceToken('ci');
-    changeSpec({ environment: 'later' });
+    changeSpec({ environmentRef: { organization: 'acme', project: 'web', name: 'later' } });
     await passed();
     expect(reason()).toBe('NotFound');
     harness.services.appear('acme/web/later', 'later');

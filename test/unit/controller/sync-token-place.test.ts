@@ -17,7 +17,7 @@ const owner: OwnerReference = {
   uid: 'uid-app',
   controller: true,
 };
-const place = { scope: 'Environment', organization: 'acme', project: 'web', environment: 'prod' } as const;
+const environmentRef = { organization: 'acme', project: 'web', name: 'prod' };
 const target = { name: 'written' };
 
 /** The SecretSync ns/app, which writes the Secret `written`; without a reference to a token unless one is given. */
@@ -57,7 +57,7 @@ function token({ metadata, spec, ready }: TokenOptions = {}): ServiceToken {
       ownerReferences: [owner],
       ...metadata,
     },
-    spec: { ...place, permission: 'Read', suspend: false, ...spec },
+    spec: { scope: 'Environment', environmentRef, permission: 'Read', suspend: false, ...spec },
     ...(ready === undefined ? {} : { status: { conditions: [{ ...condition, ...ready }] } }),
   };
 }

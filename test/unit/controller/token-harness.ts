@@ -6,13 +6,11 @@ import { FakeServices, noResourceServices } from './fake-services.ts';
 import { FakeTokens } from './fake-tokens.ts';
 
 export const serviceTokensPath = '/apis/keyframe.dev/v1alpha1/namespaces/ns/servicetokens';
-const grantsPath = '/apis/keyframe.dev/v1alpha1/accessgrants';
+export const grantsPath = '/apis/keyframe.dev/v1alpha1/accessgrants';
 
 const tokenSpec = {
   scope: 'Environment',
-  organization: 'acme',
-  project: 'web',
-  environment: 'prod',
+  environmentRef: { organization: 'acme', project: 'web', name: 'prod' },
   permission: 'Read',
   suspend: false,
 };

@@ -1,6 +1,7 @@
 import { DomainError } from '../../../domain/errors/domain-error.ts';
 import type { ApiError } from '../../../kube/client/api-error.ts';
 import type { NamespacedName } from '../../../kube/client/objects.ts';
+import type { ServiceTokenSpec } from '../../generated/service-token.ts';
 import { type SecretClaim, type SecretOwner, ownerText } from '../secret-claims/claim.ts';
 import { claimedText, waitingHolder } from '../secret-claims/messages.ts';
 
@@ -36,6 +37,15 @@ export const revoked =
 export const sourceReplaced =
   'The token is for an organization, project or environment that was deleted. Another one has its slug now. ' +
   'To get a token for that one, delete the ServiceToken and create it again.';
+
+/** The spec does not name what its scope requires. */
+export function noPlace(scope: ServiceTokenSpec['scope']): DomainError {
+  const field = { Organization: 'organization', Project: 'projectRef', Environment: 'environmentRef' }[scope];
+  return new DomainError(
+    'invalid_input',
+    `spec.scope is ${scope}, but spec.${field} is not set. Delete the ServiceToken, and create it with spec.${field}.`,
+  );
+}
 
 /** A token that exists and has no grant now; `detail` says what the namespace is granted. */
 export function grantMissing(detail: string): string {

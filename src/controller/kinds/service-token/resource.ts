@@ -1,10 +1,12 @@
+import type { GrantPlace } from '../../../domain/grants.ts';
 import { serviceTokenKind } from '../../../kube/client/keyframe-kinds.ts';
 import type { NamespacedName, ObjectMeta, OwnerReference } from '../../../kube/client/objects.ts';
 import type { SecretMeta } from '../../../kube/client/secrets.ts';
 import { parseDurationMs } from '../../../lib/duration.ts';
 import type { AskedPlace } from '../../../services/managed/access.ts';
-import type { ServiceToken } from '../../generated/service-token.ts';
+import type { ServiceToken, ServiceTokenSpec } from '../../generated/service-token.ts';
 import type { Claimant, SecretClaim } from '../secret-claims/claim.ts';
+import { noPlace } from './messages.ts';
 import { finalizer, ownedByTokenAnnotation, tokenLabel } from '../../annotations.ts';
 
 /** The key of the Secret's data that holds the token. */
@@ -41,10 +43,24 @@ export function isAbandoned({ deletionTimestamp, finalizers = [] }: ObjectMeta):
   return deletionTimestamp !== undefined && !finalizers.includes(finalizer);
 }
 
-/** The request of a ServiceToken in the terms of the services. */
+/** The request of a ServiceToken in the terms of the services. Throws DomainError invalid_input. */
 export function placeOf({ spec }: ServiceToken): AskedPlace {
-  const { organization, project = null, environment = null, permission } = spec;
-  return { organization, project, environment, permission: permission === 'ReadWrite' ? 'read_write' : 'read' };
+  return { ...grantPlaceOf(spec), permission: spec.permission === 'ReadWrite' ? 'read_write' : 'read' };
+}
+
+/** The API server refuses a spec whose place is not that of its scope. A smaller scope must never become a larger one. */
+function grantPlaceOf({ scope, organization, projectRef, environmentRef }: ServiceTokenSpec): GrantPlace {
+  if (scope === 'Environment' && environmentRef !== undefined) {
+    return {
+      organization: environmentRef.organization,
+      project: environmentRef.project,
+      environment: environmentRef.name,
+    };
+  }
+  if (scope === 'Project' && projectRef !== undefined)
+    return { organization: projectRef.organization, project: projectRef.name, environment: null };
+  if (scope === 'Organization' && organization !== undefined) return { organization, project: null, environment: null };
+  throw noPlace(scope);
 }
 
 export interface Rotation {
