@@ -1,21 +1,19 @@
-/** @default The API server accepts each manifest of our pages, and helm each command and values file. */
+/** @default The API server accepts each manifest of our pages and examples, and helm each command and values file. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { parseAllDocuments, stringify } from 'yaml';
-import type { KubeObject } from '../../tools/devcluster/cluster/kube-http.ts';
+import { stringify } from 'yaml';
 import { adminClient, createNamespace, discardNamespace } from '../support/cluster/cluster.ts';
 import { DryRun } from '../support/cluster/dry-run.ts';
 import { fencedBlocks, pages, readPage, scriptsOf } from '../support/fixtures/documentation.ts';
 import { chartFolder, neededValues, objectsOf, runHelm } from '../support/cluster/helm.ts';
+import { definitionsFolder } from '../support/cluster/own-cluster.ts';
+import { readDefinitions } from '../support/cluster/released.ts';
 import { shellCommands } from '../support/cli/shell-commands.ts';
+import { type Manifest, manifestSources, manifests, manifestsIn, unreadLines } from '../support/fixtures/manifests.ts';
 
-/** What our pages show to be applied is accepted by an API server, and what they show for the chart by helm. */
-
-interface Manifest extends KubeObject {
-  readonly page: string;
-}
+/** An API server accepts what our pages and examples show to be applied, and helm what they show for the chart. */
 
 const folder = mkdtempSync(join(tmpdir(), 'keyframe-docs-'));
 let namespace: string;
@@ -31,52 +29,79 @@ afterAll(async () => {
   await discardNamespace(namespace);
 });
 
-/** The YAML of a page: its blocks, and the here-documents in its commands. */
-function yamlOf(page: string): string[] {
-  const text = readPage(page);
-  const commands = fencedBlocks(text, 'sh').map((block) => block.text);
-  const heredocs = commands.flatMap((command) =>
-    Array.from(command.matchAll(/<<'YAML'\n([^]*?)^YAML$/gm), ([, document = '']) => document),
-  );
-  return [...fencedBlocks(text, 'yaml').map((block) => block.text), ...heredocs];
-}
+// The kinds of other projects. The API server of the tests has no definition of them.
+const foreign = [
+  'argoproj.io Application',
+  'cert-manager.io Certificate',
+  'helm.toolkit.fluxcd.io HelmRelease',
+  'kustomize.toolkit.fluxcd.io Kustomization',
+  'postgresql.cnpg.io Cluster',
+  'postgresql.cnpg.io ScheduledBackup',
+  'source.toolkit.fluxcd.io GitRepository',
+];
 
-const manifests: readonly Manifest[] = pages.flatMap((page) =>
-  yamlOf(page)
-    .flatMap((text) => parseAllDocuments(text))
-    .map((document) => ({ page, ...(document.toJS() as KubeObject) }))
-    .filter(({ apiVersion, kind }) => apiVersion !== undefined && kind !== undefined),
-);
-
-// What the API server of the tests knows: Kubernetes' own groups and ours.
-const isKnown = ({ apiVersion = '' }: Manifest): boolean =>
-  /^(?:v1|apps\/|batch\/|.*\.k8s\.io\/|keyframe\.dev\/)/.test(apiVersion);
+const kindOf = ({ apiVersion = '', kind = '' }: Manifest): string => `${apiVersion.replace(/\/?[^/]*$/, '')} ${kind}`;
+const isForeign = (manifest: Manifest): boolean => foreign.includes(kindOf(manifest));
 
 /** Why the API server refuses a manifest; nothing if it accepts it. */
-async function refusalOf({ page, ...object }: Manifest): Promise<string[]> {
+async function refusalOf({ source, ...object }: Manifest): Promise<string[]> {
   const { namespace: _place, ...metadata } = object.metadata;
   const refusal = await dryRun.refusal({ ...object, metadata });
-  return refusal === undefined ? [] : [`${page}: ${object.kind ?? ''} ${object.metadata.name}: ${refusal}`];
+  return refusal === undefined ? [] : [`${source}: ${object.kind ?? ''} ${object.metadata.name}: ${refusal}`];
 }
 
-describe('the manifests of our pages', () => {
+describe('the manifests of our pages and examples', () => {
+  const applied = manifests.filter((manifest) => !isForeign(manifest));
+
   test('are accepted by the API server', async () => {
-    const known = manifests.filter(isKnown);
-    const kinds = new Set(known.map(({ kind }) => kind));
-    for (const kind of ['AccessGrant', 'SecretEnvironment', 'SecretSync', 'SecretSnapshot', 'ServiceToken', 'Job']) {
-      expect(kinds).toContain(kind);
-    }
-    expect(known.length).toBeGreaterThan(15);
     const refusals: string[] = [];
-    for (const manifest of known) refusals.push(...(await refusalOf(manifest)));
+    for (const manifest of applied) refusals.push(...(await refusalOf(manifest)));
     expect(refusals).toEqual([]);
   });
 
-  test('a field that does not exist would be found', async () => {
-    const [sync] = manifests.filter(({ kind }) => kind === 'SecretSync');
-    if (sync === undefined) throw new Error('no page shows a SecretSync');
-    const faulty = { ...sync, spec: { ...(sync as unknown as { spec: object }).spec, environmentReference: 'x' } };
-    expect((await refusalOf(faulty)).join()).toContain('.spec.environmentReference: field not declared in schema');
+  test('are all applied, but those of other projects', () => {
+    expect([...new Set(manifests.filter(isForeign).map(kindOf))].toSorted()).toEqual(foreign);
+    for (const field of ['apiVersion', 'kind']) {
+      const inText = manifestSources.flatMap(({ text }) => text.match(new RegExp(`^${field}: `, 'gm')) ?? []);
+      expect([field, inText.length]).toEqual([field, manifests.length]);
+    }
+    expect(applied.length).toBeGreaterThan(100);
+    const ours = readDefinitions(definitionsFolder).map(({ spec }) => spec.names['kind']);
+    expect(applied.map(({ kind }) => kind)).toEqual(expect.arrayContaining(ours));
+  });
+
+  test('all stand where this test reads them', () => {
+    const unread = manifestSources.flatMap(({ source, text }) =>
+      unreadLines(source, text).map((line) => `${source}: ${line}`),
+    );
+    expect(unread).toEqual([]);
+  });
+});
+
+describe('a planted fault is found:', () => {
+  const token = 'apiVersion: keyframe.dev/v1alpha1\nkind: ServiceToken\nmetadata: { name: ci }\n';
+  const flat = `${token}spec: { scope: Project, organization: acme, project: web }\n`;
+
+  test.each([
+    ['page.md', `Text.\n\n\`\`\`yaml\n${flat}\`\`\`\n`],
+    ['page.md', `\`\`\`sh\nkubectl apply -f - <<'YAML'\n${flat}YAML\n\`\`\`\n`],
+    ['deploy.sh', `kubectl create -f - <<YAML\n${flat}YAML\n`],
+    ['example.yaml', `# Two tokens.\n${flat}`],
+  ])('a field that does not exist, in %s', async (source, text) => {
+    const [manifest, ...others] = manifestsIn(source, text);
+    if (manifest === undefined) throw new Error('the manifest was not read');
+    expect([others, unreadLines(source, text)]).toEqual([[], []]);
+    expect((await refusalOf(manifest)).join()).toContain('.spec.project: field not declared in schema');
+  });
+
+  test.each([
+    ['page.md', `1. Apply:\n\n   \`\`\`yaml\n   ${flat.replaceAll('\n', '\n   ')}\n   \`\`\`\n`],
+    ['page.md', `\`\`\`json\n{ "apiVersion": "v1", "kind": "Secret" }\n\`\`\`\n`],
+    ['page.md', `\`\`\`sh\nkubectl apply -f - <<EOF\n${flat}EOF\n\`\`\`\n`],
+    ['deploy.sh', `echo 'apiVersion: v1' >> file\n`],
+  ])('a manifest that is not read, in %s', (source, text) => {
+    expect(manifestsIn(source, text)).toEqual([]);
+    expect(unreadLines(source, text)).toHaveLength(1);
   });
 });
 
@@ -107,7 +132,7 @@ function releasesOf(page: string): Release[] {
     .flatMap(shellCommands)
     .filter(([program, action]) => program === 'helm' && (action === 'install' || action === 'upgrade'))
     .map(([, action, ...args]) => ({ page, args: action === 'upgrade' ? [...args, '--is-upgrade'] : args }));
-  const given = manifests.filter((manifest) => manifest.page === page).flatMap((manifest) => valuesIn(manifest) ?? []);
+  const given = manifests.filter(({ source }) => source === page).flatMap((manifest) => valuesIn(manifest) ?? []);
   return [
     ...typed,
     ...given.map((values, index) => {
