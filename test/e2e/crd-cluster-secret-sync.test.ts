@@ -25,7 +25,7 @@ test('a ClusterSecretSync that says as little as it may gets every default', asy
     template: {
       spec: {
         environmentRef,
-        tokenSecretRef: { name: 'shared-token', key: 'token' },
+        tokenSecretRef: { name: 'shared-token' },
         maxDeletedKeys: '50%',
         suspend: false,
         target: { type: 'Opaque', creationPolicy: 'Create', deletionPolicy: 'Retain' },

@@ -19,10 +19,10 @@ const shared = { name: 'shared', environmentRef };
 const named = (name: string): object => ({ sources: [{ ...shared, name }] });
 const withShared = (more: object): object => ({ sources: [{ ...shared, ...more }] });
 
-test('a SecretSync of sources says as little of each as it may, and gets every default', async () => {
+test('a SecretSync of sources gets defaults beside its list of sources, and none within it', async () => {
   const sources = [shared, { name: 'own', environmentRef, tokenSecretRef }];
   expect(await trial.accepted({ sources })).toEqual({
-    sources: [shared, { name: 'own', environmentRef, tokenSecretRef: { name: 'reader', key: 'token' } }],
+    sources,
     target: { type: 'Opaque', creationPolicy: 'Create', deletionPolicy: 'Retain' },
     maxDeletedKeys: '50%',
     suspend: false,

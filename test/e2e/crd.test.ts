@@ -56,7 +56,6 @@ describe('a SecretSync that says as little as it may', () => {
   test('gets every default', async () => {
     expect((await created(spec)).spec).toEqual({
       ...spec,
-      tokenSecretRef: { name: 'reader', key: 'token' },
       target: { type: 'Opaque', creationPolicy: 'Create', deletionPolicy: 'Retain' },
       maxDeletedKeys: '50%',
       suspend: false,

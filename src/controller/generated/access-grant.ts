@@ -101,7 +101,7 @@ export interface AccessGrantSpec {
     /**
      * The highest permission that a resource may have. ReadWrite includes Read. Taking and restoring snapshots requires ReadWrite. Default: Read.
      */
-    permission: 'Read' | 'ReadWrite';
+    permission?: 'Read' | 'ReadWrite';
     /**
      * The kinds of resources that the rule applies to: ServiceToken, SecretSync, SecretSnapshot, SnapshotRestore, SnapshotSchedule. SecretSync covers SecretSyncs that name no token; ServiceToken covers them too. A SnapshotSchedule requires SnapshotSchedule and SecretSnapshot. Default: ServiceToken.
      *
@@ -110,7 +110,7 @@ export interface AccessGrantSpec {
      *
      * Items: A kind.
      */
-    kinds: ('ServiceToken' | 'SecretSync' | 'SecretSnapshot' | 'SnapshotRestore' | 'SnapshotSchedule')[];
+    kinds?: ('ServiceToken' | 'SecretSync' | 'SecretSnapshot' | 'SnapshotRestore' | 'SnapshotSchedule')[];
   }[];
 }
 /**

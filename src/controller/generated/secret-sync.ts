@@ -91,7 +91,7 @@ export interface SecretSyncSpec {
       /**
        * The key of the Secret's data that holds the token. Default: token.
        */
-      key: string;
+      key?: string;
     };
     /**
      * Pins the source to a snapshot of the environment. The source then provides that state, even if the environment changes. Another name moves it to the state of that snapshot, forwards or backwards.
@@ -207,7 +207,7 @@ export interface SecretSyncSpec {
     /**
      * The key of the Secret's data that holds the token. Default: token.
      */
-    key: string;
+    key?: string;
   };
   /**
    * Which keys of the environment the Secret gets, and under which names. Globs: "*" matches any characters, "?" matches one character. All rules use the names of the keys in the environment. Default: all keys, unchanged.

@@ -101,3 +101,8 @@ test('rules keep everything but the spelling of the permission', () => {
     { ...rule, permission: 'read_write' },
   ]);
 });
+
+test('a rule without permission and kinds allows reading to ServiceTokens', () => {
+  const rule = { organization: 'acme', project: 'web', environments: ['prod'] };
+  expect(rulesOf({ rules: [rule] })).toEqual([{ ...rule, permission: 'read', kinds: ['ServiceToken'] }]);
+});

@@ -87,8 +87,8 @@ describe('a ServiceToken', () => {
     ['Organization', { environmentRef: { organization: 'acme', project: 'web', name: 'prod' } }],
   ])('of scope %s that names the place of another scope makes nothing, whatever is granted', async (scope, others) => {
     harness.cluster.put(grantsPath, 'all', (object) => {
-      const rules = [{ organization: 'acme', project: '*', environments: ['*'], permission: 'Read' }];
-      object['spec'] = { namespaces: ['ns'], rules: rules.map((rule) => ({ ...rule, kinds: ['ServiceToken'] })) };
+      const rules = [{ organization: 'acme', project: '*', environments: ['*'] }];
+      object['spec'] = { namespaces: ['ns'], rules };
     });
     harness.putServiceToken('ci');
     changeSpec({ scope, environmentRef: undefined, ...others });

@@ -94,6 +94,14 @@ describe('a SecretSync that names a token', () => {
     expect(judged(syncWith({ tokenSecretRef }), undefined)).toBe('ns/mine#value');
   });
 
+  test('in a Secret without naming a key reads the key token', () => {
+    expect(judged(syncWith({ tokenSecretRef: { name: 'mine' } }), undefined)).toBe('ns/mine#token');
+    const sources = [{ name: 'one', environmentRef, tokenSecretRef: { name: 'mine' } }];
+    const { spec, ...rest } = syncWith({ sources });
+    const { environmentRef: _, ...ofSources } = spec;
+    expect(judged({ ...rest, spec: ofSources }, undefined)).toBe('ns/mine#token');
+  });
+
   test('in a ServiceToken waits until that is there, and does not use one that is being deleted', () => {
     const sync = syncWith({ tokenRef });
     expect(judged(sync, undefined)).toBe('service_token_not_found');

@@ -46,10 +46,11 @@ function valueOf(labels: Readonly<Record<string, string>>, key: string): string 
   return Object.hasOwn(labels, key) ? labels[key] : undefined;
 }
 
-/** The rules of a grant in the terms of the domain. */
+/** The rules of a grant in the terms of the domain. Absent fields have the defaults that the definition describes. */
 export function rulesOf({ rules }: Pick<AccessGrantSpec, 'rules'>): GrantRule[] {
-  return rules.map(({ permission, ...rule }) => ({
+  return rules.map(({ permission = 'Read', kinds = ['ServiceToken'], ...rule }) => ({
     ...rule,
+    kinds,
     permission: permission === 'ReadWrite' ? 'read_write' : 'read',
   }));
 }

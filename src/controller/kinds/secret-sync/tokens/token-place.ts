@@ -61,8 +61,10 @@ export function judgeToken(
 ): SourceToken | DomainError {
   const { tokenSecretRef } = source;
   if (isKeyless(source)) return 'keyless';
-  if (tokenSecretRef !== undefined)
-    return { namespace: sync.metadata.namespace ?? '', ...tokenSecretRef, serviceToken: undefined };
+  if (tokenSecretRef !== undefined) {
+    const { name, key = tokenDataKey } = tokenSecretRef;
+    return { namespace: sync.metadata.namespace ?? '', name, key, serviceToken: undefined };
+  }
   if (named === undefined) return serviceTokenMissing(source);
   if (named.metadata.deletionTimestamp !== undefined) return serviceTokenDeleted(named.metadata.name, source);
   const secret = secretOf(named);
