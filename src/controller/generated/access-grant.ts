@@ -38,7 +38,7 @@ export interface AccessGrantSpec {
    */
   namespaceSelector?: {
     /**
-     * Labels that the namespace must have.
+     * Labels that the namespace must have. Default: none.
      */
     matchLabels?: {
       /**
@@ -47,7 +47,7 @@ export interface AccessGrantSpec {
       [k: string]: string;
     };
     /**
-     * Conditions on the namespace's labels. All of them must be met.
+     * Conditions on the namespace's labels. All of them must be met. Default: none.
      *
      * @maxItems 32
      *
@@ -63,7 +63,7 @@ export interface AccessGrantSpec {
        */
       operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist';
       /**
-       * The values for In and NotIn. Not allowed with Exists and DoesNotExist.
+       * The values for In and NotIn. Required with In and NotIn, and not allowed with Exists and DoesNotExist.
        *
        * @maxItems 64
        *
@@ -86,11 +86,11 @@ export interface AccessGrantSpec {
      */
     organization: string;
     /**
-     * The slug of the project, or "*" for all. Only "*" with environments ["*"] allows tokens of organization scope. Required.
+     * The slug of the project, or "*" for all. Only "*" with environments ["*"] allows tokens of organization scope.
      */
     project: string;
     /**
-     * The slugs of the environments; "*" alone means all of them. Only ["*"] allows tokens of project scope. Required.
+     * The slugs of the environments; "*" alone means all of them. Only ["*"] allows tokens of project scope.
      *
      * @minItems 1
      * @maxItems 64
@@ -126,7 +126,7 @@ export interface AccessGrantStatus {
    */
   namespaceCount?: number;
   /**
-   * Ready: the grant applies. Stalled: the grant applies only after it is changed.
+   * Ready: the grant applies. Reconciling: the resource may become ready without help. Stalled: a user must act, and the message says how.
    *
    * @maxItems 16
    *

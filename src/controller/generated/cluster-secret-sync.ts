@@ -39,7 +39,7 @@ export interface ClusterSecretSyncSpec {
    */
   namespaceSelector?: {
     /**
-     * Labels that the namespace must have.
+     * Labels that the namespace must have. Default: none.
      */
     matchLabels?: {
       /**
@@ -48,7 +48,7 @@ export interface ClusterSecretSyncSpec {
       [k: string]: string;
     };
     /**
-     * Conditions on the namespace's labels. All of them must be met.
+     * Conditions on the namespace's labels. All of them must be met. Default: none.
      *
      * @maxItems 32
      *
@@ -64,7 +64,7 @@ export interface ClusterSecretSyncSpec {
        */
       operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist';
       /**
-       * The values for In and NotIn. Not allowed with Exists and DoesNotExist.
+       * The values for In and NotIn. Required with In and NotIn, and not allowed with Exists and DoesNotExist.
        *
        * @maxItems 64
        *
@@ -86,7 +86,7 @@ export interface ClusterSecretSyncSpec {
    */
   template: {
     /**
-     * Labels of the SecretSyncs. Labels under keyframe.dev/ are reserved for the controller.
+     * Labels of the SecretSyncs. Labels under keyframe.dev/ are reserved for the controller. Default: none.
      */
     labels?: {
       /**
@@ -167,7 +167,7 @@ export interface ClusterSecretSyncStatus {
    */
   usedConsent?: string;
   /**
-   * Ready: every selected namespace has its SecretSync, and all of them are ready. Reconciling: the controller is still working, or waits for a change elsewhere. Stalled: the controller continues only after the spec changes.
+   * Ready: every selected namespace has its SecretSync, and all of them are ready. Reconciling: the resource may become ready without help. Stalled: a user must act, and the message says how.
    *
    * @maxItems 16
    *

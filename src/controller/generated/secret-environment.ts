@@ -87,7 +87,7 @@ export interface SecretEnvironmentStatus {
    */
   secretCount?: number;
   /**
-   * Ready: the environment exists. Reconciling: the controller is still working and continues without a change. Stalled: the controller continues only after this resource is changed.
+   * Ready: the environment exists. Reconciling: the resource may become ready without help. Stalled: a user must act, and the message says how.
    *
    * @maxItems 16
    *

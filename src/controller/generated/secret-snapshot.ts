@@ -25,11 +25,11 @@ export interface SecretSnapshot {
  */
 export interface SecretSnapshotSpec {
   /**
-   * The environment to capture, or the snapshot to adopt. Exactly one is required.
+   * What to capture: an environment, or an existing snapshot to adopt.
    */
   source: {
     /**
-     * The environment to take one snapshot of.
+     * The environment to take one snapshot of. Required without snapshotId, and not allowed with it.
      */
     environmentRef?: {
       /**
@@ -46,7 +46,7 @@ export interface SecretSnapshotSpec {
       name: string;
     };
     /**
-     * The UUID of an existing snapshot. This resource never deletes it.
+     * The UUID of an existing snapshot. This resource never deletes it. Required without environmentRef, and not allowed with it.
      */
     snapshotId?: string;
   };
@@ -55,7 +55,7 @@ export interface SecretSnapshotSpec {
    */
   name?: string;
   /**
-   * What the snapshot is for, on one line.
+   * What the snapshot is for, on one line. Default: none.
    */
   description?: string;
   /**
@@ -63,7 +63,7 @@ export interface SecretSnapshotSpec {
    */
   deletionPolicy: 'Retain' | 'Delete';
   /**
-   * How long after the snapshot was taken this resource deletes itself and the snapshot. Requires deletionPolicy Delete.
+   * How long after the snapshot was taken this resource deletes itself and the snapshot, such as 720h. Not allowed without deletionPolicy Delete. Default: never.
    */
   expiresIn?: string;
   /**
@@ -116,7 +116,7 @@ export interface SecretSnapshotStatus {
    */
   expiresAt?: string;
   /**
-   * Ready: the snapshot exists. Reconciling: the controller is still working and continues without a change. Stalled: the controller continues only after this resource is created again.
+   * Ready: the snapshot exists. Reconciling: the resource may become ready without help. Stalled: a user must act, and the message says how.
    *
    * @maxItems 16
    *

@@ -25,7 +25,7 @@ export interface SecretSync {
  */
 export interface SecretSyncSpec {
   /**
-   * The environment whose secrets become the Secret's data. To read several environments, set sources instead.
+   * The environment whose secrets become the Secret's data. Required without sources, and not allowed with it.
    */
   environmentRef?: {
     /**
@@ -42,7 +42,7 @@ export interface SecretSyncSpec {
     name: string;
   };
   /**
-   * Several environments for one Secret, each read with its own token, instead of environmentRef. If two sources have a key of the same name, the later source takes precedence. Put shared sources first and special ones last. While one source cannot be read, the whole Secret stays unchanged.
+   * Several environments for one Secret, each read with its own token. If two sources have a key of the same name, the later source takes precedence. Put shared sources first and special ones last. While one source cannot be read, the whole Secret stays unchanged. Required without environmentRef, and not allowed with it.
    *
    * @minItems 1
    * @maxItems 8
@@ -72,7 +72,7 @@ export interface SecretSyncSpec {
       name: string;
     };
     /**
-     * The ServiceToken in this namespace that is used to read. If neither this nor tokenSecretRef is set, the source is read with the namespace's keyless service token for this environment. This requires an AccessGrant with the kind SecretSync or ServiceToken.
+     * The ServiceToken in this namespace that is used to read. Not allowed with tokenSecretRef. Default: the namespace's keyless service token for the environment, which requires an AccessGrant with the kind SecretSync or ServiceToken.
      */
     tokenRef?: {
       /**
@@ -81,7 +81,7 @@ export interface SecretSyncSpec {
       name: string;
     };
     /**
-     * The Secret in this namespace that holds a service token (kf_svc_…) with permission to read the environment. When the Secret changes, the new token is used immediately.
+     * The Secret in this namespace that holds a service token (kf_svc_…) with permission to read the environment. When the Secret changes, the new token is used immediately. Not allowed with tokenRef. Default: none, see tokenRef.
      */
     tokenSecretRef?: {
       /**
@@ -94,7 +94,7 @@ export interface SecretSyncSpec {
       key?: string;
     };
     /**
-     * Pins the source to a snapshot of the environment. The source then provides that state, even if the environment changes. Another name moves it to the state of that snapshot, forwards or backwards.
+     * Pins the source to a snapshot of the environment. The source then provides that state, even if the environment changes. Another name moves it to the state of that snapshot, forwards or backwards. Not allowed with revision. Default: the source follows the environment.
      */
     snapshotRef?: {
       /**
@@ -103,7 +103,7 @@ export interface SecretSyncSpec {
       name: string;
     };
     /**
-     * Pins the source to a revision of the environment. The source then provides that state, even if the environment changes. Another number moves it to that state, forwards or backwards.
+     * Pins the source to a revision of the environment. The source then provides that state, even if the environment changes. Another number moves it to that state, forwards or backwards. Not allowed with snapshotRef. Default: the source follows the environment.
      */
     revision?: number;
     /**
@@ -119,7 +119,7 @@ export interface SecretSyncSpec {
        */
       include?: string[];
       /**
-       * Globs of the keys that the source does not provide, even if they are included.
+       * Globs of the keys that the source does not provide, even if they are included. Default: none.
        *
        * @maxItems 256
        *
@@ -127,7 +127,7 @@ export interface SecretSyncSpec {
        */
       exclude?: string[];
       /**
-       * New names for single keys. If two keys get the same name, this is an error, and nothing is written.
+       * New names for single keys. If two keys get the same name, this is an error, and nothing is written. Default: none.
        *
        * @maxItems 128
        *
@@ -144,20 +144,20 @@ export interface SecretSyncSpec {
         to: string;
       }[];
       /**
-       * New names for all keys that rename does not name. If two keys get the same name, or a key gets a name that no Secret can have, this is an error, and nothing is written.
+       * New names for all keys that rename does not name. If two keys get the same name, or a key gets a name that no Secret can have, this is an error, and nothing is written. Default: they keep their names.
        */
       rewrite?: {
         /**
-         * Removed from the keys that begin with it. Other keys keep their name.
+         * Removed from the keys that begin with it. Other keys keep their name. Default: none.
          */
         stripPrefix?: string;
         /**
-         * Put before the names of all these keys, after stripPrefix is removed.
+         * Put before the names of all these keys, after stripPrefix is removed. Default: none.
          */
         addPrefix?: string;
       };
       /**
-       * Globs of the keys that spec.template can use, and that are not written into the Secret. The value of a hidden key that no template uses is not read.
+       * Globs of the keys that spec.template can use, and that are not written into the Secret. The value of a hidden key that no template uses is not read. Default: none.
        *
        * @maxItems 256
        *
@@ -165,7 +165,7 @@ export interface SecretSyncSpec {
        */
       hidden?: string[];
       /**
-       * Globs of the keys whose values are base64. The Secret holds the decoded bytes, so that an environment can keep binary data. A value that is not base64 is an error, and nothing is written.
+       * Globs of the keys whose values are base64. The Secret holds the decoded bytes, so that an environment can keep binary data. A value that is not base64 is an error, and nothing is written. Default: none.
        *
        * @maxItems 256
        *
@@ -175,7 +175,7 @@ export interface SecretSyncSpec {
     };
   }[];
   /**
-   * Pins the Secret to a snapshot of the environment. The Secret then holds that state, even if the environment changes. Another name moves it to the state of that snapshot, forwards or backwards.
+   * Pins the Secret to a snapshot of the environment. The Secret then holds that state, even if the environment changes. Another name moves it to the state of that snapshot, forwards or backwards. Not allowed with revision. Default: the Secret follows the environment.
    */
   snapshotRef?: {
     /**
@@ -184,11 +184,11 @@ export interface SecretSyncSpec {
     name: string;
   };
   /**
-   * Pins the Secret to a revision of the environment. The Secret then holds that state, even if the environment changes. Another number moves it to that state, forwards or backwards.
+   * Pins the Secret to a revision of the environment. The Secret then holds that state, even if the environment changes. Another number moves it to that state, forwards or backwards. Not allowed with snapshotRef. Default: the Secret follows the environment.
    */
   revision?: number;
   /**
-   * The ServiceToken in this namespace that is used to read. If neither this nor tokenSecretRef is set, the environment is read with the namespace's keyless service token for it. This requires an AccessGrant with the kind SecretSync or ServiceToken.
+   * The ServiceToken in this namespace that is used to read. Not allowed with tokenSecretRef. Default: the namespace's keyless service token for the environment, which requires an AccessGrant with the kind SecretSync or ServiceToken.
    */
   tokenRef?: {
     /**
@@ -197,7 +197,7 @@ export interface SecretSyncSpec {
     name: string;
   };
   /**
-   * The Secret in this namespace that holds a service token (kf_svc_…) with permission to read the environment. When the Secret changes, the new token is used immediately.
+   * The Secret in this namespace that holds a service token (kf_svc_…) with permission to read the environment. When the Secret changes, the new token is used immediately. Not allowed with tokenRef. Default: none, see tokenRef.
    */
   tokenSecretRef?: {
     /**
@@ -222,7 +222,7 @@ export interface SecretSyncSpec {
      */
     include?: string[];
     /**
-     * Globs of the keys that the Secret does not get, even if they are included.
+     * Globs of the keys that the Secret does not get, even if they are included. Default: none.
      *
      * @maxItems 256
      *
@@ -230,7 +230,7 @@ export interface SecretSyncSpec {
      */
     exclude?: string[];
     /**
-     * New names for single keys. If two keys get the same name, this is an error, and nothing is written.
+     * New names for single keys. If two keys get the same name, this is an error, and nothing is written. Default: none.
      *
      * @maxItems 128
      *
@@ -247,20 +247,20 @@ export interface SecretSyncSpec {
       to: string;
     }[];
     /**
-     * New names for all keys that rename does not name. If two keys get the same name, or a key gets a name that no Secret can have, this is an error, and nothing is written.
+     * New names for all keys that rename does not name. If two keys get the same name, or a key gets a name that no Secret can have, this is an error, and nothing is written. Default: they keep their names.
      */
     rewrite?: {
       /**
-       * Removed from the keys that begin with it. Other keys keep their name.
+       * Removed from the keys that begin with it. Other keys keep their name. Default: none.
        */
       stripPrefix?: string;
       /**
-       * Put before the names of all these keys, after stripPrefix is removed.
+       * Put before the names of all these keys, after stripPrefix is removed. Default: none.
        */
       addPrefix?: string;
     };
     /**
-     * Globs of the keys that spec.template can use, and that are not written into the Secret. The value of a hidden key that no template uses is not read.
+     * Globs of the keys that spec.template can use, and that are not written into the Secret. The value of a hidden key that no template uses is not read. Default: none.
      *
      * @maxItems 256
      *
@@ -268,7 +268,7 @@ export interface SecretSyncSpec {
      */
     hidden?: string[];
     /**
-     * Globs of the keys whose values are base64. The Secret holds the decoded bytes, so that an environment can keep binary data. A value that is not base64 is an error, and nothing is written.
+     * Globs of the keys whose values are base64. The Secret holds the decoded bytes, so that an environment can keep binary data. A value that is not base64 is an error, and nothing is written. Default: none.
      *
      * @maxItems 256
      *
@@ -277,7 +277,7 @@ export interface SecretSyncSpec {
     decodeBase64?: string[];
   };
   /**
-   * Values that are composed from the values of the environment, or of all sources together, and added to them.
+   * Values that are composed from the values of the environment, or of all sources together, and added to them. Default: none.
    */
   template?: {
     /**
@@ -291,7 +291,7 @@ export interface SecretSyncSpec {
     };
   };
   /**
-   * The Secret to write, in this namespace.
+   * The Secret to write, in this namespace. Default: an Opaque Secret with the name of the SecretSync.
    */
   target: {
     /**
@@ -309,7 +309,7 @@ export interface SecretSyncSpec {
       | 'kubernetes.io/ssh-auth'
       | 'kubernetes.io/tls';
     /**
-     * Labels for the Secret, in addition to labels from other sources. A label that is removed here is removed from the Secret. The prefixes keyframe.dev, kubernetes.io and k8s.io and their subdomains are reserved.
+     * Labels for the Secret, in addition to labels from other sources. A label that is removed here is removed from the Secret. The prefixes keyframe.dev, kubernetes.io and k8s.io and their subdomains are reserved. Default: none.
      */
     labels?: {
       /**
@@ -318,7 +318,7 @@ export interface SecretSyncSpec {
       [k: string]: string;
     };
     /**
-     * Annotations for the Secret, in addition to annotations from other sources. An annotation that is removed here is removed from the Secret. The prefixes keyframe.dev, kubernetes.io and k8s.io and their subdomains are reserved.
+     * Annotations for the Secret, in addition to annotations from other sources. An annotation that is removed here is removed from the Secret. The prefixes keyframe.dev, kubernetes.io and k8s.io and their subdomains are reserved. Default: none.
      */
     annotations?: {
       /**
@@ -340,7 +340,7 @@ export interface SecretSyncSpec {
    */
   maxDeletedKeys: number | string;
   /**
-   * Workloads that read the Secret only when their pods start. Each of them is restarted when the Secret's data has changed. The controller must allow restarts (KEYFRAME_ROLLOUTS).
+   * Workloads that read the Secret only when their pods start. Each of them is restarted when the Secret's data has changed. The controller must allow restarts (KEYFRAME_ROLLOUTS). Default: none.
    */
   rollout?: {
     /**
@@ -424,7 +424,7 @@ export interface SecretSyncStatus {
      */
     name: string;
     /**
-     * The UUID of the snapshot's environment.
+     * The UUID of the environment.
      */
     environmentId?: string;
     /**
@@ -618,7 +618,7 @@ export interface SecretSyncStatus {
     retry?: string;
   };
   /**
-   * Ready: the Secret holds the environment's newest revision, or the pinned one. Reconciling: the controller is still working and continues without a change. Stalled: the controller continues only after this resource is changed. Converged: all pods of the workloads in spec.rollout run with that data. RolledBack: the Secret holds earlier data again, with which the workloads converged.
+   * Ready: the Secret holds the environment's newest revision, or the pinned one. Reconciling: the resource may become ready without help. Stalled: a user must act, and the message says how. Converged: all pods of the workloads in spec.rollout run with that data. RolledBack: the Secret holds earlier data again, with which the workloads converged.
    *
    * @maxItems 16
    *

@@ -71,11 +71,11 @@ export interface ServiceTokenSpec {
    */
   expiresIn?: string;
   /**
-   * Replaces the value at regular intervals. The previous value stays valid for a while, so that its users are not interrupted.
+   * Replaces the value at regular intervals. The previous value stays valid for a while, so that its users are not interrupted. Default: no rotation.
    */
   rotation?: {
     /**
-     * How long after a value was created the next one replaces it; at least 1m. Required.
+     * How long after a value was created the next one replaces it, such as 168h; at least 1m.
      */
     interval: string;
     /**
@@ -83,7 +83,7 @@ export interface ServiceTokenSpec {
      */
     overlap: string;
     /**
-     * The previous value is revoked after this long, even if it is in use. Must be shorter than interval. Default: 1h.
+     * The previous value is revoked after this long, even if it is in use. It must be shorter than interval. Default: 1h.
      */
     maxOverlap: string;
   };
@@ -133,7 +133,7 @@ export interface ServiceTokenStatus {
    */
   previousSerial?: number;
   /**
-   * Ready: the Secret holds a valid token. Expiring: the current value expires soon, and nothing will replace it. Reconciling: the controller is still working and continues without a change. Stalled: the controller continues only after this resource is changed.
+   * Ready: the Secret holds a valid token. Reconciling: the resource may become ready without help. Stalled: a user must act, and the message says how. Expiring: the current value expires soon, and nothing will replace it.
    *
    * @maxItems 16
    *

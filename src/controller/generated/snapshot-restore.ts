@@ -33,7 +33,7 @@ export interface SnapshotRestoreSpec {
      */
     name: string;
     /**
-     * metadata.uid of the SecretSnapshot. A SecretSnapshot with another uid is refused. Required with allowUnplanned.
+     * The metadata.uid of the SecretSnapshot. A SecretSnapshot with another uid is refused. Required with allowUnplanned. Default: any uid.
      */
     uid?: string;
   };
@@ -42,7 +42,7 @@ export interface SnapshotRestoreSpec {
    */
   snapshotId?: string;
   /**
-   * The environment that is restored. A snapshot of another environment is refused. Required with allowUnplanned.
+   * The environment that is restored. A snapshot of another environment is refused. Required with allowUnplanned. Default: the environment of the snapshot.
    */
   environmentRef?: {
     /**
@@ -63,11 +63,11 @@ export interface SnapshotRestoreSpec {
    */
   mode: 'Plan' | 'Apply';
   /**
-   * status.planHash of the approved plan. Only that plan is carried out. If it is outdated, nothing is restored.
+   * The status.planHash of the approved plan. Only that plan is carried out. If it is outdated, nothing is restored. Required with mode Apply, except with allowUnplanned.
    */
   planHash?: string;
   /**
-   * Allows mode Apply without planHash: the restore does whatever is needed at that moment. Requires environmentRef, backup, and snapshotId or snapshotRef.uid. The restore never waits: if it is not possible immediately, it is refused permanently. Default: false.
+   * Whether mode Apply is allowed without planHash: the restore then does whatever is needed at that moment. It needs environmentRef, backup, and snapshotId or snapshotRef.uid. The restore never waits: if it is not possible immediately, it is refused permanently. Default: false.
    */
   allowUnplanned: boolean;
   /**
@@ -99,7 +99,7 @@ export interface SnapshotRestoreSpec {
      */
     include?: string[];
     /**
-     * Globs of the keys that are not restored, even if they are included.
+     * Globs of the keys that are not restored, even if they are included. Default: none.
      *
      * @maxItems 256
      *
@@ -301,7 +301,7 @@ export interface SnapshotRestoreStatus {
    */
   completionTime?: string;
   /**
-   * Ready: the plan exists, or the restore is complete. Reconciling: the controller is still working and continues without a change. Stalled: the controller continues only after this resource changes. Planned: the plan is valid for the current state of the environment. Complete: the restore was carried out. Failed: the restore will never be carried out.
+   * Ready: the plan exists, or the restore is complete. Reconciling: the resource may become ready without help. Stalled: a user must act, and the message says how. Planned: the plan is valid for the current state of the environment. Complete: the restore was carried out. Failed: the restore will never be carried out.
    *
    * @maxItems 16
    *

@@ -25,7 +25,7 @@ export interface SnapshotSchedule {
  */
 export interface SnapshotScheduleSpec {
   /**
-   * When snapshots are taken: five fields as in crontab(5) (minute, hour, day of the month, month, day of the week), or @hourly, @daily, @weekly, @monthly or @yearly. Required.
+   * When snapshots are taken: five fields as in crontab(5) (minute, hour, day of the month, month, day of the week), or @hourly, @daily, @weekly, @monthly or @yearly.
    */
   schedule: string;
   /**
@@ -45,15 +45,15 @@ export interface SnapshotScheduleSpec {
    */
   skipUnchanged: boolean;
   /**
-   * What the SecretSnapshots contain. Required.
+   * What the SecretSnapshots contain.
    */
   template: {
     /**
-     * Labels and annotations of the SecretSnapshots.
+     * Labels and annotations of the SecretSnapshots. Default: none.
      */
     metadata?: {
       /**
-       * Labels. Labels under keyframe.dev/ are reserved for the controller.
+       * Labels of the SecretSnapshots. Labels under keyframe.dev/ are reserved for the controller. Default: none.
        */
       labels?: {
         /**
@@ -62,7 +62,7 @@ export interface SnapshotScheduleSpec {
         [k: string]: string;
       };
       /**
-       * Annotations. Annotations under keyframe.dev/ are reserved for the controller.
+       * Annotations of the SecretSnapshots. Annotations under keyframe.dev/ are reserved for the controller. Default: none.
        */
       annotations?: {
         /**
@@ -76,11 +76,11 @@ export interface SnapshotScheduleSpec {
      */
     spec: {
       /**
-       * What to capture.
+       * What to capture. Immutable: create another schedule for another environment.
        */
       source: {
         /**
-         * The environment to take snapshots of. Immutable. Create another schedule for another environment.
+         * The environment to take snapshots of.
          */
         environmentRef: {
           /**
@@ -102,7 +102,7 @@ export interface SnapshotScheduleSpec {
        */
       name?: string;
       /**
-       * What the snapshots are for, on one line.
+       * What the snapshots are for, on one line. Default: none.
        */
       description?: string;
       /**
@@ -116,23 +116,23 @@ export interface SnapshotScheduleSpec {
    */
   retention?: {
     /**
-     * How many of the newest snapshots to keep.
+     * How many of the newest snapshots to keep. Default: none.
      */
     keepLast?: number;
     /**
-     * For how many hours with snapshots to keep the newest snapshot of the hour.
+     * For how many hours with snapshots to keep the newest snapshot of the hour. Default: none.
      */
     keepHourly?: number;
     /**
-     * For how many days with snapshots to keep the newest snapshot of the day.
+     * For how many days with snapshots to keep the newest snapshot of the day. Default: none.
      */
     keepDaily?: number;
     /**
-     * For how many weeks with snapshots to keep the newest snapshot of the week, which starts on Monday.
+     * For how many weeks with snapshots to keep the newest snapshot of the week, which starts on Monday. Default: none.
      */
     keepWeekly?: number;
     /**
-     * For how many months with snapshots to keep the newest snapshot of the month.
+     * For how many months with snapshots to keep the newest snapshot of the month. Default: none.
      */
     keepMonthly?: number;
   };
@@ -183,7 +183,7 @@ export interface SnapshotScheduleStatus {
    */
   nextToPrune?: string[];
   /**
-   * Ready: the last snapshot was taken, and the next one is scheduled. Reconciling: the controller is still working and continues without a change. Stalled: the controller continues only after the spec changes.
+   * Ready: the last snapshot was taken, and the next one is scheduled. Reconciling: the resource may become ready without help. Stalled: a user must act, and the message says how.
    *
    * @maxItems 16
    *
