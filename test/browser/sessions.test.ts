@@ -63,16 +63,14 @@ test('signing out ends the session, and leaves nothing behind', async () => {
   expect(await page.locator('body').innerText()).not.toContain('di@example.com');
 });
 
-test('a page that is left open notices the end of its session, by requests that are marked as no use of it', async () => {
+test('a page that is left open notices the end of its session, by a request that is marked as no use of it', async () => {
   const user = await newUser('ed');
-  const { page, requests } = await site.visitAs(user, '/', { fromMs: Date.now() });
+  const { page } = await site.visitAs(user, '/', { fromMs: Date.now() });
   await page.getByText('ed@example.com').first().waitFor();
-  const before = requests.length;
+  // Other requests may still belong to the visit itself.
   const polled = page.waitForRequest('**/api/v1/me');
   await page.clock.fastForward('01:30');
-  await polled;
-  const marks = requests.slice(before).map((request) => request.headers()['x-keyframe-background']);
-  expect(new Set(marks)).toEqual(new Set(['1']));
+  expect((await polled).headers()['x-keyframe-background']).toBe('1');
 
   await site.api.client(user.token).expectStatus(204, 'DELETE', '/sessions');
   await page.clock.fastForward('01:30');
