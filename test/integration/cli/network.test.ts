@@ -4,10 +4,23 @@ import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import type { BodyOf } from '../../../src/client/call.ts';
 import { makeAuthority } from '../../support/fixtures/certificate.ts';
 import { CliRunner } from '../../support/cli/cli.ts';
 
 const token = 'kf_pat_of_a_test';
+const user: BodyOf<'GET /me'> = {
+  type: 'user',
+  id: 'x',
+  name: 'Ann',
+  instanceAdmin: false,
+  session: null,
+  organizations: [],
+  rolesByPlace: [],
+  waitingInvitations: 0,
+  serverVersion: '1.0.0',
+  expiresAt: null,
+};
 const scope = ['-o', 'acme', '-p', 'shop', '-e', 'production'];
 let cli: CliRunner;
 
@@ -152,8 +165,7 @@ describe('what the server or the network does', () => {
     const address = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const file = join(cli.folder, 'authority.pem');
     writeFileSync(file, authority.certificate);
-    const me = { type: 'user', name: 'Ann', id: 'x', instanceAdmin: false, organizations: [], expiresAt: null };
-    foreignAnswer = { status: 200, headers: { 'content-type': 'application/json' }, body: JSON.stringify(me) };
+    foreignAnswer = { status: 200, headers: { 'content-type': 'application/json' }, body: JSON.stringify(user) };
     expect(await run(address)).toMatchObject({ code: 1, stderr: expect.stringContaining('NODE_EXTRA_CA_CERTS') });
     expect(leaked).toEqual([]);
     const env = { KEYFRAME_URL: address, KEYFRAME_TOKEN: token, NODE_EXTRA_CA_CERTS: file };
@@ -173,14 +185,7 @@ describe('what the server or the network does', () => {
   );
 
   test('control characters in the server’s answers do not reach a terminal', async () => {
-    const me = {
-      type: 'user',
-      name: 'a\u001B[2Jb\nc\u202Ed',
-      id: 'x',
-      instanceAdmin: false,
-      organizations: [],
-      expiresAt: null,
-    };
+    const me = { ...user, name: 'a\u001B[2Jb\nc\u202Ed' };
     foreignAnswer = { status: 200, headers: { 'content-type': 'application/json' }, body: JSON.stringify(me) };
     const env = { KEYFRAME_URL: foreignUrl, KEYFRAME_TOKEN: token };
     expect(await cli.output(['whoami'], { env })).toContain(String.raw`User:          a\u{1b}[2Jb\nc\u{202e}d`);
