@@ -24,6 +24,9 @@ export const formerChart = isRecorded
   ? join(formerFolder, `keyframe-${formerRelease}.tgz`)
   : join(checkoutDirectory, 'charts', 'keyframe');
 
+/** The description of its HTTP interface. */
+export const formerOpenApiFile = join(isRecorded ? formerFolder : join(checkoutDirectory, 'docs'), 'openapi.json');
+
 export interface ReleasedObject extends KubeObject {
   readonly spec: Readonly<Record<string, unknown>>;
 }
