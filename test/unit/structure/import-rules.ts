@@ -185,7 +185,9 @@ function faultOf(path: string, room: string, site: ImportSite, dependencies: Rea
   const { specifier } = site;
   if (specifier === undefined) return 'imports a module whose name is computed';
   if (specifier.startsWith('.'))
-    return doorFault(path, specifier) ?? relativeFault(path, room, specifier, site.typeOnly);
+    return (
+      doorFault(path, specifier) ?? clientFault(path, room, site) ?? relativeFault(path, room, specifier, site.typeOnly)
+    );
   if (specifier.startsWith('node:'))
     return rooms[room]?.portable ? `${room} imports ${specifier}, a module of Node's` : undefined;
   return packageFault(room, specifier, site.typeOnly) ?? undeclaredFault(specifier, dependencies);
@@ -201,15 +203,14 @@ function relativeFault(path: string, room: string, specifier: string, typeOnly: 
   const target = posix.join(posix.dirname(path), specifier);
   if (!target.startsWith('src/')) return `production code imports ${target}, which is outside src`;
   const other = roomOf(target);
-  const fault = clientFault(room, target, typeOnly);
-  if (fault !== undefined) return fault;
   if (room === 'main' || other === room || rooms[room]?.imports.includes(other)) return undefined;
   if (typeOnly && rooms[room]?.types?.includes(other)) return undefined;
   return `${room} imports ${other} (${target})`;
 }
 
-function clientFault(room: string, target: string, typeOnly: boolean): string | undefined {
+function clientFault(path: string, room: string, { specifier = '', typeOnly }: ImportSite): string | undefined {
   if (!clients.has(room)) return undefined;
+  const target = posix.join(posix.dirname(path), specifier);
   if (target.startsWith(contractFolder) && !typeOnly) return `${room} loads the contract (${target})`;
   const isForeign = room === 'dashboard' && target.startsWith('src/client/') && !portableClient.has(target);
   return isForeign ? `dashboard imports ${target}` : undefined;
