@@ -50,8 +50,8 @@ const checks: Readonly<Record<CheckName, readonly Command[]>> = {
   ],
   lint: [[tool('oxlint'), '--type-aware', '--deny-warnings']],
   typecheck: [
-    [tool('tsc'), '-p', 'tsconfig.json', '--incremental', '--tsBuildInfoFile', cached('types.tsbuildinfo')],
-    [tool('tsc'), '-p', 'src/dashboard', '--incremental', '--tsBuildInfoFile', cached('dashboard.tsbuildinfo')],
+    typesOf('tsconfig.json', { checkers: 2, cache: 'types.tsbuildinfo' }),
+    typesOf('src/dashboard', { checkers: 1, cache: 'dashboard.tsbuildinfo' }),
   ],
   'dead-code': [[tool('knip')]],
   generated: [[process.execPath, 'tools/generate/main.ts', '--check']],
@@ -263,6 +263,12 @@ function readReport(file: string): unknown {
 }
 
 /** Where a check keeps what it found out about files that have not changed. A fresh clone has none. */
+/** Each checker works out the types of the contract for itself: with the four of the default, that takes longer than all else. */
+function typesOf(project: string, { checkers, cache }: { readonly checkers: number; readonly cache: string }): Command {
+  const incremental = ['--incremental', '--tsBuildInfoFile', cached(cache)];
+  return [tool('tsc'), '-p', project, '--checkers', String(checkers), ...incremental];
+}
+
 function cached(name: string): string {
   return join(modules, '.cache', 'keyframe', name);
 }
