@@ -1,6 +1,5 @@
 import type pg from 'pg';
 import { queryRows, type Statement } from './database.ts';
-import { Prisma } from './generated/client.ts';
 import {
   confirmedBeneathColumn,
   type PlaceLevel,
@@ -9,6 +8,7 @@ import {
   standingJoins,
   standingOfNoMember,
 } from './standing.ts';
+import { empty, raw, type Sql, sql } from './sql.ts';
 import type { Transaction } from './transaction.ts';
 
 /** An organization that exists, and how a user stands in it. */
@@ -63,30 +63,6 @@ const environmentTargets: Statement = {
     ${standingJoins('asked.user_id', 'environment')}`,
 };
 
-// Rare, so apart from those above. A slug stays taken until the purge, so it names one thing.
-const anyProject: Statement = {
-  name: 'access-any-project',
-  text: `SELECT o.id AS "organizationId", p.id AS "projectId", ${standingColumns},
-      ${confirmedBeneathColumn('$1::uuid', 'project')},
-      o.deleted_at IS NOT NULL OR p.deleted_at IS NOT NULL AS "isDeleted"
-    FROM organization o
-    JOIN project p ON p.organization_id = o.id AND p.slug = $3
-    ${standingJoins('$1::uuid', 'project')}
-    WHERE o.slug = $2`,
-};
-
-const anyEnvironment: Statement = {
-  name: 'access-any-environment',
-  text: `SELECT o.id AS "organizationId", p.id AS "projectId", e.id AS "environmentId",
-      e.protected AS "isProtected", e.revision_number AS revision, e.revision_id AS "revisionId", ${standingColumns},
-      o.deleted_at IS NOT NULL OR p.deleted_at IS NOT NULL OR e.deleted_at IS NOT NULL AS "isDeleted"
-    FROM organization o
-    JOIN project p ON p.organization_id = o.id AND p.slug = $3
-    JOIN environment e ON e.project_id = p.id AND e.slug = $4
-    ${standingJoins('$1::uuid', 'environment')}
-    WHERE o.slug = $2`,
-};
-
 // By the primary key of the snapshot, for callers that know only its id.
 const snapshotTarget: Statement = {
   name: 'access-snapshot',
@@ -100,15 +76,17 @@ const snapshotTarget: Statement = {
     WHERE n.id = $2`,
 };
 
-// Only after a refusal.
-const endedGroups: Statement = {
-  name: 'access-ended-groups',
-  text: `SELECT FROM group_member WHERE user_id = $1 AND expires_at <= clock_timestamp() LIMIT 1`,
-};
-
 /** Whether a user had groups at the last sign-in, whose roles do not count any more. */
 export async function hasEndedGroups(pool: pg.Pool, userId: string): Promise<boolean> {
-  return (await queryRows(pool, endedGroups, [userId])).length > 0;
+  // Only after a refusal.
+  return (
+    (
+      await queryRows(
+        pool,
+        sql`SELECT FROM group_member WHERE user_id = ${userId} AND expires_at <= clock_timestamp() LIMIT 1`,
+      )
+    ).length > 0
+  );
 }
 
 /** Looks up an organization that is not deleted; `userId` is null for service tokens, which have no role. */
@@ -142,7 +120,19 @@ export async function findAnyProjectTarget(
   userId: string | null,
   slugs: readonly [organization: string, project: string],
 ): Promise<(ProjectTarget & MaybeDeleted) | undefined> {
-  const [target] = await queryRows<ProjectTarget & MaybeDeleted>(pool, anyProject, [userId, ...slugs]);
+  const [organization, project] = slugs;
+  // A slug stays taken until the purge, so it names one thing.
+  const [target] = await queryRows<ProjectTarget & MaybeDeleted>(
+    pool,
+    sql`
+      SELECT o.id AS "organizationId", p.id AS "projectId", ${raw(standingColumns)},
+        ${raw(confirmedBeneathColumn('asking.id', 'project'))},
+        o.deleted_at IS NOT NULL OR p.deleted_at IS NOT NULL AS "isDeleted"
+      FROM (SELECT ${userId}::uuid AS id) asking CROSS JOIN organization o
+      JOIN project p ON p.organization_id = o.id AND p.slug = ${project}
+      ${raw(standingJoins('asking.id', 'project'))}
+      WHERE o.slug = ${organization}`,
+  );
   return target;
 }
 
@@ -152,7 +142,19 @@ export async function findAnyEnvironmentTarget(
   userId: string | null,
   slugs: readonly [organization: string, project: string, environment: string],
 ): Promise<(EnvironmentTarget & MaybeDeleted) | undefined> {
-  const [target] = await queryRows<EnvironmentTarget & MaybeDeleted>(pool, anyEnvironment, [userId, ...slugs]);
+  const [organization, project, environment] = slugs;
+  const [target] = await queryRows<EnvironmentTarget & MaybeDeleted>(
+    pool,
+    sql`
+      SELECT o.id AS "organizationId", p.id AS "projectId", e.id AS "environmentId", e.protected AS "isProtected",
+        e.revision_number AS revision, e.revision_id AS "revisionId", ${raw(standingColumns)},
+        o.deleted_at IS NOT NULL OR p.deleted_at IS NOT NULL OR e.deleted_at IS NOT NULL AS "isDeleted"
+      FROM (SELECT ${userId}::uuid AS id) asking CROSS JOIN organization o
+      JOIN project p ON p.organization_id = o.id AND p.slug = ${project}
+      JOIN environment e ON e.project_id = p.id AND e.slug = ${environment}
+      ${raw(standingJoins('asking.id', 'environment'))}
+      WHERE o.slug = ${organization}`,
+  );
   return target;
 }
 
@@ -232,29 +234,28 @@ export async function holdTarget(
   { organizationId, projectId, environmentId }: TargetIds,
   { includesDeleted = false, bindingId = null }: HoldOptions = {},
 ): Promise<HeldTarget | undefined> {
-  const live = (table: 'o' | 'p' | 'e'): Prisma.Sql =>
-    includesDeleted ? Prisma.empty : Prisma.raw(`AND ${table}.deleted_at IS NULL`);
-  const project = Prisma.sql`
+  const live = (table: 'o' | 'p' | 'e'): Sql => (includesDeleted ? empty : raw(`AND ${table}.deleted_at IS NULL`));
+  const project = sql`
     JOIN project p ON p.organization_id = o.id AND p.id = ${projectId}::uuid ${live('p')}`;
-  const environment = Prisma.sql`
+  const environment = sql`
     JOIN environment e ON e.project_id = p.id AND e.id = ${environmentId}::uuid ${live('e')}`;
   const source = heldSource(userId, bindingId);
   return tx.row<HeldTarget>`
-    SELECT ${source.columns} ${environmentId === undefined ? Prisma.empty : Prisma.raw(', e.protected AS "isProtected"')}
+    SELECT ${source.columns} ${environmentId === undefined ? empty : raw(', e.protected AS "isProtected"')}
     FROM organization o
-    ${projectId === undefined ? Prisma.empty : project}
-    ${environmentId === undefined ? Prisma.empty : environment}
+    ${projectId === undefined ? empty : project}
+    ${environmentId === undefined ? empty : environment}
     ${source.joins}
     WHERE o.id = ${organizationId}::uuid ${live('o')} ${source.condition}
-    FOR SHARE OF o ${Prisma.raw(
+    FOR SHARE OF o ${raw(
       [projectId === undefined ? '' : ', p', environmentId === undefined ? '' : ', e', source.locks].join(''),
     )}`;
 }
 
 interface HeldSource {
-  readonly columns: Prisma.Sql;
-  readonly joins: Prisma.Sql;
-  readonly condition: Prisma.Sql;
+  readonly columns: Sql;
+  readonly joins: Sql;
+  readonly condition: Sql;
   /** The tables to lock besides those of the target. */
   readonly locks: string;
 }
@@ -262,25 +263,25 @@ interface HeldSource {
 /** Where the role of a user comes from. All of it is joined by inner joins: the rows of an outer one cannot be locked. */
 function heldSource(userId: string | null, bindingId: string | null): HeldSource {
   if (userId === null) {
-    return { columns: Prisma.raw(standingOfNoMember), joins: Prisma.empty, condition: Prisma.empty, locks: '' };
+    return { columns: raw(standingOfNoMember), joins: empty, condition: empty, locks: '' };
   }
   const forbidden = 'o.impersonation_forbidden AS "impersonationForbidden"';
   if (bindingId === null) {
     return {
-      columns: Prisma.raw(`m.role, NULL::uuid AS "bindingId", ${forbidden}, m.confirmed_at AS "confirmedAt"`),
-      joins: Prisma.sql`JOIN membership m ON m.organization_id = o.id AND m.user_id = ${userId}::uuid`,
-      condition: Prisma.empty,
+      columns: raw(`m.role, NULL::uuid AS "bindingId", ${forbidden}, m.confirmed_at AS "confirmedAt"`),
+      joins: sql`JOIN membership m ON m.organization_id = o.id AND m.user_id = ${userId}::uuid`,
+      condition: empty,
       locks: ', m',
     };
   }
   return {
-    columns: Prisma.raw(
+    columns: raw(
       `b.role, b.id AS "bindingId", ${forbidden}, COALESCE(m.confirmed_at, b.confirmed_at) AS "confirmedAt"`,
     ),
-    joins: Prisma.sql`JOIN role_binding b ON b.organization_id = o.id AND b.id = ${bindingId}::uuid
+    joins: sql`JOIN role_binding b ON b.organization_id = o.id AND b.id = ${bindingId}::uuid
     LEFT JOIN membership m ON m.organization_id = o.id AND m.user_id = ${userId}::uuid`,
     // A sign-in that takes a user out of a group does not wait: this change came before it.
-    condition: Prisma.sql`AND (b.user_id = ${userId}::uuid OR EXISTS (
+    condition: sql`AND (b.user_id = ${userId}::uuid OR EXISTS (
       SELECT FROM group_member g
       WHERE g.user_id = ${userId}::uuid AND g.group_name = b.group_name AND g.expires_at > clock_timestamp()))`,
     locks: ', b',

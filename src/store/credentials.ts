@@ -1,7 +1,6 @@
 import type pg from 'pg';
 import type { TokenPermission } from '../domain/grants.ts';
 import type {
-  ActorType,
   BearerPrincipal,
   ResourcePrincipal,
   SessionFacts,
@@ -10,7 +9,8 @@ import type {
 } from '../domain/principal.ts';
 import { limits } from '../domain/limits.ts';
 import { queryRows, type Statement } from './database.ts';
-import { Prisma } from './generated/client.ts';
+import type { PersonalTokenModel } from './generated/models.ts';
+import { raw } from './sql.ts';
 import type { Transaction } from './transaction.ts';
 
 export type CredentialKind = 'service_token' | 'personal_token' | 'session';
@@ -64,23 +64,25 @@ interface SessionRow extends UserRow {
 }
 
 /** Who created a personal token, as a row has it. */
-export interface TokenCreatorRow {
-  readonly creator_type: ActorType | null;
-  /** Null if unknown. */
-  readonly creator_id: string | null;
-  readonly creator_name: string | null;
-  readonly derived_at: Date | null;
-}
+export type TokenCreatorRow = Readonly<Pick<PersonalTokenModel, keyof typeof creatorFields>>;
+
+/** The fields of `TokenCreatorRow`, for Prisma. The creator is null if unknown. */
+export const creatorFields = {
+  createdByType: true,
+  createdById: true,
+  createdByName: true,
+  derivedAt: true,
+} as const;
 
 /** The columns of `TokenCreatorRow`, of a personal token under an alias. */
 export function tokenCreatorColumns(alias: string): string {
-  return `${alias}.created_by_type AS creator_type, ${alias}.created_by_id AS creator_id,
-      ${alias}.created_by_name AS creator_name, ${alias}.derived_at`;
+  return `${alias}.created_by_type AS "createdByType", ${alias}.created_by_id AS "createdById",
+      ${alias}.created_by_name AS "createdByName", ${alias}.derived_at AS "derivedAt"`;
 }
 
 /** Who else created a user's token; null if the user did. */
 export function tokenCreatorOf(row: TokenCreatorRow, userId: string): TokenCreator | null {
-  const { creator_type: type, creator_id: id, creator_name: name, derived_at: derivedAt } = row;
+  const { createdByType: type, createdById: id, createdByName: name, derivedAt } = row;
   if (type === null || id === null || name === null) return { actor: null, derivedAt };
   return id === userId ? null : { actor: { type, id, name }, derivedAt };
 }
@@ -157,10 +159,10 @@ const findSessions: Statement = {
   name: 'credential-find-sessions',
   text: `SELECT c.id AS credential_id, c.token_hash, ${sessionFault} AS fault, ${useDue} AS use_due, c.expires_at, u.id, u.email AS name,
       u.instance_admin, c.personal_token_id, c.identity_id, c.sign_in_link_id, c.passkey_id,
-      COALESCE(t.created_by_type, i.created_by_type, k.created_by_type, CASE WHEN l.id IS NOT NULL THEN 'user'::actor_type END) AS creator_type,
-      ${sessionCreatorId} AS creator_id,
-      COALESCE(t.created_by_name, i.created_by_name, k.created_by_name, lb.email) AS creator_name,
-      COALESCE(t.derived_at, i.derived_at, k.derived_at) AS derived_at,
+      COALESCE(t.created_by_type, i.created_by_type, k.created_by_type, CASE WHEN l.id IS NOT NULL THEN 'user'::actor_type END) AS "createdByType",
+      ${sessionCreatorId} AS "createdById",
+      COALESCE(t.created_by_name, i.created_by_name, k.created_by_name, lb.email) AS "createdByName",
+      COALESCE(t.derived_at, i.derived_at, k.derived_at) AS "derivedAt",
       COALESCE(c.verified_at > clock_timestamp() - interval '${limits.recentSignInMinutes} minutes', false) AS is_recent,
       LEAST(t.expires_at, ${ownLinkTokenEnd}, clock_timestamp() + interval '${limits.sessionTokenDays} days') AS tokens_end_at,
       COALESCE(t.expires_at, ${ownLinkTokenEnd}) AS token_expires_at
@@ -252,9 +254,9 @@ export async function credentialIsLive(
   if (principal.type === 'resource') return true;
   const { tables, fault, permission, locks } = heldAs[credentialKindOf(principal)];
   const row = await tx.row<{ fault: CredentialFault | null; permission: TokenPermission | null }>`
-    SELECT ${Prisma.raw(fault)} AS fault, ${Prisma.raw(permission)} AS permission
-    FROM ${Prisma.raw(tables)}
-    WHERE c.id = ${principal.credentialId}::uuid FOR SHARE OF ${Prisma.raw(locks)}`;
+    SELECT ${raw(fault)} AS fault, ${raw(permission)} AS permission
+    FROM ${raw(tables)}
+    WHERE c.id = ${principal.credentialId}::uuid FOR SHARE OF ${raw(locks)}`;
   if (row === undefined || row.fault !== null) return false;
   return principal.type === 'user' || principal.permission === row.permission;
 }

@@ -1,17 +1,14 @@
 import type { Socket } from 'node:net';
-import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
 import { type DatabaseAddress, connectionOptions } from './address.ts';
-import { PrismaClient } from './generated/client.ts';
 import { isStalePlan, sqlState, storeError } from './prisma-errors.ts';
+import { Sql } from './sql.ts';
 import { isReadOnly, readOnlyFault, readOnlyState, setUpSession } from './session.ts';
 import { endUselessConnections } from './useless-connections.ts';
 
 /** The open database. Outside src/store only `close` is called; the rest is handed to the store's functions. */
 export interface Database {
-  /** For plain reads of records, on the connections of `pool`. It is made at its first use. */
-  readonly prisma: PrismaClient;
-  /** For hot reads and the audit: named prepared statements through `queryRows`. */
+  /** For reads and the audit: `queryRows`, and Prisma through `readModels`. */
   readonly pool: pg.Pool;
   /** For transactions; separate connections, so that writers waiting for a lock stop no read. */
   readonly transactionPool: pg.Pool;
@@ -29,7 +26,10 @@ export interface DatabaseOptions extends DatabaseAddress {
   readonly silenceMs?: { readonly reads: number; readonly transactions: number };
 }
 
-/** A statement that PostgreSQL parses once for each connection: `name` must be unique to its text. */
+/**
+ * A statement that PostgreSQL parses once for each connection: `name` must be unique to its text. It is for parameters
+ * that are used in several places, and for arrays; any other statement is a template of `sql`.
+ */
 export interface Statement {
   readonly name: string;
   readonly text: string;
@@ -65,37 +65,26 @@ export function openDatabase({ url, caFile, poolSize = 20, silenceMs = defaultSi
     pipeline: true,
   });
   const renewConnections = endUselessConnections([pool, transactionPool]);
-  let prisma: PrismaClient | undefined;
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
-    await prisma?.$disconnect();
     await Promise.all([pool.end(), transactionPool.end()]);
   };
-  return {
-    get prisma() {
-      return (prisma ??= new PrismaClient({ adapter: new PrismaPg(pool), errorFormat: 'minimal' }));
-    },
-    pool,
-    transactionPool,
-    renewConnections,
-    close: () => (closing ??= close()),
-  };
+  return { pool, transactionPool, renewConnections, close: () => (closing ??= close()) };
 }
 
 /**
- * Runs a prepared statement and returns its rows; if the connection's own preparation of it is stale, unprepared.
- * Throws DomainError store_unavailable when the database cannot be reached, and what `storeError` makes of other
- * failures.
+ * Runs a prepared statement and returns its rows; if the connection's own preparation of it is stale, unprepared. A
+ * template with arrays is never prepared. Throws DomainError store_unavailable when the database cannot be reached, and
+ * what `storeError` makes of other failures.
  */
 export async function queryRows<Row extends object>(
-  pool: pg.Pool,
-  statement: Statement,
-  values: readonly unknown[],
+  ...[pool, statement, values]: [pg.Pool, Sql] | [pg.Pool, Statement, readonly unknown[]]
 ): Promise<Row[]> {
-  const bound = { text: statement.text, values: [...values] };
+  const bound = { text: statement.text, values: [...(statement instanceof Sql ? statement.values : (values ?? []))] };
+  const { name } = statement;
+  const named = name === undefined ? bound : { ...bound, name };
   try {
-    return (await pool.query<Row>({ ...bound, name: statement.name }).catch(unlessStale(() => pool.query<Row>(bound))))
-      .rows;
+    return (await pool.query<Row>(named).catch(unlessStale(() => pool.query<Row>(bound)))).rows;
   } catch (error) {
     throw storeError(error);
   }

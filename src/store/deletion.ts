@@ -1,6 +1,6 @@
 import type { TargetIds } from './access.ts';
-import { Prisma } from './generated/client.ts';
 import { notifyChannel } from './notify.ts';
+import { empty, raw, type Sql, sql } from './sql.ts';
 import type { Transaction } from './transaction.ts';
 
 /** Deleting organizations, projects and environments so that they can be reported and purged, or taken back, later. */
@@ -25,17 +25,17 @@ export interface Tenant extends TargetIds, Deletions {}
 /** Looks up by slugs, deleted things too: a slug stays taken until the purge, so it names one thing. */
 async function findTenant(tx: Transaction, slugs: TenantSlugs): Promise<Tenant | undefined> {
   const { organization, project, environment } = slugs;
-  const projectPart = Prisma.sql`JOIN project p ON p.organization_id = o.id AND p.slug = ${project}`;
-  const environmentPart = Prisma.sql`JOIN environment e ON e.project_id = p.id AND e.slug = ${environment}`;
+  const projectPart = sql`JOIN project p ON p.organization_id = o.id AND p.slug = ${project}`;
+  const environmentPart = sql`JOIN environment e ON e.project_id = p.id AND e.slug = ${environment}`;
   const columns = [
     'o.id AS "organizationId", o.deleted_at IS NOT NULL AS "organizationDeleted"',
     ...(project === undefined ? [] : ['p.id AS "projectId", p.deleted_at IS NOT NULL AS "projectDeleted"']),
     ...(environment === undefined ? [] : ['e.id AS "environmentId", e.deleted_at IS NOT NULL AS "environmentDeleted"']),
   ];
   const found = await tx.row<TargetIds & Partial<Deletions>>`
-    SELECT ${Prisma.raw(columns.join(', '))} FROM organization o
-    ${project === undefined ? Prisma.empty : projectPart}
-    ${environment === undefined ? Prisma.empty : environmentPart}
+    SELECT ${raw(columns.join(', '))} FROM organization o
+    ${project === undefined ? empty : projectPart}
+    ${environment === undefined ? empty : environmentPart}
     WHERE o.slug = ${organization}`;
   if (found === undefined) return undefined;
   return { organizationDeleted: false, projectDeleted: false, environmentDeleted: false, ...found };
@@ -137,7 +137,7 @@ export interface EndedTokens {
  * the next serial. Keyless tokens have no string and stay. Locks credentials before tokens, as a change under way does.
  */
 export async function endTokens(tx: Transaction, target: TargetIds): Promise<EndedTokens> {
-  const isLive = Prisma.sql`t.revoked_at IS NULL AND t.cluster IS NULL AND ${tiedTo(target)}`;
+  const isLive = sql`t.revoked_at IS NULL AND t.cluster IS NULL AND ${tiedTo(target)}`;
   await tx.run`
     SELECT FROM service_token_credential c JOIN service_token t ON t.id = c.service_token_id
     WHERE ${isLive} AND t.created_by_type = 'resource' AND c.revoked_at IS NULL
@@ -167,14 +167,14 @@ async function notifyTokens(tx: Transaction, target: TargetIds): Promise<void> {
 }
 
 /** SQL over `service_token t`: whether it is tied to the target or to something beneath it. */
-function tiedTo({ organizationId, projectId, environmentId }: TargetIds): Prisma.Sql {
-  return Prisma.sql`t.organization_id = ${organizationId}::uuid
-      ${projectId === undefined ? Prisma.empty : Prisma.sql`AND t.project_id = ${projectId}::uuid`}
-      ${environmentId === undefined ? Prisma.empty : Prisma.sql`AND t.environment_id = ${environmentId}::uuid`}`;
+function tiedTo({ organizationId, projectId, environmentId }: TargetIds): Sql {
+  return sql`t.organization_id = ${organizationId}::uuid
+      ${projectId === undefined ? empty : sql`AND t.project_id = ${projectId}::uuid`}
+      ${environmentId === undefined ? empty : sql`AND t.environment_id = ${environmentId}::uuid`}`;
 }
 
 /** Narrows a statement over `environment e` and `project p` to a target below the organization. */
-function ofScope({ projectId, environmentId }: TargetIds): Prisma.Sql {
-  if (environmentId !== undefined) return Prisma.sql`AND e.id = ${environmentId}::uuid`;
-  return projectId === undefined ? Prisma.empty : Prisma.sql`AND p.id = ${projectId}::uuid`;
+function ofScope({ projectId, environmentId }: TargetIds): Sql {
+  if (environmentId !== undefined) return sql`AND e.id = ${environmentId}::uuid`;
+  return projectId === undefined ? empty : sql`AND p.id = ${projectId}::uuid`;
 }

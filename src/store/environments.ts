@@ -1,19 +1,28 @@
 import type pg from 'pg';
-import { queryRows, type Statement } from './database.ts';
-import { Prisma } from './generated/client.ts';
-import type { Visible } from './projects.ts';
+import { queryRows } from './database.ts';
+import type { EnvironmentModel } from './generated/models.ts';
+import { byBytes, readModels } from './models.ts';
+import { isOnly, type Visible } from './projects.ts';
+import { raw, type Sql, sql } from './sql.ts';
 import { seesEnvironment } from './standing.ts';
 import type { Transaction } from './transaction.ts';
 
-export interface EnvironmentRecord {
-  readonly id: string;
-  readonly slug: string;
-  readonly displayName: string;
-  readonly createdAt: Date;
+const fields = {
+  id: true,
+  slug: true,
+  displayName: true,
+  createdAt: true,
+  revisionNumber: true,
+  revisionId: true,
+  protected: true,
+} as const;
+
+type EnvironmentRow = Readonly<Pick<EnvironmentModel, keyof typeof fields>>;
+
+export interface EnvironmentRecord extends Omit<EnvironmentRow, 'revisionNumber' | 'protected'> {
   /** The number of the newest revision; 0 before the first change. */
-  readonly revision: number;
-  readonly revisionId: string;
-  readonly isProtected: boolean;
+  readonly revision: EnvironmentRow['revisionNumber'];
+  readonly isProtected: EnvironmentRow['protected'];
 }
 
 /** One that is deleted. */
@@ -32,36 +41,13 @@ export interface NewEnvironment {
 const columns = `e.id, e.slug, e.display_name AS "displayName", e.created_at AS "createdAt",
     e.revision_number AS revision, e.revision_id AS "revisionId", e.protected AS "isProtected"`;
 
-const byId: Statement = {
-  name: 'environment-by-id',
-  text: `SELECT ${columns} FROM environment e WHERE e.id = $1 AND e.deleted_at IS NULL`,
-};
-
-const ofProject: Statement = {
-  name: 'environments-of-project',
-  text: `SELECT ${columns} FROM environment e
-    JOIN project p ON p.id = e.project_id
-    JOIN organization o ON o.id = p.organization_id
-    WHERE e.project_id = $1 AND e.deleted_at IS NULL AND ($2::uuid IS NULL OR e.id = $2)
-      AND ($3::uuid IS NULL OR ${seesEnvironment('$3')})
-    ORDER BY e.slug COLLATE "C"`,
-};
-
-const ofOrganization: Statement = {
-  name: 'environments-of-organization',
-  text: `SELECT ${columns}, e.project_id AS "projectId" FROM environment e
-    JOIN project p ON p.id = e.project_id
-    JOIN organization o ON o.id = p.organization_id
-    WHERE o.id = $1 AND p.deleted_at IS NULL AND e.deleted_at IS NULL AND ($2::uuid IS NULL OR p.id = $2)
-      AND ($3::uuid IS NULL OR e.id = $3) AND ($4::uuid IS NULL OR ${seesEnvironment('$4')})
-    ORDER BY e.slug COLLATE "C"`,
-};
-
-const deletedOfProject: Statement = {
-  name: 'environments-deleted',
-  text: `SELECT ${columns}, e.deleted_at AS "deletedAt" FROM environment e
-    WHERE e.project_id = $1 AND e.deleted_at IS NOT NULL ORDER BY e.slug COLLATE "C"`,
-};
+/** The rows that a caller sees, as far as a user sees only some. */
+function visibleRows(visibleTo: string | null): Sql {
+  return sql`environment e
+      JOIN project p ON p.id = e.project_id
+      JOIN organization o ON o.id = p.organization_id
+      JOIN (SELECT ${visibleTo}::uuid AS id) viewer ON viewer.id IS NULL OR ${raw(seesEnvironment('viewer.id'))}`;
+}
 
 /** Inserts an environment; undefined when the project has the slug already, be it of a deleted environment. */
 export async function insertEnvironment(
@@ -72,7 +58,7 @@ export async function insertEnvironment(
     INSERT INTO environment AS e (id, project_id, slug, display_name, revision_id)
     VALUES (${id}::uuid, ${projectId}::uuid, ${slug}, ${displayName}, ${revisionId}::uuid)
     ON CONFLICT (project_id, slug) DO NOTHING
-    RETURNING ${Prisma.raw(columns)}`;
+    RETURNING ${raw(columns)}`;
   return environment;
 }
 
@@ -92,19 +78,24 @@ export async function updateEnvironment(
     UPDATE environment e SET display_name = coalesce(${displayName ?? null}, display_name),
       protected = coalesce(${isProtected ?? null}::boolean, protected)
     WHERE id = ${id}::uuid AND deleted_at IS NULL
-    RETURNING ${Prisma.raw(columns)}`;
+    RETURNING ${raw(columns)}`;
   return environment;
 }
 
 /** Like `findEnvironment`, in a transaction. */
 export async function readEnvironment(tx: Transaction, id: string): Promise<EnvironmentRecord | undefined> {
   return tx.row<EnvironmentRecord>`
-    SELECT ${Prisma.raw(columns)} FROM environment e WHERE e.id = ${id}::uuid AND e.deleted_at IS NULL`;
+    SELECT ${raw(columns)} FROM environment e WHERE e.id = ${id}::uuid AND e.deleted_at IS NULL`;
 }
 
 export async function findEnvironment(pool: pg.Pool, id: string): Promise<EnvironmentRecord | undefined> {
-  const [environment] = await queryRows<EnvironmentRecord>(pool, byId, [id]);
-  return environment;
+  const where = { id, deletedAt: null };
+  const found = await readModels(pool, ({ environment }) => environment.findUnique({ where, select: fields }));
+  return found === null ? undefined : recordOf(found);
+}
+
+function recordOf({ revisionNumber, protected: isProtected, ...row }: EnvironmentRow): EnvironmentRecord {
+  return { ...row, revision: revisionNumber, isProtected };
 }
 
 /** The visible environments of a project, by slug. */
@@ -113,7 +104,13 @@ export async function listEnvironments(
   projectId: string,
   { only, visibleTo }: Visible,
 ): Promise<EnvironmentRecord[]> {
-  return queryRows<EnvironmentRecord>(pool, ofProject, [projectId, only, visibleTo]);
+  return queryRows<EnvironmentRecord>(
+    pool,
+    sql`
+      SELECT ${raw(columns)} FROM ${visibleRows(visibleTo)}
+      WHERE e.project_id = ${projectId} AND e.deleted_at IS NULL AND ${isOnly('e', only)}
+      ORDER BY e.slug COLLATE "C"`,
+  );
 }
 
 /** An environment and the project that it is in. */
@@ -133,10 +130,23 @@ export async function listAllEnvironments(
   organizationId: string,
   { onlyProject, only, visibleTo }: VisibleEnvironments,
 ): Promise<PlacedEnvironmentRecord[]> {
-  return queryRows<PlacedEnvironmentRecord>(pool, ofOrganization, [organizationId, onlyProject, only, visibleTo]);
+  return queryRows<PlacedEnvironmentRecord>(
+    pool,
+    sql`
+      SELECT ${raw(columns)}, e.project_id AS "projectId" FROM ${visibleRows(visibleTo)}
+      WHERE o.id = ${organizationId} AND p.deleted_at IS NULL AND e.deleted_at IS NULL
+        AND ${isOnly('p', onlyProject)} AND ${isOnly('e', only)}
+      ORDER BY e.slug COLLATE "C"`,
+  );
 }
 
 /** The environments of a project that are deleted and not purged, by slug. */
 export async function listDeletedEnvironments(pool: pg.Pool, projectId: string): Promise<DeletedEnvironmentRecord[]> {
-  return queryRows<DeletedEnvironmentRecord>(pool, deletedOfProject, [projectId]);
+  const where = { projectId, deletedAt: { not: null } };
+  const select = { ...fields, deletedAt: true } as const;
+  const found = await readModels(pool, ({ environment }) => environment.findMany({ where, select }));
+  return byBytes(
+    found.flatMap(({ deletedAt, ...row }) => (deletedAt === null ? [] : [{ ...recordOf(row), deletedAt }])),
+    ({ slug }) => slug,
+  );
 }

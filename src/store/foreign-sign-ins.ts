@@ -1,5 +1,5 @@
 import { sessionCreatorId, sessionTables } from './credentials.ts';
-import { Prisma } from './generated/client.ts';
+import { raw, type Sql, sql } from './sql.ts';
 import type { Transaction } from './transaction.ts';
 
 /** A way to sign in as a user that another user set up, and may have kept. */
@@ -21,7 +21,7 @@ export interface ForeignSignIn {
  * user before: each way is set up under that lock.
  */
 export async function listForeignSignIns(tx: Transaction, userId: string): Promise<ForeignSignIn[]> {
-  return list(tx, userId, Prisma.sql`NOT (a.instance_admin AND a.disabled_at IS NULL)`);
+  return list(tx, userId, sql`NOT (a.instance_admin AND a.disabled_at IS NULL)`);
 }
 
 /** Which ways to sign in of a user go back to one other user. */
@@ -47,7 +47,7 @@ export async function listSignInsBy(
   const found = await list(
     tx,
     userId,
-    Prisma.sql`a.id = ${creatorId}::uuid AND (${since}::timestamptz IS NULL OR f.created_at >= ${since}::timestamptz)`,
+    sql`a.id = ${creatorId}::uuid AND (${since}::timestamptz IS NULL OR f.created_at >= ${since}::timestamptz)`,
   );
   const inUse = await tx.rows<{ id: string | null }>`
     SELECT unnest(ARRAY[id, personal_token_id, passkey_id, identity_id]) AS id FROM session
@@ -57,13 +57,13 @@ export async function listSignInsBy(
 }
 
 /** Those whose creator, another user as `a`, fulfils a condition on it and on the way as `f`. */
-async function list(tx: Transaction, userId: string, condition: Prisma.Sql): Promise<ForeignSignIn[]> {
+async function list(tx: Transaction, userId: string, condition: Sql): Promise<ForeignSignIn[]> {
   return tx.rows<ForeignSignIn>`
     SELECT f.kind, f.id, f.name, f.created_at AS "createdAt", a.id AS "createdById", a.email AS "createdByEmail"
     FROM (
       SELECT 'session' AS kind, 1 AS position, c.id, NULL AS name,
-        COALESCE(t.created_at, i.created_at, k.created_at, c.created_at) AS created_at, ${Prisma.raw(sessionCreatorId)} AS creator
-      FROM ${Prisma.raw(sessionTables)} WHERE c.user_id = ${userId}::uuid
+        COALESCE(t.created_at, i.created_at, k.created_at, c.created_at) AS created_at, ${raw(sessionCreatorId)} AS creator
+      FROM ${raw(sessionTables)} WHERE c.user_id = ${userId}::uuid
         AND c.ended_at IS NULL AND t.revoked_at IS NULL AND lt.revoked_at IS NULL AND c.expires_at > clock_timestamp()
       UNION ALL
       SELECT 'passkey', 2, id, name, created_at, created_by_id FROM passkey WHERE user_id = ${userId}::uuid

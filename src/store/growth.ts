@@ -1,4 +1,4 @@
-import { Prisma } from './generated/client.ts';
+import { raw } from './sql.ts';
 import type { Transaction } from './transaction.ts';
 
 /**
@@ -58,8 +58,8 @@ export async function countGrowth(
 ): Promise<StoredGrowth> {
   const counted = await tx.row<StoredGrowth>`
     WITH grown AS (SELECT ${bytes}::float8 AS bytes), budget AS (SELECT ${budgetBytesPerDay}::float8 AS per_day)
-    UPDATE environment SET ${Prisma.raw(budgetAssignment)} WHERE id = ${environmentId}::uuid
-    RETURNING ${Prisma.raw(growthColumns)}`;
+    UPDATE environment SET ${raw(budgetAssignment)} WHERE id = ${environmentId}::uuid
+    RETURNING ${raw(growthColumns)}`;
   if (counted === undefined) throw new Error('the environment of the bytes does not exist');
   return counted;
 }

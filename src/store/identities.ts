@@ -1,18 +1,22 @@
 import type pg from 'pg';
 import type { NewTokenCreator } from '../domain/impersonation.ts';
 import type { TokenCreator } from '../domain/principal.ts';
-import { tokenCreatorColumns, tokenCreatorOf, type TokenCreatorRow } from './credentials.ts';
-import { queryRows, type Statement } from './database.ts';
+import { creatorFields, tokenCreatorOf } from './credentials.ts';
+import type { IdentityModel } from './generated/models.ts';
+import { newest, readModels } from './models.ts';
 import type { Transaction } from './transaction.ts';
 
-export interface IdentityRecord {
-  readonly id: string;
-  readonly issuer: string;
+const fields = {
+  id: true,
+  issuer: true,
   /** The user's id at the issuer. */
-  readonly subject: string;
-  readonly createdAt: Date;
+  subject: true,
+  createdAt: true,
   /** Null if the user has linked it and not signed in with it. */
-  readonly lastSignInAt: Date | null;
+  lastSignInAt: true,
+} as const;
+
+export interface IdentityRecord extends Readonly<Pick<IdentityModel, keyof typeof fields>> {
   /** With whose token or link the user linked it, if that was another person's; null if the user did. */
   readonly creator: TokenCreator | null;
 }
@@ -20,16 +24,10 @@ export interface IdentityRecord {
 /** Who a user is at an issuer. */
 export type IssuerSubject = Pick<IdentityRecord, 'issuer' | 'subject'>;
 
-const listStatement: Statement = {
-  name: 'identities-list',
-  text: `SELECT id, issuer, subject, created_at AS "createdAt", last_sign_in_at AS "lastSignInAt",
-      ${tokenCreatorColumns('identity')}
-    FROM identity WHERE user_id = $1 ORDER BY created_at DESC, id DESC`,
-};
-
 /** The identities of a user, newest first. */
 export async function listIdentities(pool: pg.Pool, userId: string): Promise<IdentityRecord[]> {
-  const rows = await queryRows<Omit<IdentityRecord, 'creator'> & TokenCreatorRow>(pool, listStatement, [userId]);
+  const select = { ...fields, ...creatorFields };
+  const rows = await readModels(pool, ({ identity }) => identity.findMany({ where: { userId }, select, ...newest() }));
   return rows.map((row) => {
     const { id, issuer, subject, createdAt, lastSignInAt } = row;
     return { id, issuer, subject, createdAt, lastSignInAt, creator: tokenCreatorOf(row, userId) };

@@ -2,8 +2,8 @@ import type pg from 'pg';
 import { limits } from '../domain/limits.ts';
 import type { Role } from '../domain/principal.ts';
 import type { TargetIds } from './access.ts';
-import { queryRows, type Statement } from './database.ts';
-import { Prisma } from './generated/client.ts';
+import { queryRows } from './database.ts';
+import { empty, raw, type Sql, sql } from './sql.ts';
 import type { Transaction } from './transaction.ts';
 
 /**
@@ -76,47 +76,44 @@ const isShown = `${isWaiting} AND o.deleted_at IS NULL AND p.deleted_at IS NULL 
 const byPlace = `o.slug COLLATE "C", coalesce(p.slug, '') COLLATE "C", coalesce(e.slug, '') COLLATE "C",
     COALESCE(u.email, i.address) COLLATE "C"`;
 
-const ofUser: Statement = {
-  name: 'invitations-of-user',
-  text: `SELECT ${columns} FROM ${tables} WHERE i.user_id = $1 AND ${isShown} ORDER BY ${byPlace}`,
-};
-
-const countOfUser: Statement = {
-  name: 'invitations-count-of-user',
-  text: `SELECT count(*)::int AS count FROM ${tables} WHERE i.user_id = $1 AND ${isShown}`,
-};
-
-const ofOrganization: Statement = {
-  name: 'invitations-of-organization',
-  text: `SELECT ${columns} FROM ${tables} WHERE i.organization_id = $1 AND ${isShown} ORDER BY ${byPlace}`,
-};
-
-const findStatement: Statement = {
-  name: 'invitation-find',
-  text: `SELECT ${columns}, i.organization_id AS "organizationId", i.project_id AS "projectId",
-      i.environment_id AS "environmentId", i.outcome, i.expires_at <= clock_timestamp() AS "isExpired"
-    FROM ${tables} WHERE i.id = $1`,
-};
-
 /** The invitations that wait for a user, by place. */
 export async function listInvitationsOfUser(pool: pg.Pool, userId: string): Promise<InvitationRecord[]> {
-  return queryRows<InvitationRecord>(pool, ofUser, [userId]);
+  return queryRows<InvitationRecord>(
+    pool,
+    sql`
+      SELECT ${raw(columns)} FROM ${raw(tables)} WHERE i.user_id = ${userId} AND ${raw(isShown)}
+      ORDER BY ${raw(byPlace)}`,
+  );
 }
 
 /** How many invitations wait for a user. */
 export async function countInvitationsOfUser(pool: pg.Pool, userId: string): Promise<number> {
-  const [row] = await queryRows<{ count: number }>(pool, countOfUser, [userId]);
+  const [row] = await queryRows<{ count: number }>(
+    pool,
+    sql`SELECT count(*)::int AS count FROM ${raw(tables)} WHERE i.user_id = ${userId} AND ${raw(isShown)}`,
+  );
   return row?.count ?? 0;
 }
 
 /** The invitations that wait in an organization, by place and e-mail address. */
 export async function listInvitations(pool: pg.Pool, organizationId: string): Promise<InvitationRecord[]> {
-  return queryRows<InvitationRecord>(pool, ofOrganization, [organizationId]);
+  return queryRows<InvitationRecord>(
+    pool,
+    sql`
+      SELECT ${raw(columns)} FROM ${raw(tables)} WHERE i.organization_id = ${organizationId} AND ${raw(isShown)}
+      ORDER BY ${raw(byPlace)}`,
+  );
 }
 
 /** An invitation in any state. All of it but the state is immutable. */
 export async function findInvitation(pool: pg.Pool, id: string): Promise<FoundInvitation | undefined> {
-  const [found] = await queryRows<FoundInvitation>(pool, findStatement, [id]);
+  const [found] = await queryRows<FoundInvitation>(
+    pool,
+    sql`
+      SELECT ${raw(columns)}, i.organization_id AS "organizationId", i.project_id AS "projectId",
+      i.environment_id AS "environmentId", i.outcome, i.expires_at <= clock_timestamp() AS "isExpired"
+    FROM ${raw(tables)} WHERE i.id = ${id}`,
+  );
   return found;
 }
 
@@ -146,7 +143,7 @@ export async function findWaitingInvitation(
 ): Promise<Pick<FoundInvitation, 'id' | 'role' | 'invitedById'> | undefined> {
   return tx.row<Pick<FoundInvitation, 'id' | 'role' | 'invitedById'>>`
     SELECT i.id, i.role, i.invited_by AS "invitedById" FROM invitation i
-    WHERE ${ofInviteeAt(place, { userId })} AND ${Prisma.raw(isWaiting)}`;
+    WHERE ${ofInviteeAt(place, { userId })} AND ${raw(isWaiting)}`;
 }
 
 // So long, the reason why an invitation cannot be accepted can be reported.
@@ -189,14 +186,14 @@ export async function countWaitingInvitations(
       count(*) FILTER (WHERE i.organization_id = ${organizationId}::uuid AND ${isOf(invitee)})::int
         AS "ofInviteeInOrganization"
     FROM invitation i
-    WHERE (i.organization_id = ${organizationId}::uuid OR ${isOf(invitee)}) AND ${Prisma.raw(isWaiting)}`;
+    WHERE (i.organization_id = ${organizationId}::uuid OR ${isOf(invitee)}) AND ${raw(isWaiting)}`;
   if (counts === undefined) throw new Error('an aggregate without GROUP BY returns one row');
   return counts;
 }
 
 /** Ends one invitation that `lockInvitation` locked. */
 export async function endInvitation(tx: Transaction, id: string, outcome: InvitationOutcome): Promise<void> {
-  await end(tx, Prisma.sql`i.id = ${id}::uuid`, outcome);
+  await end(tx, sql`i.id = ${id}::uuid`, outcome);
 }
 
 /** Ends the invitation of an invitee at exactly this place; returns how many waited. Lock the place before. */
@@ -219,7 +216,7 @@ export async function adoptInvitations(
 ): Promise<void> {
   await tx.run`
     WITH waiting AS (
-      SELECT i.id FROM invitation i WHERE i.address = ${email} AND ${Prisma.raw(isWaiting)} ORDER BY i.id FOR UPDATE
+      SELECT i.id FROM invitation i WHERE i.address = ${email} AND ${raw(isWaiting)} ORDER BY i.id FOR UPDATE
     )
     UPDATE invitation i SET user_id = ${id}::uuid, address = NULL,
       expires_at = i.created_at + make_interval(days => ${limits.invitationDays}::int)
@@ -237,19 +234,19 @@ export async function withdrawInvitationsOfUser(
   organizationId: string,
   userId: string,
 ): Promise<number> {
-  const ofMember = Prisma.sql`i.organization_id = ${organizationId}::uuid AND i.user_id = ${userId}::uuid`;
+  const ofMember = sql`i.organization_id = ${organizationId}::uuid AND i.user_id = ${userId}::uuid`;
   return (await end(tx, ofMember, 'withdrawn')).length;
 }
 
 /** Withdraws all invitations of a user; returns the ids of the organizations of those that waited. Lock the user before. */
 export async function withdrawAllInvitationsOfUser(tx: Transaction, userId: string): Promise<string[]> {
-  const ended = await end(tx, Prisma.sql`i.user_id = ${userId}::uuid`, 'withdrawn');
+  const ended = await end(tx, sql`i.user_id = ${userId}::uuid`, 'withdrawn');
   return ended.map(({ organizationId }) => organizationId);
 }
 
 /** Withdraws all invitations that a user sent; returns how many waited. Lock the user before. */
 export async function withdrawInvitationsBy(tx: Transaction, userId: string): Promise<number> {
-  return (await end(tx, Prisma.sql`i.invited_by = ${userId}::uuid`, 'withdrawn')).length;
+  return (await end(tx, sql`i.invited_by = ${userId}::uuid`, 'withdrawn')).length;
 }
 
 /** Withdraws the invitations at a place and beneath it; returns how many waited. Lock the place before. */
@@ -257,16 +254,16 @@ export async function withdrawInvitationsWithin(
   tx: Transaction,
   { organizationId, projectId, environmentId }: TargetIds,
 ): Promise<number> {
-  const within = Prisma.sql`i.organization_id = ${organizationId}::uuid
-    ${projectId === undefined ? Prisma.empty : Prisma.sql`AND i.project_id = ${projectId}::uuid`}
-    ${environmentId === undefined ? Prisma.empty : Prisma.sql`AND i.environment_id = ${environmentId}::uuid`}`;
+  const within = sql`i.organization_id = ${organizationId}::uuid
+    ${projectId === undefined ? empty : sql`AND i.project_id = ${projectId}::uuid`}
+    ${environmentId === undefined ? empty : sql`AND i.environment_id = ${environmentId}::uuid`}`;
   return (await end(tx, within, 'withdrawn')).length;
 }
 
 /** Ends what a condition on `invitation i` finds; returns those that waited, and none that had expired. */
 async function end(
   tx: Transaction,
-  condition: Prisma.Sql,
+  condition: Sql,
   outcome: InvitationOutcome,
 ): Promise<{ readonly organizationId: string }[]> {
   return tx.rows<{ organizationId: string }>`
@@ -280,15 +277,13 @@ async function end(
     SELECT "organizationId" FROM ended WHERE expires_at > clock_timestamp()`;
 }
 
-function ofInviteeAt({ organizationId, projectId, environmentId }: TargetIds, invitee: Invitee): Prisma.Sql {
-  return Prisma.sql`i.organization_id = ${organizationId}::uuid AND i.project_id IS NOT DISTINCT FROM ${projectId ?? null}::uuid
+function ofInviteeAt({ organizationId, projectId, environmentId }: TargetIds, invitee: Invitee): Sql {
+  return sql`i.organization_id = ${organizationId}::uuid AND i.project_id IS NOT DISTINCT FROM ${projectId ?? null}::uuid
     AND i.environment_id IS NOT DISTINCT FROM ${environmentId ?? null}::uuid AND ${isOf(invitee)}`;
 }
 
-function isOf(invitee: Invitee): Prisma.Sql {
-  return 'userId' in invitee
-    ? Prisma.sql`i.user_id = ${invitee.userId}::uuid`
-    : Prisma.sql`i.address = ${invitee.address}`;
+function isOf(invitee: Invitee): Sql {
+  return 'userId' in invitee ? sql`i.user_id = ${invitee.userId}::uuid` : sql`i.address = ${invitee.address}`;
 }
 
 function columnsOf(invitee: Invitee): { readonly userId: string | null; readonly address: string | null } {

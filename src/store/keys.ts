@@ -2,6 +2,7 @@ import type { DataKeyRecord, KeyStore } from '../crypto/key-store.ts';
 import type { WrappedKey } from '../crypto/root-keys.ts';
 import { DomainError } from '../domain/errors/domain-error.ts';
 import { type Database, queryRows, type Statement } from './database.ts';
+import { raw, type Sql, sql } from './sql.ts';
 import { inTransaction, type Transaction } from './transaction.ts';
 
 interface InstanceKeyRow {
@@ -15,27 +16,10 @@ interface DataKeyRow extends InstanceKeyRow {
 }
 
 const dataKeyColumns = 'id, project_id, wrapped_key, root_key_id';
-const statements = {
-  findInstanceKey: {
-    name: 'keys-find-instance',
-    text: 'SELECT wrapped_key, root_key_id FROM instance_key WHERE name = $1',
-  },
-  insertInstanceKey: {
-    name: 'keys-insert-instance',
-    text: `INSERT INTO instance_key (name, wrapped_key, root_key_id) VALUES ($1, $2, $3) ON CONFLICT (name) DO NOTHING`,
-  },
-  hasDataKeys: { name: 'keys-has-data', text: 'SELECT EXISTS (SELECT FROM data_key) AS found' },
-  findActiveDataKey: {
-    name: 'keys-find-active',
-    text: `SELECT ${dataKeyColumns} FROM data_key WHERE project_id = $1 AND retired_at IS NULL`,
-  },
-  findDataKeys: { name: 'keys-find', text: `SELECT ${dataKeyColumns} FROM data_key WHERE id = ANY($1::uuid[])` },
-  reserveUses: {
-    name: 'keys-reserve-uses',
-    text: `UPDATE data_key SET uses_reserved = uses_reserved + $2 WHERE id = $1 AND retired_at IS NULL
-      RETURNING uses_reserved`,
-  },
-} as const satisfies Record<string, Statement>;
+const findDataKeys: Statement = {
+  name: 'keys-find',
+  text: `SELECT ${dataKeyColumns} FROM data_key WHERE id = ANY($1::uuid[])`,
+};
 
 /** The keyring's store on PostgreSQL. Every method throws DomainError store_unavailable without the database. */
 export class PostgresKeyStore implements KeyStore {
@@ -46,35 +30,42 @@ export class PostgresKeyStore implements KeyStore {
   }
 
   async findInstanceKey(name: string): Promise<WrappedKey | undefined> {
-    const [row] = await this.#query<InstanceKeyRow>(statements.findInstanceKey, [name]);
+    const [row] = await this.#query<InstanceKeyRow>(
+      sql`SELECT wrapped_key, root_key_id FROM instance_key WHERE name = ${name}`,
+    );
     return row === undefined ? undefined : wrappedKey(row);
   }
 
   /** Inserts unless present; returns the row that is there afterwards, so that two replicas agree. */
   async insertInstanceKey(name: string, key: WrappedKey): Promise<WrappedKey> {
-    await this.#query(statements.insertInstanceKey, [name, key.wrappedKey, key.rootKeyId]);
+    await this.#query(sql`
+      INSERT INTO instance_key (name, wrapped_key, root_key_id) VALUES (${name}, ${key.wrappedKey}, ${key.rootKeyId})
+      ON CONFLICT (name) DO NOTHING`);
     const present = await this.findInstanceKey(name);
     if (present === undefined) throw new DomainError('internal', `the instance key ${name} vanished after it was made`);
     return present;
   }
 
   async hasDataKeys(): Promise<boolean> {
-    const [row] = await this.#query<{ found: boolean }>(statements.hasDataKeys, []);
+    const [row] = await this.#query<{ found: boolean }>(sql`SELECT EXISTS (SELECT FROM data_key) AS found`);
     return row?.found === true;
   }
 
   async findActiveDataKey(projectId: string): Promise<DataKeyRecord | undefined> {
-    const [row] = await this.#query<DataKeyRow>(statements.findActiveDataKey, [projectId]);
+    const [row] = await this.#query<DataKeyRow>(sql`
+      SELECT ${raw(dataKeyColumns)} FROM data_key WHERE project_id = ${projectId} AND retired_at IS NULL`);
     return row === undefined ? undefined : dataKey(row);
   }
 
   async findDataKeys(ids: readonly string[]): Promise<DataKeyRecord[]> {
-    return (await this.#query<DataKeyRow>(statements.findDataKeys, [ids])).map(dataKey);
+    return (await queryRows<DataKeyRow>(this.#database.pool, findDataKeys, [ids])).map(dataKey);
   }
 
   /** Adds to the reserved uses of an unretired key and returns the new total; undefined if it is retired or gone. */
   async reserveUses(id: string, count: number): Promise<bigint | undefined> {
-    const [row] = await this.#query<{ uses_reserved: string }>(statements.reserveUses, [id, count]);
+    const [row] = await this.#query<{ uses_reserved: string }>(sql`
+      UPDATE data_key SET uses_reserved = uses_reserved + ${count} WHERE id = ${id} AND retired_at IS NULL
+      RETURNING uses_reserved`);
     return row === undefined ? undefined : BigInt(row.uses_reserved);
   }
 
@@ -86,7 +77,7 @@ export class PostgresKeyStore implements KeyStore {
     return inTransaction(this.#database, async (tx) => {
       await lockProject(tx, projectId);
       const active = await tx.row<DataKeyRow>`
-        SELECT id, project_id, wrapped_key, root_key_id FROM data_key
+        SELECT ${raw(dataKeyColumns)} FROM data_key
         WHERE project_id = ${projectId}::uuid AND retired_at IS NULL`;
       if (active !== undefined && active.id !== replaces) return dataKey(active);
       await tx.run`
@@ -98,8 +89,8 @@ export class PostgresKeyStore implements KeyStore {
     });
   }
 
-  #query<Row extends object>(statement: Statement, values: readonly unknown[]): Promise<Row[]> {
-    return queryRows<Row>(this.#database.pool, statement, values);
+  #query<Row extends object>(query: Sql): Promise<Row[]> {
+    return queryRows<Row>(this.#database.pool, query);
   }
 }
 

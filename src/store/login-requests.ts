@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { limits } from '../domain/limits.ts';
-import { queryRows, type Statement } from './database.ts';
-import { Prisma } from './generated/client.ts';
+import { queryRows } from './database.ts';
+import { raw, sql } from './sql.ts';
 import type { Transaction } from './transaction.ts';
 
 /** Sign-ins of the command that a user approves in a browser (docs/interface.md, "Sign-in of the command"). */
@@ -58,8 +58,8 @@ async function displaceDevice(tx: Transaction): Promise<void> {
     DELETE FROM login_request WHERE id = (
       SELECT id FROM (
         SELECT id, created_at, count(*) OVER () AS waiting,
-          count(*) OVER (PARTITION BY ${Prisma.raw(networkOf(24, 48))}) AS of_site,
-          count(*) OVER (PARTITION BY ${Prisma.raw(networkOf(32, 64))}) AS of_network
+          count(*) OVER (PARTITION BY ${raw(networkOf(24, 48))}) AS of_site,
+          count(*) OVER (PARTITION BY ${raw(networkOf(32, 64))}) AS of_network
         FROM login_request WHERE is_device AND session_id IS NULL AND expires_at > clock_timestamp()
       ) w WHERE waiting > ${limits.waitingDeviceLogins}::int
       ORDER BY of_site DESC, of_network DESC, created_at LIMIT 1)`;
@@ -107,19 +107,18 @@ export interface OpenLoginRequest {
   readonly createdAt: Date;
 }
 
-const findStatement: Statement = {
-  name: 'login-request-find',
-  text: `SELECT r.id, r.code_challenge AS "codeChallenge", r.is_device AS "isDevice", r.session_id AS "sessionId",
+/** A request that has neither ended nor got its token. */
+export async function findLoginRequest(pool: pg.Pool, name: LoginName): Promise<OpenLoginRequest | undefined> {
+  const { id, codeHash } = { id: null, codeHash: null, ...name };
+  const [row] = await queryRows<OpenLoginRequest>(
+    pool,
+    sql`
+      SELECT r.id, r.code_challenge AS "codeChallenge", r.is_device AS "isDevice", r.session_id AS "sessionId",
       s.source_address AS "browserAddress", r.created_at AS "createdAt"
     FROM login_request r LEFT JOIN session s ON s.id = r.session_id
     WHERE r.finished_at IS NULL AND r.expires_at > clock_timestamp()
-      AND CASE WHEN r.is_device THEN r.id = $1::uuid ELSE r.code_hash = $2::bytea END`,
-};
-
-/** A request that has neither ended nor got its token. */
-export async function findLoginRequest(pool: pg.Pool, name: LoginName): Promise<OpenLoginRequest | undefined> {
-  const values = ['id' in name ? name.id : null, 'codeHash' in name ? name.codeHash : null];
-  const [row] = await queryRows<OpenLoginRequest>(pool, findStatement, values);
+      AND CASE WHEN r.is_device THEN r.id = ${id}::uuid ELSE r.code_hash = ${codeHash}::bytea END`,
+  );
   return row;
 }
 

@@ -1,17 +1,22 @@
 import type pg from 'pg';
 import type { Role } from '../domain/principal.ts';
-import { queryRows, type Statement } from './database.ts';
-import { Prisma } from './generated/client.ts';
+import type { MembershipModel, UserModel } from './generated/models.ts';
+import { byBytes, readModels } from './models.ts';
+import { empty, sql } from './sql.ts';
 import type { Transaction } from './transaction.ts';
 
-export interface MemberRecord {
-  readonly userId: string;
-  readonly email: string;
-  readonly displayName: string | null;
-  readonly role: Role;
+const fields = {
+  userId: true,
+  role: true,
   /** When the user became a member. */
-  readonly createdAt: Date;
-}
+  createdAt: true,
+} as const;
+
+const userFields = { email: true, displayName: true } as const;
+
+export type MemberRecord = Readonly<
+  Pick<MembershipModel, keyof typeof fields> & Pick<UserModel, keyof typeof userFields>
+>;
 
 /** Names a user: by id, or by e-mail address in lower case. */
 export type UserRef = { readonly id: string } | { readonly email: string };
@@ -40,16 +45,14 @@ export interface NewMembership {
   readonly confirmedAt?: Date | undefined;
 }
 
-const listStatement: Statement = {
-  name: 'members-list',
-  text: `SELECT m.user_id AS "userId", u.email, u.display_name AS "displayName", m.role, m.created_at AS "createdAt"
-    FROM membership m JOIN app_user u ON u.id = m.user_id
-    WHERE m.organization_id = $1 ORDER BY u.email COLLATE "C"`,
-};
-
 /** All members of an organization, by e-mail address. */
 export async function listMembers(pool: pg.Pool, organizationId: string): Promise<MemberRecord[]> {
-  return queryRows<MemberRecord>(pool, listStatement, [organizationId]);
+  const select = { ...fields, user: { select: userFields } };
+  const found = await readModels(pool, ({ membership }) => membership.findMany({ where: { organizationId }, select }));
+  return byBytes(
+    found.map(({ user, ...member }) => ({ ...member, ...user })),
+    ({ email }) => email,
+  );
 }
 
 /** The ids of the users who have a role at any place in an organization. */
@@ -64,7 +67,7 @@ export async function listRoleHolderIds(tx: Transaction, organizationId: string)
 
 /** The id of a user; undefined for none. An address changes only while its user is disabled, so it names the same user. */
 export async function findUserId(tx: Transaction, ref: UserRef): Promise<string | undefined> {
-  const named = 'id' in ref ? Prisma.sql`id = ${ref.id}::uuid` : Prisma.sql`email = ${ref.email}`;
+  const named = 'id' in ref ? sql`id = ${ref.id}::uuid` : sql`email = ${ref.email}`;
   const user = await tx.row<{ id: string }>`SELECT id FROM app_user WHERE ${named}`;
   return user?.id;
 }
@@ -100,7 +103,7 @@ export async function findCandidate(
 
 /** How many owners who are not disabled an organization has, leaving out one user or none. */
 export async function countOwners(tx: Transaction, organizationId: string, except: string | null): Promise<number> {
-  const exception = except === null ? Prisma.empty : Prisma.sql`AND m.user_id <> ${except}::uuid`;
+  const exception = except === null ? empty : sql`AND m.user_id <> ${except}::uuid`;
   const counted = await tx.row<{ owners: number }>`
     SELECT count(*)::int AS owners FROM membership m JOIN app_user u ON u.id = m.user_id AND u.disabled_at IS NULL
     WHERE m.organization_id = ${organizationId}::uuid AND m.role = 'owner' ${exception}`;

@@ -1,19 +1,23 @@
 import type pg from 'pg';
 import type { Role } from '../domain/principal.ts';
-import { queryRows, type Statement } from './database.ts';
-import { Prisma } from './generated/client.ts';
+import { queryRows } from './database.ts';
+import type { OrganizationModel } from './generated/models.ts';
 import { setMember } from './members.ts';
+import { readModels } from './models.ts';
+import { raw, type Sql, sql } from './sql.ts';
 import { organizationsOf, standingJoins } from './standing.ts';
 import type { Transaction } from './transaction.ts';
 
-export interface OrganizationRecord {
-  readonly id: string;
-  readonly slug: string;
-  readonly displayName: string;
-  readonly createdAt: Date;
+const fields = {
+  id: true,
+  slug: true,
+  displayName: true,
+  createdAt: true,
   /** Whether the organization accepts only personal tokens that their users created. */
-  readonly impersonationForbidden: boolean;
-}
+  impersonationForbidden: true,
+} as const;
+
+export type OrganizationRecord = Readonly<Pick<OrganizationModel, keyof typeof fields>>;
 
 /** An organization with the role that the asking user has in it. */
 export interface MemberOrganizationRecord extends OrganizationRecord {
@@ -48,31 +52,11 @@ export interface NewOrganization {
 const columns = `o.id, o.slug, o.display_name AS "displayName", o.created_at AS "createdAt",
       o.impersonation_forbidden AS "impersonationForbidden"`;
 
-const byId: Statement = {
-  name: 'organization-by-id',
-  text: `SELECT ${columns} FROM organization o WHERE o.id = $1 AND o.deleted_at IS NULL`,
-};
-
-// Slugs are sorted as bytes everywhere, whatever the database's locale makes of hyphens.
-const ofUser: Statement = {
-  name: 'organizations-of-user',
-  text: `SELECT ${columns}, LEAST(m.role, bound.role) AS role
-    FROM organization o ${standingJoins('$1::uuid', 'organization')}
-    WHERE o.deleted_at IS NULL AND o.id IN (${organizationsOf('$1::uuid')})
-    ORDER BY o.slug COLLATE "C"`,
-};
-
-const everyOne: Statement = {
-  name: 'organizations-administered',
-  text: `SELECT ${columns}, LEAST(m.role, bound.role) AS role, coalesce(owner.list, '[]') AS owners, o.deleted_at AS "deletedAt"
-    FROM organization o ${standingJoins('$1::uuid', 'organization')}
-    LEFT JOIN (
-      SELECT w.organization_id, json_agg(json_build_object(
-        'userId', u.id, 'email', u.email, 'disabled', u.disabled_at IS NOT NULL) ORDER BY u.email COLLATE "C") AS list
-      FROM membership w JOIN app_user u ON u.id = w.user_id WHERE w.role = 'owner' GROUP BY w.organization_id
-    ) owner ON owner.organization_id = o.id
-    WHERE (o.deleted_at IS NOT NULL) = $2 ORDER BY o.slug COLLATE "C"`,
-};
+/** All organizations as o, and how a user stands in each (`standingJoins`). The user's id is `asking.id`. */
+function organizationsFor(userId: string): Sql {
+  return sql`(SELECT ${userId}::uuid AS id) asking CROSS JOIN organization o
+    ${raw(standingJoins('asking.id', 'organization'))}`;
+}
 
 /**
  * Inserts an organization and its owner, if it has one; undefined when the slug is taken, be it by a deleted
@@ -85,7 +69,7 @@ export async function insertOrganization(
   const rows = await tx.rows<OrganizationRecord>`
     INSERT INTO organization AS o (id, slug, display_name) VALUES (${id}::uuid, ${slug}, ${displayName})
     ON CONFLICT (slug) DO NOTHING
-    RETURNING ${Prisma.raw(columns)}`;
+    RETURNING ${raw(columns)}`;
   const [organization] = rows;
   if (organization === undefined) return undefined;
   if (ownerId !== null) await setMember(tx, { organizationId: id, userId: ownerId, role: 'owner' });
@@ -100,7 +84,7 @@ export async function renameOrganization(
 ): Promise<OrganizationRecord | undefined> {
   const organization = await tx.row<OrganizationRecord>`
     UPDATE organization o SET display_name = ${displayName} WHERE id = ${id}::uuid AND deleted_at IS NULL
-    RETURNING ${Prisma.raw(columns)}`;
+    RETURNING ${raw(columns)}`;
   return organization;
 }
 
@@ -139,17 +123,25 @@ export async function listOrganizationIdsOfUser(tx: Transaction, userId: string)
 /** Like `findOrganization`, in a transaction. */
 export async function readOrganization(tx: Transaction, id: string): Promise<OrganizationRecord | undefined> {
   return tx.row<OrganizationRecord>`
-    SELECT ${Prisma.raw(columns)} FROM organization o WHERE o.id = ${id}::uuid AND o.deleted_at IS NULL`;
+    SELECT ${raw(columns)} FROM organization o WHERE o.id = ${id}::uuid AND o.deleted_at IS NULL`;
 }
 
 export async function findOrganization(pool: pg.Pool, id: string): Promise<OrganizationRecord | undefined> {
-  const [organization] = await queryRows<OrganizationRecord>(pool, byId, [id]);
-  return organization;
+  const where = { id, deletedAt: null };
+  const found = await readModels(pool, ({ organization }) => organization.findUnique({ where, select: fields }));
+  return found ?? undefined;
 }
 
 /** The organizations in which a user has a role at any place, by slug. */
 export async function listOrganizationsOfUser(pool: pg.Pool, userId: string): Promise<MemberOrganizationRecord[]> {
-  return queryRows<MemberOrganizationRecord>(pool, ofUser, [userId]);
+  // Slugs are sorted as bytes everywhere, whatever the database's locale makes of hyphens.
+  return queryRows<MemberOrganizationRecord>(
+    pool,
+    sql`
+      SELECT ${raw(columns)}, LEAST(m.role, bound.role) AS role FROM ${organizationsFor(userId)}
+      WHERE o.deleted_at IS NULL AND o.id IN (${raw(organizationsOf('asking.id'))})
+      ORDER BY o.slug COLLATE "C"`,
+  );
 }
 
 /**
@@ -161,5 +153,17 @@ export async function listEveryOrganization(
   userId: string,
   { deleted }: { readonly deleted: boolean },
 ): Promise<AdministeredOrganizationRecord[]> {
-  return queryRows<AdministeredOrganizationRecord>(pool, everyOne, [userId, deleted]);
+  return queryRows<AdministeredOrganizationRecord>(
+    pool,
+    sql`
+      SELECT ${raw(columns)}, LEAST(m.role, bound.role) AS role, coalesce(owner.list, '[]') AS owners,
+        o.deleted_at AS "deletedAt"
+      FROM ${organizationsFor(userId)}
+      LEFT JOIN (
+        SELECT w.organization_id, json_agg(json_build_object(
+          'userId', u.id, 'email', u.email, 'disabled', u.disabled_at IS NOT NULL) ORDER BY u.email COLLATE "C") AS list
+        FROM membership w JOIN app_user u ON u.id = w.user_id WHERE w.role = 'owner' GROUP BY w.organization_id
+      ) owner ON owner.organization_id = o.id
+      WHERE (o.deleted_at IS NOT NULL) = ${deleted} ORDER BY o.slug COLLATE "C"`,
+  );
 }

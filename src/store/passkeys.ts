@@ -1,23 +1,28 @@
 import type pg from 'pg';
 import type { NewTokenCreator } from '../domain/impersonation.ts';
 import type { TokenCreator } from '../domain/principal.ts';
-import { tokenCreatorColumns, tokenCreatorOf, type TokenCreatorRow } from './credentials.ts';
-import { queryRows, type Statement } from './database.ts';
-import { Prisma } from './generated/client.ts';
+import { creatorFields, tokenCreatorColumns, tokenCreatorOf, type TokenCreatorRow } from './credentials.ts';
+import { queryRows } from './database.ts';
+import type { PasskeyModel } from './generated/models.ts';
+import { newest, readModels } from './models.ts';
+import { raw, sql } from './sql.ts';
 import type { Transaction } from './transaction.ts';
 
-export interface PasskeyRecord {
-  readonly id: string;
-  readonly name: string;
+const fields = {
+  id: true,
+  name: true,
   /** The host for which it was registered. */
-  readonly rpId: string;
+  rpId: true,
   /** Whether it is copied to other devices of the user. */
-  readonly backedUp: boolean;
-  readonly createdAt: Date;
+  backedUp: true,
+  createdAt: true,
   /** Null if the user has not signed in with it. */
-  readonly lastUsedAt: Date | null;
+  lastUsedAt: true,
   /** Since a restore from a backup, until it is confirmed; null for one that works. */
-  readonly unusableSince: Date | null;
+  unusableSince: true,
+} as const;
+
+export interface PasskeyRecord extends Readonly<Pick<PasskeyModel, keyof typeof fields>> {
   /** With whose token or link the user registered it, if that was another person's; null if the user did. */
   readonly creator: TokenCreator | null;
 }
@@ -27,14 +32,11 @@ type PasskeyRow = Omit<PasskeyRecord, 'creator'> & TokenCreatorRow & { readonly 
 const columns = `id, name, rp_id AS "rpId", backed_up AS "backedUp", created_at AS "createdAt", last_used_at AS "lastUsedAt",
     unusable_since AS "unusableSince", user_id AS "userId", ${tokenCreatorColumns('passkey')}`;
 
-const listStatement: Statement = {
-  name: 'passkeys-list',
-  text: `SELECT ${columns} FROM passkey WHERE user_id = $1 ORDER BY created_at DESC, id DESC`,
-};
-
 /** The passkeys of a user, newest first. */
 export async function listPasskeys(pool: pg.Pool, userId: string): Promise<PasskeyRecord[]> {
-  return (await queryRows<PasskeyRow>(pool, listStatement, [userId])).map(recordOf);
+  const select = { ...fields, userId: true, ...creatorFields } as const;
+  const rows = await readModels(pool, ({ passkey }) => passkey.findMany({ where: { userId }, select, ...newest() }));
+  return rows.map(recordOf);
 }
 
 function recordOf(row: PasskeyRow): PasskeyRecord {
@@ -43,19 +45,12 @@ function recordOf(row: PasskeyRow): PasskeyRecord {
 }
 
 /** What a browser needs to recognize a passkey. */
-export interface KnownCredential {
-  readonly credentialId: Uint8Array;
-  readonly transports: readonly string[];
-}
-
-const knownStatement: Statement = {
-  name: 'passkeys-known',
-  text: 'SELECT credential_id AS "credentialId", transports FROM passkey WHERE user_id = $1 AND rp_id = $2',
-};
+export type KnownCredential = Readonly<Pick<PasskeyModel, 'credentialId' | 'transports'>>;
 
 /** The passkeys of a user for a host, so that an authenticator registers no second one. */
 export async function knownCredentials(pool: pg.Pool, userId: string, rpId: string): Promise<KnownCredential[]> {
-  return queryRows<KnownCredential>(pool, knownStatement, [userId, rpId]);
+  const select = { credentialId: true, transports: true } as const;
+  return readModels(pool, ({ passkey }) => passkey.findMany({ where: { userId, rpId }, select }));
 }
 
 /** What proves a sign-in with a passkey. */
@@ -66,15 +61,11 @@ export interface StoredPasskey {
   readonly publicKey: Uint8Array;
 }
 
-const findStatement: Statement = {
-  name: 'passkey-find',
-  text: 'SELECT id, user_id AS "userId", public_key AS "publicKey" FROM passkey WHERE credential_id = $1',
-};
-
 /** The passkey with the id that its authenticator gave it. Lock its user before relying on more than its key. */
 export async function findPasskey(pool: pg.Pool, credentialId: Uint8Array): Promise<StoredPasskey | undefined> {
-  const [found] = await queryRows<StoredPasskey>(pool, findStatement, [credentialId]);
-  return found;
+  const where = { credentialId: Uint8Array.from(credentialId) };
+  const select = { id: true, userId: true, publicKey: true } as const;
+  return (await readModels(pool, ({ passkey }) => passkey.findUnique({ where, select }))) ?? undefined;
 }
 
 /** How many passkeys a user has. Lock the user before. */
@@ -107,7 +98,7 @@ export async function insertPasskey(tx: Transaction, passkey: NewPasskey): Promi
       CASE WHEN ${derivedAt === 'now'}::boolean THEN clock_timestamp()
         ELSE ${derivedAt === 'now' ? null : derivedAt}::timestamptz END, ${[...delegators]}::uuid[])
     ON CONFLICT (credential_id) DO NOTHING
-    RETURNING ${Prisma.raw(columns)}`;
+    RETURNING ${raw(columns)}`;
   return row && recordOf(row);
 }
 
@@ -205,18 +196,17 @@ export interface StrandedSignIns {
   readonly identities: number;
 }
 
-const strandedStatement: Statement = {
-  name: 'sign-ins-stranded',
-  text: `SELECT (SELECT count(*)::int FROM passkey WHERE rp_id IS DISTINCT FROM $1) AS passkeys,
-      (SELECT count(*)::int FROM identity WHERE issuer IS DISTINCT FROM $2) AS identities`,
-};
-
 /** Null for no host or no issuer. */
 export async function countStrandedSignIns(
   pool: pg.Pool,
   { rpId, issuer }: { readonly rpId: string | null; readonly issuer: string | null },
 ): Promise<StrandedSignIns> {
-  const [row] = await queryRows<StrandedSignIns>(pool, strandedStatement, [rpId, issuer]);
+  const [row] = await queryRows<StrandedSignIns>(
+    pool,
+    sql`
+      SELECT (SELECT count(*)::int FROM passkey WHERE rp_id IS DISTINCT FROM ${rpId}) AS passkeys,
+      (SELECT count(*)::int FROM identity WHERE issuer IS DISTINCT FROM ${issuer}) AS identities`,
+  );
   if (row === undefined) throw new Error('a SELECT without FROM returned no row');
   return row;
 }

@@ -1,21 +1,25 @@
 import type pg from 'pg';
 import type { NewTokenCreator } from '../domain/impersonation.ts';
 import type { TokenCreator } from '../domain/principal.ts';
-import { tokenCreatorColumns, tokenCreatorOf, type TokenCreatorRow } from './credentials.ts';
-import { queryRows, type Statement } from './database.ts';
-import { Prisma } from './generated/client.ts';
+import { creatorFields, tokenCreatorColumns, tokenCreatorOf, type TokenCreatorRow } from './credentials.ts';
+import type { PersonalTokenModel } from './generated/models.ts';
+import { isAfter, newest, readModels, type RecordPage } from './models.ts';
 import { notifyUsers } from './notify.ts';
+import { raw } from './sql.ts';
 import type { Transaction } from './transaction.ts';
 
-export interface PersonalTokenRecord {
-  readonly id: string;
-  readonly name: string;
-  readonly createdAt: Date;
+const fields = {
+  id: true,
+  name: true,
+  createdAt: true,
   /** Null for never. */
-  readonly expiresAt: Date | null;
-  readonly revokedAt: Date | null;
+  expiresAt: true,
+  revokedAt: true,
   /** To the minute; null for never. */
-  readonly lastUsedAt: Date | null;
+  lastUsedAt: true,
+} as const;
+
+export interface PersonalTokenRecord extends Readonly<Pick<PersonalTokenModel, keyof typeof fields>> {
   /** Who else created it, or the token that it was created with; null if the user did. */
   readonly creator: TokenCreator | null;
 }
@@ -30,34 +34,22 @@ export interface NewPersonalToken {
   readonly delegators: readonly string[];
 }
 
-export interface PersonalTokenPage {
-  /** The token that the page begins after; null begins at the newest. */
-  readonly after: { readonly createdAt: Date; readonly id: string } | null;
-  /** Null for all. */
-  readonly limit: number | null;
-}
-
-const listStatement: Statement = {
-  name: 'personal-tokens-list',
-  text: `SELECT id, name, created_at AS "createdAt", expires_at AS "expiresAt", revoked_at AS "revokedAt",
-      last_used_at AS "lastUsedAt", user_id AS "userId", ${tokenCreatorColumns('personal_token')}
-    FROM personal_token
-    WHERE user_id = $1 AND ($2::timestamptz IS NULL OR (created_at, id) < ($2, $3::uuid))
-    ORDER BY created_at DESC, id DESC LIMIT $4`,
-};
-
 /** A user's tokens, revoked and expired ones too, newest first. */
 export async function listPersonalTokens(
   pool: pg.Pool,
   userId: string,
-  { after, limit }: PersonalTokenPage,
+  { after, limit }: RecordPage,
 ): Promise<PersonalTokenRecord[]> {
-  const values = [userId, after?.createdAt ?? null, after?.id ?? null, limit];
-  type Row = Omit<PersonalTokenRecord, 'creator'> & TokenCreatorRow & { readonly userId: string };
-  const rows = await queryRows<Row>(pool, listStatement, values);
+  const rows = await readModels(pool, ({ personalToken }) =>
+    personalToken.findMany({
+      where: { userId, ...isAfter(after) },
+      select: { ...fields, ...creatorFields },
+      ...newest(limit),
+    }),
+  );
   return rows.map((row) => {
     const { id, name, createdAt, expiresAt, revokedAt, lastUsedAt } = row;
-    return { id, name, createdAt, expiresAt, revokedAt, lastUsedAt, creator: tokenCreatorOf(row, row.userId) };
+    return { id, name, createdAt, expiresAt, revokedAt, lastUsedAt, creator: tokenCreatorOf(row, userId) };
   });
 }
 
@@ -87,7 +79,7 @@ export async function insertPersonalToken(tx: Transaction, token: NewPersonalTok
       CASE WHEN ${derivedAt === 'now'}::boolean THEN clock_timestamp()
         ELSE ${derivedAt === 'now' ? null : derivedAt}::timestamptz END,
       ${[...delegators]}::uuid[])
-    RETURNING created_at AS "createdAt", ${Prisma.raw(tokenCreatorColumns('personal_token'))}`;
+    RETURNING created_at AS "createdAt", ${raw(tokenCreatorColumns('personal_token'))}`;
   if (row === undefined) throw new Error('an INSERT of one row returned no row');
   const times = { createdAt: row.createdAt, expiresAt, revokedAt: null, lastUsedAt: null };
   return { id, name, ...times, creator: tokenCreatorOf(row, userId) };
@@ -114,7 +106,7 @@ export async function revokePersonalToken(
       UPDATE personal_token SET revoked_at = clock_timestamp()
       WHERE id = ${id}::uuid AND user_id = ${userId}::uuid AND revoked_at IS NULL RETURNING id
     )
-    SELECT EXISTS (SELECT FROM revoked) AS "wasLive", ${Prisma.raw(tokenCreatorColumns('c'))}
+    SELECT EXISTS (SELECT FROM revoked) AS "wasLive", ${raw(tokenCreatorColumns('c'))}
     FROM personal_token c WHERE c.id = ${id}::uuid AND c.user_id = ${userId}::uuid`;
   if (row?.wasLive === true) await notifyLinkSessions(tx, userId);
   return row && { wasLive: row.wasLive, creator: tokenCreatorOf(row, userId) };
@@ -155,7 +147,7 @@ export async function revokePersonalTokens(tx: Transaction, userId: string): Pro
 /** The creators of a user's tokens that are neither revoked nor expired. Lock the user before. */
 export async function listLiveTokenCreators(tx: Transaction, userId: string): Promise<(TokenCreator | null)[]> {
   const rows = await tx.rows<TokenCreatorRow>`
-    SELECT ${Prisma.raw(tokenCreatorColumns('personal_token'))} FROM personal_token
+    SELECT ${raw(tokenCreatorColumns('personal_token'))} FROM personal_token
     WHERE user_id = ${userId}::uuid AND revoked_at IS NULL
       AND (expires_at IS NULL OR expires_at > clock_timestamp())`;
   return rows.map((row) => tokenCreatorOf(row, userId));

@@ -1,15 +1,14 @@
 import type pg from 'pg';
-import { queryRows, type Statement } from './database.ts';
-import { Prisma } from './generated/client.ts';
+import { queryRows } from './database.ts';
+import type { ProjectModel } from './generated/models.ts';
+import { byBytes, readModels } from './models.ts';
+import { raw, type Sql, sql } from './sql.ts';
 import { seesProject } from './standing.ts';
 import type { Transaction } from './transaction.ts';
 
-export interface ProjectRecord {
-  readonly id: string;
-  readonly slug: string;
-  readonly displayName: string;
-  readonly createdAt: Date;
-}
+const fields = { id: true, slug: true, displayName: true, createdAt: true } as const;
+
+export type ProjectRecord = Readonly<Pick<ProjectModel, keyof typeof fields>>;
 
 /** One that is deleted. */
 export interface DeletedProjectRecord extends ProjectRecord {
@@ -24,25 +23,6 @@ export interface NewProject {
 }
 
 const columns = `p.id, p.slug, p.display_name AS "displayName", p.created_at AS "createdAt"`;
-
-const byId: Statement = {
-  name: 'project-by-id',
-  text: `SELECT ${columns} FROM project p WHERE p.id = $1 AND p.deleted_at IS NULL`,
-};
-
-const ofOrganization: Statement = {
-  name: 'projects-of-organization',
-  text: `SELECT ${columns} FROM project p JOIN organization o ON o.id = p.organization_id
-    WHERE o.id = $1 AND p.deleted_at IS NULL AND ($2::uuid IS NULL OR p.id = $2)
-      AND ($3::uuid IS NULL OR ${seesProject('$3')})
-    ORDER BY p.slug COLLATE "C"`,
-};
-
-const deletedOfOrganization: Statement = {
-  name: 'projects-deleted',
-  text: `SELECT ${columns}, p.deleted_at AS "deletedAt" FROM project p
-    WHERE p.organization_id = $1 AND p.deleted_at IS NOT NULL ORDER BY p.slug COLLATE "C"`,
-};
 
 /** Inserts a project; undefined when the organization has the slug already, be it of a deleted project. */
 export async function insertProject(
@@ -72,12 +52,12 @@ export async function renameProject(
 /** Like `findProject`, in a transaction. */
 export async function readProject(tx: Transaction, id: string): Promise<ProjectRecord | undefined> {
   return tx.row<ProjectRecord>`
-    SELECT ${Prisma.raw(columns)} FROM project p WHERE p.id = ${id}::uuid AND p.deleted_at IS NULL`;
+    SELECT ${raw(columns)} FROM project p WHERE p.id = ${id}::uuid AND p.deleted_at IS NULL`;
 }
 
 export async function findProject(pool: pg.Pool, id: string): Promise<ProjectRecord | undefined> {
-  const [project] = await queryRows<ProjectRecord>(pool, byId, [id]);
-  return project;
+  const where = { id, deletedAt: null };
+  return (await readModels(pool, ({ project }) => project.findUnique({ where, select: fields }))) ?? undefined;
 }
 
 /** What a caller sees of a list: all of it if both are null. */
@@ -88,16 +68,35 @@ export interface Visible {
   readonly visibleTo: string | null;
 }
 
+/** A condition: whether a row has the id, if only one is seen. */
+export function isOnly(table: 'p' | 'e', only: string | null): Sql {
+  return only === null ? raw('true') : sql`${raw(table)}.id = ${only}::uuid`;
+}
+
 /** The visible projects of an organization, by slug. */
 export async function listProjects(
   pool: pg.Pool,
   organizationId: string,
   { only, visibleTo }: Visible,
 ): Promise<ProjectRecord[]> {
-  return queryRows<ProjectRecord>(pool, ofOrganization, [organizationId, only, visibleTo]);
+  return queryRows<ProjectRecord>(
+    pool,
+    sql`
+      SELECT ${raw(columns)} FROM project p JOIN organization o ON o.id = p.organization_id
+      CROSS JOIN (SELECT ${visibleTo}::uuid AS id) viewer
+      WHERE o.id = ${organizationId} AND p.deleted_at IS NULL AND ${isOnly('p', only)}
+        AND (viewer.id IS NULL OR ${raw(seesProject('viewer.id'))})
+      ORDER BY p.slug COLLATE "C"`,
+  );
 }
 
 /** The projects of an organization that are deleted and not purged, by slug. */
 export async function listDeletedProjects(pool: pg.Pool, organizationId: string): Promise<DeletedProjectRecord[]> {
-  return queryRows<DeletedProjectRecord>(pool, deletedOfOrganization, [organizationId]);
+  const where = { organizationId, deletedAt: { not: null } };
+  const select = { ...fields, deletedAt: true } as const;
+  const found = await readModels(pool, ({ project }) => project.findMany({ where, select }));
+  return byBytes(
+    found.flatMap(({ deletedAt, ...project }) => (deletedAt === null ? [] : [{ ...project, deletedAt }])),
+    ({ slug }) => slug,
+  );
 }

@@ -1,6 +1,7 @@
 import type pg from 'pg';
-import { queryRows, type Statement } from './database.ts';
+import { queryRows } from './database.ts';
 import type { ClaimOwner } from './resource-claims.ts';
+import { raw, type Sql, sql } from './sql.ts';
 import type { Transaction } from './transaction.ts';
 
 /**
@@ -38,43 +39,31 @@ export interface ClaimedEnvironment {
 const secretCount = `(SELECT count(*)::int FROM secret s WHERE s.environment_id = e.id AND s.deleted_at IS NULL)
       AS "secretCount"`;
 
-const pathText = `SELECT o.id AS "organizationId", o.deleted_at IS NOT NULL AS "organizationDeleted",
+type Slugs = readonly [organization: string, project: string, environment: string];
+
+function pathOf([organization, project, environment]: Slugs): Sql {
+  return sql`
+    SELECT o.id AS "organizationId", o.deleted_at IS NOT NULL AS "organizationDeleted",
       p.id AS "projectId", p.deleted_at IS NOT NULL AS "projectDeleted", e.id AS "environmentId",
       e.deleted_at IS NOT NULL AS "environmentDeleted", e.display_name AS "displayName",
-      e.revision_number AS revision, e.revision_id AS "revisionId", ${secretCount},
+      e.revision_number AS revision, e.revision_id AS "revisionId", ${raw(secretCount)},
       EXISTS (SELECT FROM membership m JOIN app_user u ON u.id = m.user_id AND u.disabled_at IS NULL
         WHERE m.organization_id = o.id AND m.role = 'owner') AS "hasOwner"
     FROM organization o
-    LEFT JOIN project p ON p.organization_id = o.id AND p.slug = $2
-    LEFT JOIN environment e ON e.project_id = p.id AND e.slug = $3
-    WHERE o.slug = $1`;
-const pathStatement: Statement = { name: 'resource-environment-path', text: pathText };
-
-const claimedStatement: Statement = {
-  name: 'resource-environment',
-  text: `SELECT o.id AS "organizationId", p.id AS "projectId", e.id AS "environmentId", o.slug AS organization,
-      p.slug AS project, e.slug AS environment, e.revision_number AS revision, e.revision_id AS "revisionId",
-      ${secretCount}
-    FROM resource_claim c
-    LEFT JOIN (environment e
-      JOIN project p ON p.id = e.project_id AND p.deleted_at IS NULL
-      JOIN organization o ON o.id = p.organization_id AND o.deleted_at IS NULL)
-      ON e.id = c.environment_id AND e.deleted_at IS NULL
-    WHERE c.cluster = $1 AND c.uid = $2 AND c.operation = 'environment'`,
-};
-
-type Slugs = readonly [organization: string, project: string, environment: string];
+    LEFT JOIN project p ON p.organization_id = o.id AND p.slug = ${project}
+    LEFT JOIN environment e ON e.project_id = p.id AND e.slug = ${environment}
+    WHERE o.slug = ${organization}`;
+}
 
 /** Looks up what stands at these slugs, deleted things too; undefined without the organization. */
 export async function findEnvironmentPath(pool: pg.Pool, slugs: Slugs): Promise<EnvironmentPath | undefined> {
-  const [path] = await queryRows<EnvironmentPath>(pool, pathStatement, [...slugs]);
+  const [path] = await queryRows<EnvironmentPath>(pool, pathOf(slugs));
   return path;
 }
 
 /** Like `findEnvironmentPath`, in a transaction. */
 export async function readEnvironmentPath(tx: Transaction, slugs: Slugs): Promise<EnvironmentPath | undefined> {
-  const [path] = await tx.rowsUnprepared<EnvironmentPath>(pathText, ...slugs);
-  return path;
+  return tx.row<EnvironmentPath>`${pathOf(slugs)}`;
 }
 
 /** The environment that a resource made; `gone` if it or something above it was deleted, undefined if it made none. */
@@ -83,6 +72,18 @@ export async function findClaimedEnvironment(
   { cluster, id }: ClaimOwner,
 ): Promise<ClaimedEnvironment | 'gone' | undefined> {
   type Row = ClaimedEnvironment | { readonly environmentId: null };
-  const [row] = await queryRows<Row>(pool, claimedStatement, [cluster, id]);
+  const [row] = await queryRows<Row>(
+    pool,
+    sql`
+      SELECT o.id AS "organizationId", p.id AS "projectId", e.id AS "environmentId", o.slug AS organization,
+      p.slug AS project, e.slug AS environment, e.revision_number AS revision, e.revision_id AS "revisionId",
+      ${raw(secretCount)}
+    FROM resource_claim c
+    LEFT JOIN (environment e
+      JOIN project p ON p.id = e.project_id AND p.deleted_at IS NULL
+      JOIN organization o ON o.id = p.organization_id AND o.deleted_at IS NULL)
+      ON e.id = c.environment_id AND e.deleted_at IS NULL
+    WHERE c.cluster = ${cluster} AND c.uid = ${id} AND c.operation = 'environment'`,
+  );
   return row?.environmentId === null ? 'gone' : row;
 }

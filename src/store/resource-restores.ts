@@ -1,6 +1,7 @@
 import type pg from 'pg';
-import { queryRows, type Statement } from './database.ts';
+import { queryRows } from './database.ts';
 import type { ClaimOwner } from './resource-claims.ts';
+import { type Sql, sql } from './sql.ts';
 import type { Transaction } from './transaction.ts';
 
 /** Some keys of a plan: all are counted, the first ones are named. */
@@ -55,25 +56,21 @@ interface ClaimedRow {
   readonly startedAt: Date;
 }
 
-const claimedText = `SELECT result, created_at AS "startedAt" FROM resource_claim
-    WHERE cluster = $1 AND uid = $2::uuid AND operation = 'restore' AND result IS NOT NULL`;
-const claimedStatement: Statement = { name: 'resource-restore', text: claimedText };
+function claimOf({ cluster, id }: ClaimOwner): Sql {
+  return sql`
+    SELECT result, created_at AS "startedAt" FROM resource_claim
+    WHERE cluster = ${cluster} AND uid = ${id}::uuid AND operation = 'restore' AND result IS NOT NULL`;
+}
 
 /** What a resource restored; undefined if it did not. */
-export async function findClaimedRestore(
-  pool: pg.Pool,
-  { cluster, id }: ClaimOwner,
-): Promise<ClaimedRestore | undefined> {
-  const [row] = await queryRows<ClaimedRow>(pool, claimedStatement, [cluster, id]);
+export async function findClaimedRestore(pool: pg.Pool, owner: ClaimOwner): Promise<ClaimedRestore | undefined> {
+  const [row] = await queryRows<ClaimedRow>(pool, claimOf(owner));
   return row && claimedOf(row);
 }
 
 /** Like `findClaimedRestore`, in a transaction. */
-export async function readClaimedRestore(
-  tx: Transaction,
-  { cluster, id }: ClaimOwner,
-): Promise<ClaimedRestore | undefined> {
-  const [row] = await tx.rowsUnprepared<ClaimedRow>(claimedText, cluster, id);
+export async function readClaimedRestore(tx: Transaction, owner: ClaimOwner): Promise<ClaimedRestore | undefined> {
+  const row = await tx.row<ClaimedRow>`${claimOf(owner)}`;
   return row && claimedOf(row);
 }
 

@@ -1,7 +1,8 @@
 import type pg from 'pg';
-import { queryRows, type Statement } from './database.ts';
+import { queryRows } from './database.ts';
 import type { ClaimOwner } from './resource-claims.ts';
 import { recordColumns, recordTables, type SnapshotRecord } from './snapshots.ts';
+import { raw, type Sql, sql } from './sql.ts';
 import type { Transaction } from './transaction.ts';
 
 /** The snapshot that a custom resource took or adopted, and where it lies. */
@@ -27,35 +28,36 @@ const digestColumn = `(SELECT encode(sha256(coalesce(string_agg(
       FROM snapshot_entry x JOIN secret s ON s.id = x.secret_id WHERE x.snapshot_id = n.id)`;
 
 // What a resource took bears its uid as the creator's: nothing else is ever deleted for it.
-const claimedText = `SELECT n.created_by_type <> 'resource' OR n.created_by_id <> c.uid AS adopted, ${recordColumns},
+function claimOf({ cluster, id }: ClaimOwner): Sql {
+  return sql`
+    SELECT n.created_by_type <> 'resource' OR n.created_by_id <> c.uid AS adopted, ${raw(recordColumns)},
       o.id AS "organizationId", e.id AS "environmentId", o.slug AS organization, p.slug AS project, e.slug AS environment,
-      coalesce(e.deleted_at, p.deleted_at, o.deleted_at) IS NOT NULL AS "environmentDeleted", ${digestColumn} AS digest
+      coalesce(e.deleted_at, p.deleted_at, o.deleted_at) IS NOT NULL AS "environmentDeleted", ${raw(digestColumn)} AS digest
     FROM resource_claim c
-    LEFT JOIN (${recordTables}) ON n.id = c.snapshot_id
+    LEFT JOIN (${raw(recordTables)}) ON n.id = c.snapshot_id
     LEFT JOIN environment e ON e.id = n.environment_id
     LEFT JOIN project p ON p.id = e.project_id
     LEFT JOIN organization o ON o.id = p.organization_id
-    WHERE c.cluster = $1 AND c.uid = $2::uuid AND c.operation = 'snapshot'`;
-const claimedStatement: Statement = { name: 'resource-snapshot', text: claimedText };
+    WHERE c.cluster = ${cluster} AND c.uid = ${id}::uuid AND c.operation = 'snapshot'`;
+}
 
 type ClaimedRow = ClaimedSnapshot | { readonly id: null };
 
 /** What a resource took or adopted; `gone` if that was deleted, undefined if there was never any. */
 export async function findClaimedSnapshot(
   pool: pg.Pool,
-  { cluster, id }: ClaimOwner,
+  owner: ClaimOwner,
 ): Promise<ClaimedSnapshot | 'gone' | undefined> {
-  const [row] = await queryRows<ClaimedRow>(pool, claimedStatement, [cluster, id]);
+  const [row] = await queryRows<ClaimedRow>(pool, claimOf(owner));
   return claimed(row);
 }
 
 /** Like `findClaimedSnapshot`, in a transaction. */
 export async function readClaimedSnapshot(
   tx: Transaction,
-  { cluster, id }: ClaimOwner,
+  owner: ClaimOwner,
 ): Promise<ClaimedSnapshot | 'gone' | undefined> {
-  const [row] = await tx.rowsUnprepared<ClaimedRow>(claimedText, cluster, id);
-  return claimed(row);
+  return claimed(await tx.row<ClaimedRow>`${claimOf(owner)}`);
 }
 
 function claimed(row: ClaimedRow | undefined): ClaimedSnapshot | 'gone' | undefined {

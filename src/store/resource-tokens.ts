@@ -1,7 +1,8 @@
 import type pg from 'pg';
 import type { TokenPermission } from '../domain/grants.ts';
 import type { TokenScope } from '../domain/principal.ts';
-import { queryRows, type Statement } from './database.ts';
+import { queryRows } from './database.ts';
+import { raw, type Sql, sql } from './sql.ts';
 import type { Transaction } from './transaction.ts';
 
 /** Whom a claim belongs to. */
@@ -49,34 +50,29 @@ const columns = `t.id AS "tokenId", t.name, t.organization_id AS "organizationId
     t.environment_id AS "environmentId", t.permission, t.suspended_at AS "suspendedAt",
     t.revoked_at AS "tokenRevokedAt", c.serial, c.state, c.created_at AS "createdAt", c.expires_at AS "expiresAt",
     c.revoked_at AS "revokedAt", c.first_used_at AS "firstUsedAt", c.last_used_at AS "lastUsedAt"`;
-const rows = `resource_claim r
+
+function rowsOf({ cluster, uid }: TokenOwner): Sql {
+  return sql`
+    SELECT ${raw(columns)} FROM resource_claim r
     LEFT JOIN service_token t ON t.id = r.service_token_id
     LEFT JOIN service_token_credential c ON c.service_token_id = t.id
-    WHERE r.cluster = $1 AND r.uid = $2::uuid AND r.operation = 'token' AND r.serial = 1`;
-
-// A resource that ended without ever having a token has claimed one all the same, so that none is made for it.
-const findStatement: Statement = {
-  name: 'resource-token-find',
-  text: `SELECT ${columns} FROM ${rows} AND (t.id IS NOT NULL OR NOT EXISTS (SELECT FROM resource_claim ended
-    WHERE ended.cluster = r.cluster AND ended.uid = r.uid AND ended.operation = 'token_end'))
-    ORDER BY c.serial`,
-};
+    WHERE r.cluster = ${cluster} AND r.uid = ${uid}::uuid AND r.operation = 'token' AND r.serial = 1`;
+}
 
 /** `gone`: what it was for was purged, and the token with it. */
 export type TokenOrGone = ResourceToken | 'gone';
 
 /** The token that a custom resource claimed; undefined if it never had one. */
 export async function findResourceToken(pool: pg.Pool, owner: TokenOwner): Promise<TokenOrGone | undefined> {
-  const found = await queryRows<Row>(pool, findStatement, [owner.cluster, owner.uid]);
+  // A resource that ended without ever having a token has claimed one all the same, so that none is made for it.
+  const found = await queryRows<Row>(
+    pool,
+    sql`${rowsOf(owner)} AND (t.id IS NOT NULL OR NOT EXISTS (SELECT FROM resource_claim ended
+        WHERE ended.cluster = r.cluster AND ended.uid = r.uid AND ended.operation = 'token_end'))
+      ORDER BY c.serial`,
+  );
   return found.length === 0 ? undefined : (tokenOf(found) ?? 'gone');
 }
-
-const findSerialStatement: Statement = {
-  name: 'resource-token-serial',
-  text: `SELECT c.serial FROM resource_claim r
-    JOIN service_token_credential c ON c.service_token_id = r.service_token_id
-    WHERE r.cluster = $1 AND r.uid = $2::uuid AND r.operation = 'token' AND r.serial = 1 AND c.token_hash = $3`,
-};
 
 /** Which serial of a resource's token has a hash; undefined for none. */
 export async function findSerial(
@@ -84,7 +80,13 @@ export async function findSerial(
   { cluster, uid }: TokenOwner,
   tokenHash: Uint8Array,
 ): Promise<number | undefined> {
-  const [found] = await queryRows<{ readonly serial: number }>(pool, findSerialStatement, [cluster, uid, tokenHash]);
+  const [found] = await queryRows<{ readonly serial: number }>(
+    pool,
+    sql`
+      SELECT c.serial FROM resource_claim r
+    JOIN service_token_credential c ON c.service_token_id = r.service_token_id
+    WHERE r.cluster = ${cluster} AND r.uid = ${uid}::uuid AND r.operation = 'token' AND r.serial = 1 AND c.token_hash = ${tokenHash}`,
+  );
   return found?.serial;
 }
 
@@ -109,7 +111,7 @@ export async function holdResourceToken(
     WHERE r.cluster = ${cluster} AND r.uid = ${uid}::uuid AND r.operation = 'token' AND r.serial = 1
     FOR NO KEY UPDATE OF t`;
   // By a separate statement: what was committed while the locks were waited for is seen now.
-  return tokenOf(await tx.rowsUnprepared<Row>(`SELECT ${columns} FROM ${rows} ORDER BY c.serial`, cluster, uid));
+  return tokenOf(await tx.rows<Row>`${rowsOf({ cluster, uid })} ORDER BY c.serial`);
 }
 
 /** Whether the resource said that it is over: nothing is made for it any more. */

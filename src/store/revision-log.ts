@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { ActorType, BearerPrincipal } from '../domain/principal.ts';
+import { raw, sql } from './sql.ts';
 import { type Standing, standingColumns, standingJoins } from './standing.ts';
 import { liveCredentialIds } from './credentials.ts';
 import { queryRows, type Statement } from './database.ts';
@@ -76,25 +77,6 @@ const changedKeys = `SELECT array_agg(s.key ORDER BY s.key COLLATE "C") AS keys,
       FROM secret_change c JOIN secret s ON s.id = c.secret_id LEFT JOIN secret_version v ON v.id = c.version_id
       WHERE c.revision_id = r.id`;
 
-// Bounds and no choices, so that the index serves them whatever is asked for. How many keys each revision changed is
-// counted in the index, before any of them is read.
-const listStatement: Statement = {
-  name: 'revisions-list',
-  text: `SELECT r.number AS revision, r.id AS "revisionId", r.actor_id AS "changedBy", r.actor_type AS "changedByType",
-      r.actor_name AS "changedByName", r.comment, r.created_at AS "createdAt", r.found, changed.keys, changed.versions
-    FROM (
-      SELECT page.*, count(*) OVER ()::int AS found,
-        sum(counted.keys) OVER (ORDER BY page.number DESC) - counted.keys AS keys_before
-      FROM (
-        SELECT * FROM environment_revision
-        WHERE environment_id = $1 AND number > $2 AND number < coalesce($3, 2147483648::bigint)
-        ORDER BY number DESC LIMIT $4
-      ) page CROSS JOIN LATERAL (SELECT count(*) AS keys FROM secret_change WHERE revision_id = page.id) counted
-    ) r CROSS JOIN LATERAL (${changedKeys}) changed
-    WHERE r.keys_before < $5
-    ORDER BY r.number DESC`,
-};
-
 // No row if the environment, or anything above it, is deleted.
 const lookStatement: Statement = {
   name: 'stream-look',
@@ -124,9 +106,25 @@ export async function listRevisions(
   { above, below, limit, keys: maxKeys }: RevisionPage,
 ): Promise<RevisionList> {
   type Row = Omit<RevisionRecord, 'keys'> & KeysRow & { readonly found: number };
-  // One more than asked for shows whether there is a next page.
-  const values = [environmentId, above, below, limit + 1, maxKeys];
-  const rows = await queryRows<Row>(pool, listStatement, values);
+  // Bounds and no choices, so that the index serves them whatever is asked for. How many keys each revision changed is
+  // counted in the index, before any of them is read. One more than asked for shows whether there is a next page.
+  const rows = await queryRows<Row>(
+    pool,
+    sql`
+      SELECT r.number AS revision, r.id AS "revisionId", r.actor_id AS "changedBy", r.actor_type AS "changedByType",
+      r.actor_name AS "changedByName", r.comment, r.created_at AS "createdAt", r.found, changed.keys, changed.versions
+    FROM (
+      SELECT page.*, count(*) OVER ()::int AS found,
+        sum(counted.keys) OVER (ORDER BY page.number DESC) - counted.keys AS keys_before
+      FROM (
+        SELECT * FROM environment_revision
+        WHERE environment_id = ${environmentId} AND number > ${above} AND number < coalesce(${below}, 2147483648::bigint)
+        ORDER BY number DESC LIMIT ${limit + 1}
+      ) page CROSS JOIN LATERAL (SELECT count(*) AS keys FROM secret_change WHERE revision_id = page.id) counted
+    ) r CROSS JOIN LATERAL (${raw(changedKeys)}) changed
+    WHERE r.keys_before < ${maxKeys}
+    ORDER BY r.number DESC`,
+  );
   const revisions = rows.slice(0, limit).map(({ keys, versions, found: _found, ...revision }) => ({
     ...revision,
     keys: changedKeysOf({ keys, versions }),

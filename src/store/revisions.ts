@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { queryRows, type Statement } from './database.ts';
+import { sql } from './sql.ts';
 
 /** A revision as a caller names it: its number, or its id in lower case. */
 export type RevisionRef = number | string;
@@ -76,19 +77,18 @@ export async function findWholeRevision(
   return found;
 }
 
-const deletedSince: Statement = {
-  name: 'revision-deleted-since',
-  text: `SELECT DISTINCT s.key FROM secret s
-    JOIN secret_change c ON c.secret_id = s.id AND c.revision_number > $2 AND c.version_id IS NULL
-    WHERE s.environment_id = $1`,
-};
-
 /** The keys of an environment that were deleted after a revision, also those that were made again since. */
 export async function keysDeletedSince(
   pool: pg.Pool,
   environmentId: string,
   revision: number,
 ): Promise<ReadonlySet<string>> {
-  const rows = await queryRows<{ key: string }>(pool, deletedSince, [environmentId, revision]);
+  const rows = await queryRows<{ key: string }>(
+    pool,
+    sql`
+      SELECT DISTINCT s.key FROM secret s
+    JOIN secret_change c ON c.secret_id = s.id AND c.revision_number > ${revision} AND c.version_id IS NULL
+    WHERE s.environment_id = ${environmentId}`,
+  );
   return new Set(rows.map(({ key }) => key));
 }

@@ -3,6 +3,7 @@ import type { Role } from '../domain/principal.ts';
 import type { TargetIds } from './access.ts';
 import { queryRows, type Statement } from './database.ts';
 import { notifyUsers } from './notify.ts';
+import { sql } from './sql.ts';
 import type { Transaction } from './transaction.ts';
 
 /** Roles of users in projects and environments, and of groups at any place. The owner's role is only in memberships. */
@@ -89,13 +90,15 @@ export interface OwnBinding {
   readonly role: BoundRole;
 }
 
-const ofUser: Statement = {
-  name: 'role-bindings-of-user',
-  text: `SELECT o.slug AS organization, p.slug AS project, e.slug AS environment, b.group_name AS group, b.role
+/** The role bindings that count for a user now, by place. */
+export async function listBindingsOfUser(pool: pg.Pool, userId: string): Promise<OwnBinding[]> {
+  return queryRows<OwnBinding>(
+    pool,
+    sql`SELECT o.slug AS organization, p.slug AS project, e.slug AS environment, b.group_name AS group, b.role
     FROM (
-      SELECT r.* FROM role_binding r WHERE r.user_id = $1
+      SELECT r.* FROM role_binding r WHERE r.user_id = ${userId}
       UNION ALL SELECT r.* FROM group_member g JOIN role_binding r ON r.group_name = g.group_name
-      WHERE g.user_id = $1 AND g.expires_at > clock_timestamp()
+      WHERE g.user_id = ${userId} AND g.expires_at > clock_timestamp()
     ) b
     JOIN organization o ON o.id = b.organization_id AND o.deleted_at IS NULL
     LEFT JOIN project p ON p.id = b.project_id
@@ -103,11 +106,7 @@ const ofUser: Statement = {
     WHERE p.deleted_at IS NULL AND e.deleted_at IS NULL
     ORDER BY o.slug COLLATE "C", coalesce(p.slug, '') COLLATE "C", coalesce(e.slug, '') COLLATE "C",
       coalesce(b.group_name, '') COLLATE "C"`,
-};
-
-/** The role bindings that count for a user now, by place. */
-export async function listBindingsOfUser(pool: pg.Pool, userId: string): Promise<OwnBinding[]> {
-  return queryRows<OwnBinding>(pool, ofUser, [userId]);
+  );
 }
 
 /**

@@ -1,6 +1,7 @@
 import type pg from 'pg';
-import { queryRows, type Statement } from './database.ts';
+import { queryRows } from './database.ts';
 import type { ClaimOwner } from './resource-claims.ts';
+import { sql } from './sql.ts';
 import type { Transaction } from './transaction.ts';
 
 /** A SecretSnapshot that a SnapshotSchedule made for one of its times. */
@@ -19,10 +20,13 @@ export interface ScheduleRun extends ScheduledChild {
   readonly isNewest: boolean;
 }
 
-// What a child took bears its uid as the creator's; with its environment a snapshot is deleted.
-const runsStatement: Statement = {
-  name: 'schedule-runs',
-  text: `SELECT s.due_at AS "dueAt", s.child_uid AS uid, s.child_name AS name, n.id AS "snapshotId",
+/** What a schedule made and was not forgotten, newest first. */
+export async function listScheduleRuns(pool: pg.Pool, { cluster, id }: ClaimOwner): Promise<ScheduleRun[]> {
+  // What a child took bears its uid as the creator's; with its environment a snapshot is deleted.
+  return queryRows<ScheduleRun>(
+    pool,
+    sql`
+      SELECT s.due_at AS "dueAt", s.child_uid AS uid, s.child_name AS name, n.id AS "snapshotId",
       n.created_at AS "takenAt",
       n.id IS NOT NULL AND n.revision_id IS NOT DISTINCT FROM (
         SELECT r.id FROM environment_revision r WHERE r.id = e.revision_id) AS "isNewest"
@@ -34,13 +38,9 @@ const runsStatement: Statement = {
       JOIN project p ON p.id = e.project_id AND p.deleted_at IS NULL
       JOIN organization o ON o.id = p.organization_id AND o.deleted_at IS NULL
     ) ON n.id = c.snapshot_id AND n.created_by_type = 'resource' AND n.created_by_id = s.child_uid
-    WHERE s.cluster = $1 AND s.schedule_uid = $2::uuid
+    WHERE s.cluster = ${cluster} AND s.schedule_uid = ${id}::uuid
     ORDER BY s.due_at DESC`,
-};
-
-/** What a schedule made and was not forgotten, newest first. */
-export async function listScheduleRuns(pool: pg.Pool, { cluster, id }: ClaimOwner): Promise<ScheduleRun[]> {
-  return queryRows<ScheduleRun>(pool, runsStatement, [cluster, id]);
+  );
 }
 
 /** Remembers what a schedule made; what is remembered for a time already stays. Returns how many are new. */

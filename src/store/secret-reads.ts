@@ -2,6 +2,7 @@ import type pg from 'pg';
 import type { ActorType } from '../domain/principal.ts';
 import { queryRows, type Statement } from './database.ts';
 import { type RevisionIds, type RevisionRef, wantedRevision, wantedRevisionValues } from './revisions.ts';
+import { sql } from './sql.ts';
 import type { Transaction } from './transaction.ts';
 import { contentCiphertext, contentColumns, contentDataKeyId, contentJoin } from './version-contents.ts';
 
@@ -99,16 +100,15 @@ export async function listSecrets(
   return readList(pool, environmentId, { selection, values: 'sealed' });
 }
 
-const presentBytes: Statement = {
-  name: 'secrets-bytes',
-  text: `SELECT coalesce(sum(v.value_bytes), 0)::float8 AS bytes
-    FROM secret s JOIN secret_version v ON v.id = s.current_version_id
-    WHERE s.environment_id = $1 AND s.deleted_at IS NULL AND starts_with(s.key, $2)`,
-};
-
 /** How many bytes the present values of an environment have whose keys begin with the prefix; 0 if it is gone. */
 export async function measureSecrets(pool: pg.Pool, environmentId: string, prefix = ''): Promise<number> {
-  const [size] = await queryRows<{ readonly bytes: number }>(pool, presentBytes, [environmentId, prefix]);
+  const [size] = await queryRows<{ readonly bytes: number }>(
+    pool,
+    sql`
+      SELECT coalesce(sum(v.value_bytes), 0)::float8 AS bytes
+    FROM secret s JOIN secret_version v ON v.id = s.current_version_id
+    WHERE s.environment_id = ${environmentId} AND s.deleted_at IS NULL AND starts_with(s.key, ${prefix})`,
+  );
   return size?.bytes ?? 0;
 }
 
@@ -230,22 +230,6 @@ export interface DeletedKeys extends RevisionIds {
   readonly secrets: readonly DeletedKey[];
 }
 
-// The last change of a deleted key is its deletion.
-const deletedKeys: Statement = {
-  name: 'secrets-deleted',
-  text: `SELECT e.revision_number AS revision, e.revision_id AS "revisionId", s.id AS "secretId", s.key, s.version,
-      s.updated_at AS "updatedAt", s.deleted_at AS "deletedAt", r.actor_id AS "deletedBy",
-      r.actor_type AS "deletedByType", r.actor_name AS "deletedByName"
-    FROM environment e
-    LEFT JOIN (secret s
-      CROSS JOIN LATERAL (SELECT c.revision_id FROM secret_change c
-        WHERE c.secret_id = s.id ORDER BY c.revision_number DESC LIMIT 1) newest
-      JOIN environment_revision r ON r.id = newest.revision_id
-    ) ON s.environment_id = e.id AND s.deleted_at IS NOT NULL AND starts_with(s.key, $2)
-    WHERE e.id = $1 AND e.deleted_at IS NULL
-    ORDER BY s.key COLLATE "C"`,
-};
-
 /** The deleted keys of an environment that begin with a prefix; undefined if the environment is gone. */
 export async function listDeletedKeys(
   pool: pg.Pool,
@@ -253,7 +237,22 @@ export async function listDeletedKeys(
   prefix: string,
 ): Promise<DeletedKeys | undefined> {
   type Row = RevisionIds & (DeletedKey | { readonly secretId: null });
-  const rows = await queryRows<Row>(pool, deletedKeys, [environmentId, prefix]);
+  // The last change of a deleted key is its deletion.
+  const rows = await queryRows<Row>(
+    pool,
+    sql`
+      SELECT e.revision_number AS revision, e.revision_id AS "revisionId", s.id AS "secretId", s.key, s.version,
+      s.updated_at AS "updatedAt", s.deleted_at AS "deletedAt", r.actor_id AS "deletedBy",
+      r.actor_type AS "deletedByType", r.actor_name AS "deletedByName"
+    FROM environment e
+    LEFT JOIN (secret s
+      CROSS JOIN LATERAL (SELECT c.revision_id FROM secret_change c
+        WHERE c.secret_id = s.id ORDER BY c.revision_number DESC LIMIT 1) newest
+      JOIN environment_revision r ON r.id = newest.revision_id
+    ) ON s.environment_id = e.id AND s.deleted_at IS NOT NULL AND starts_with(s.key, ${prefix})
+    WHERE e.id = ${environmentId} AND e.deleted_at IS NULL
+    ORDER BY s.key COLLATE "C"`,
+  );
   const [first] = rows;
   if (first === undefined) return undefined;
   const { revision, revisionId } = first;

@@ -1,7 +1,7 @@
 import type { Actor } from '../domain/principal.ts';
 import { byteaArray } from './bytea-array.ts';
-import { Prisma } from './generated/client.ts';
 import { budgetAssignment, bytesOfVersions, growthColumns, type StoredGrowth, writtenVersion } from './growth.ts';
+import { raw } from './sql.ts';
 import type { Transaction } from './transaction.ts';
 import { copiedContentId } from './version-contents.ts';
 
@@ -157,16 +157,16 @@ export async function writeRevision(tx: Transaction, revision: NewRevision): Pro
       SELECT change.version_id, change.secret_id, change.version, change.change_type, ${actor.id}::uuid,
         ${actor.type}::actor_type, ${actor.name}, ${comment}, statement_timestamp(),
         CASE WHEN change.copied_id IS NULL THEN change.ciphertext ELSE '' END,
-        CASE WHEN change.copied_id IS NOT NULL THEN ${Prisma.raw(copiedContentId)} END,
+        CASE WHEN change.copied_id IS NOT NULL THEN ${raw(copiedContentId)} END,
         coalesce(change.data_key_id, copied.data_key_id),
         coalesce(change.value_mac, copied.value_mac), coalesce(change.value_bytes, copied.value_bytes)
       FROM change
       LEFT JOIN secret_version copied ON copied.id = change.copied_id AND copied.secret_id = change.secret_id
         AND copied.destroyed_at IS NULL
       WHERE change.version_id IS NOT NULL
-      RETURNING ${Prisma.raw(writtenVersion)}
+      RETURNING ${raw(writtenVersion)}
     ), grown AS (
-      ${Prisma.raw(bytesOfVersions)}
+      ${raw(bytesOfVersions)}
     ), budget AS (
       SELECT ${budgetBytesPerDay}::float8 AS per_day
     ), revision AS (
@@ -177,9 +177,9 @@ export async function writeRevision(tx: Transaction, revision: NewRevision): Pro
       INSERT INTO secret_change (revision_id, secret_id, revision_number, version_id)
       SELECT ${id}::uuid, secret_id, ${number}::int, version_id FROM change
     )
-    UPDATE environment SET revision_number = ${number}::int, revision_id = ${id}::uuid, ${Prisma.raw(budgetAssignment)}
+    UPDATE environment SET revision_number = ${number}::int, revision_id = ${id}::uuid, ${raw(budgetAssignment)}
     WHERE id = ${environmentId}::uuid
-    RETURNING statement_timestamp()::timestamptz(3) AS at, ${Prisma.raw(growthColumns)}`;
+    RETURNING statement_timestamp()::timestamptz(3) AS at, ${raw(growthColumns)}`;
   const [written] = rows;
   if (written === undefined) throw new Error('the environment of the revision is not there');
   return written;

@@ -3,7 +3,8 @@ import type { TokenPermission } from '../domain/grants.ts';
 import type { Actor, ActorType, TokenScope } from '../domain/principal.ts';
 import { serviceTokenFault, serviceTokenTables } from './credentials.ts';
 import { queryRows, type Statement } from './database.ts';
-import { Prisma } from './generated/client.ts';
+import { readModels } from './models.ts';
+import { empty, raw, type Sql, sql } from './sql.ts';
 import type { Transaction } from './transaction.ts';
 
 /** A namespace, which the controller of a cluster vouches for. */
@@ -102,29 +103,6 @@ const columns = `t.id, t.name, t.scope, t.project_id AS "projectId", t.environme
     CASE WHEN t.cluster IS NOT NULL THEN json_build_object('cluster', t.cluster, 'namespace', t.namespace) END AS holder,
     t.created_at AS "createdAt", c.expires_at AS "expiresAt", t.revoked_at AS "revokedAt",
     t.suspended_at AS "suspendedAt", greatest(c.last_used_at, t.last_used_at) AS "lastUsedAt"`;
-
-const listStatement: Statement = {
-  name: 'service-tokens-list',
-  text: `SELECT ${columns} FROM ${tables}
-    WHERE t.organization_id = $1 AND ($2::timestamptz IS NULL OR (t.created_at, t.id) < ($2, $3::uuid))
-      AND ($5::uuid IS NULL OR t.project_id = $5)
-    ORDER BY t.created_at DESC, t.id DESC LIMIT $4`,
-};
-
-const findStatement: Statement = {
-  name: 'service-token-find',
-  text: `SELECT ${columns} FROM ${tables} WHERE t.organization_id = $1 AND t.id = $2
-    AND ($3::uuid IS NULL OR t.project_id = $3)`,
-};
-
-const scopeNamesStatement: Statement = {
-  name: 'service-token-scope-names',
-  text: `SELECT o.slug AS organization, p.slug AS project, e.slug AS environment
-    FROM service_token t JOIN organization o ON o.id = t.organization_id
-    LEFT JOIN project p ON p.id = t.project_id
-    LEFT JOIN environment e ON e.id = t.environment_id
-    WHERE t.id = $1`,
-};
 
 const tokensOfResources: Statement = {
   name: 'service-tokens-of-resources',
@@ -245,7 +223,7 @@ export async function rotateServiceToken(
     VALUES (${credential.id}::uuid, ${id}::uuid, ${serial}::int, ${credential.tokenHash},
       ${newest.expiresAt}::timestamptz)`;
   const record = await tx.row<ServiceTokenRecord>`
-    SELECT ${Prisma.raw(columns)} FROM ${Prisma.raw(tables)} WHERE t.id = ${id}::uuid`;
+    SELECT ${raw(columns)} FROM ${raw(tables)} WHERE t.id = ${id}::uuid`;
   if (record === undefined) throw new Error('the token that was locked is there');
   return { outcome: 'rotated', record, serial };
 }
@@ -257,34 +235,55 @@ async function isKeyless(tx: Transaction, home: TokenHome, id: string): Promise<
 }
 
 /** SQL: whether the service token t is in its home. */
-export function isIn({ organizationId, projectId }: TokenHome): Prisma.Sql {
-  const inProject = projectId === null ? Prisma.empty : Prisma.sql`AND t.project_id = ${projectId}::uuid`;
-  return Prisma.sql`t.organization_id = ${organizationId}::uuid ${inProject}`;
+export function isIn({ organizationId, projectId }: TokenHome): Sql {
+  const inProject = projectId === null ? empty : sql`AND t.project_id = ${projectId}::uuid`;
+  return sql`t.organization_id = ${organizationId}::uuid ${inProject}`;
 }
 
 /** The service tokens of a home, revoked ones too, newest first. */
 export async function listServiceTokens(
   pool: pg.Pool,
-  { organizationId, projectId }: TokenHome,
+  home: TokenHome,
   { after, limit }: ServiceTokenPage,
 ): Promise<ServiceTokenRecord[]> {
-  const values = [organizationId, after?.createdAt ?? null, after?.id ?? null, limit, projectId];
-  return queryRows<ServiceTokenRecord>(pool, listStatement, values);
+  const isBeyond = after === null ? empty : sql`AND (t.created_at, t.id) < (${after.createdAt}, ${after.id}::uuid)`;
+  return queryRows<ServiceTokenRecord>(
+    pool,
+    sql`
+      SELECT ${raw(columns)} FROM ${raw(tables)}
+    WHERE ${isIn(home)} ${isBeyond}
+    ORDER BY t.created_at DESC, t.id DESC LIMIT ${limit}`,
+  );
 }
 
 export async function findServiceToken(
   pool: pg.Pool,
-  { organizationId, projectId }: TokenHome,
+  home: TokenHome,
   id: string,
 ): Promise<ServiceTokenRecord | undefined> {
-  const [token] = await queryRows<ServiceTokenRecord>(pool, findStatement, [organizationId, id, projectId]);
+  const [token] = await queryRows<ServiceTokenRecord>(
+    pool,
+    sql`SELECT ${raw(columns)} FROM ${raw(tables)} WHERE t.id = ${id} AND ${isIn(home)}`,
+  );
   return token;
 }
 
 /** The slugs of the organization, project and environment that a service token is tied to. */
 export async function findScopeNames(pool: pg.Pool, serviceTokenId: string): Promise<ScopeNames | undefined> {
-  const [names] = await queryRows<ScopeNames>(pool, scopeNamesStatement, [serviceTokenId]);
-  return names;
+  // From above: a purge at this moment leaves out what it removed.
+  const where = { serviceTokens: { some: { id: serviceTokenId } } };
+  const environments = { where, select: { slug: true } } as const;
+  const projects = { where, select: { slug: true, environments } } as const;
+  const found = await readModels(pool, ({ organization }) =>
+    organization.findFirst({ where, select: { slug: true, projects } }),
+  );
+  if (found === null) return undefined;
+  const [project] = found.projects;
+  return {
+    organization: found.slug,
+    project: project?.slug ?? null,
+    environment: project?.environments[0]?.slug ?? null,
+  };
 }
 
 /** A live token that can write all environments of its scope. */

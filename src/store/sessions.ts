@@ -1,7 +1,8 @@
 import type pg from 'pg';
 import { limits } from '../domain/limits.ts';
 import { sessionFault, sessionTables } from './credentials.ts';
-import { queryRows, type Statement } from './database.ts';
+import { queryRows } from './database.ts';
+import { raw, sql } from './sql.ts';
 import type { Transaction } from './transaction.ts';
 
 /** How the user of a session proved who they are. */
@@ -51,15 +52,14 @@ const columns = `c.id, CASE WHEN c.personal_token_id IS NOT NULL THEN 'personal_
     LEAST(c.expires_at, c.last_used_at + interval '${limits.sessionIdleMinutes} minutes') AS "idleExpiresAt",
     c.source_address AS "sourceAddress", c.user_agent AS "userAgent"`;
 
-const listStatement: Statement = {
-  name: 'sessions-list',
-  text: `SELECT ${columns} FROM ${sessionTables} WHERE c.user_id = $1 AND ${sessionFault} IS NULL
-    ORDER BY c.created_at DESC, c.id DESC`,
-};
-
 /** The sessions of a user that have not ended, newest first. */
 export async function listSessions(pool: pg.Pool, userId: string): Promise<SessionRecord[]> {
-  return queryRows<SessionRecord>(pool, listStatement, [userId]);
+  return queryRows<SessionRecord>(
+    pool,
+    sql`
+      SELECT ${raw(columns)} FROM ${raw(sessionTables)} WHERE c.user_id = ${userId} AND ${raw(sessionFault)} IS NULL
+    ORDER BY c.created_at DESC, c.id DESC`,
+  );
 }
 
 /**

@@ -1,6 +1,7 @@
 import { limits } from '../domain/limits.ts';
-import { queryRows, type Statement } from './database.ts';
+import { queryRows } from './database.ts';
 import type pg from 'pg';
+import { sql } from './sql.ts';
 
 /** What a flow is for. One of another method is not accepted in its place. */
 export type FlowMethod = 'oidc' | 'passkey' | 'passkey_registration';
@@ -25,27 +26,20 @@ export interface SignInFlow {
   readonly sessionId: string | null;
 }
 
-// Flows that no browser finishes: each new one removes some.
-const insertStatement: Statement = {
-  name: 'sign-in-flow-insert',
-  text: `WITH ended AS (
+export async function insertSignInFlow(pool: pg.Pool, method: FlowMethod, flow: SignInFlow): Promise<void> {
+  const { secretHash, returnTo, fresh, link, sessionId } = flow;
+  // Flows that no browser finishes: each new one removes some.
+  await queryRows(
+    pool,
+    sql`
+      WITH ended AS (
       DELETE FROM sign_in_flow WHERE secret_hash IN (
         SELECT secret_hash FROM sign_in_flow WHERE expires_at < clock_timestamp() LIMIT 100 FOR UPDATE SKIP LOCKED)
     )
     INSERT INTO sign_in_flow (secret_hash, method, return_to, fresh, link, session_id, expires_at)
-    VALUES ($1, $2, $3, $4, $5, $6, clock_timestamp() + make_interval(mins => $7::int))`,
-};
-
-const takeStatement: Statement = {
-  name: 'sign-in-flow-take',
-  text: `DELETE FROM sign_in_flow WHERE secret_hash = $1
-    RETURNING method, return_to AS "returnTo", fresh, link, session_id AS "sessionId", expires_at > clock_timestamp() AS "isLive"`,
-};
-
-export async function insertSignInFlow(pool: pg.Pool, method: FlowMethod, flow: SignInFlow): Promise<void> {
-  const { secretHash, returnTo, fresh, link, sessionId } = flow;
-  const values = [secretHash, method, returnTo, fresh, link, sessionId, methodMinutes[method]];
-  await queryRows(pool, insertStatement, values);
+    VALUES (${secretHash}, ${method}, ${returnTo}, ${fresh}, ${link}, ${sessionId},
+      clock_timestamp() + make_interval(mins => ${methodMinutes[method]}::int))`,
+  );
 }
 
 /**
@@ -58,6 +52,12 @@ export async function takeSignInFlow(
   secretHash: Uint8Array,
 ): Promise<Omit<SignInFlow, 'secretHash'> | undefined> {
   type Row = Omit<SignInFlow, 'secretHash'> & { readonly method: string; readonly isLive: boolean };
-  const [row] = await queryRows<Row>(pool, takeStatement, [secretHash]);
+  const [row] = await queryRows<Row>(
+    pool,
+    sql`
+      DELETE FROM sign_in_flow WHERE secret_hash = ${secretHash}
+    RETURNING method, return_to AS "returnTo", fresh, link, session_id AS "sessionId",
+      expires_at > clock_timestamp() AS "isLive"`,
+  );
   return row?.isLive === true && row.method === method ? row : undefined;
 }

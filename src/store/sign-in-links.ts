@@ -1,8 +1,8 @@
 import type pg from 'pg';
 import { limits } from '../domain/limits.ts';
 import { personalTokenFault, personalTokenTables } from './credentials.ts';
-import { queryRows, type Statement } from './database.ts';
-import { Prisma } from './generated/client.ts';
+import { queryRows } from './database.ts';
+import { raw, sql } from './sql.ts';
 import type { Transaction } from './transaction.ts';
 
 /** Links that begin one session: of a user, or of the user that is made of an invited address. */
@@ -52,20 +52,19 @@ const fault = `CASE WHEN l.used_at IS NOT NULL THEN 'used' WHEN l.ended_at IS NO
         WHERE f.fault IS NOT NULL AND (f.fault <> 'disabled' OR f.user_id <> l.created_by))
       THEN 'token_ended' END`;
 
-const findStatement: Statement = {
-  name: 'sign-in-link-find',
-  text: `SELECT l.id, l.token_hash AS "tokenHash", l.user_id AS "userId", l.invitation_id AS "invitationId",
+/** A link in any state; undefined for none. */
+export async function findSignInLink(pool: pg.Pool, id: string): Promise<FoundSignInLink | undefined> {
+  const [found] = await queryRows<FoundSignInLink>(
+    pool,
+    sql`
+      SELECT l.id, l.token_hash AS "tokenHash", l.user_id AS "userId", l.invitation_id AS "invitationId",
       COALESCE(u.email, i.address, v.email) AS email, l.created_by AS "createdById", b.email AS "createdByEmail",
-      l.expires_at AS "expiresAt", ${fault} AS fault
+      l.expires_at AS "expiresAt", ${raw(fault)} AS fault
     FROM sign_in_link l JOIN app_user b ON b.id = l.created_by
     LEFT JOIN app_user u ON u.id = l.user_id
     LEFT JOIN invitation i ON i.id = l.invitation_id LEFT JOIN app_user v ON v.id = i.user_id
-    WHERE l.id = $1`,
-};
-
-/** A link in any state; undefined for none. */
-export async function findSignInLink(pool: pg.Pool, id: string): Promise<FoundSignInLink | undefined> {
-  const [found] = await queryRows<FoundSignInLink>(pool, findStatement, [id]);
+    WHERE l.id = ${id}`,
+  );
   return found;
 }
 
@@ -104,7 +103,7 @@ export async function insertSignInLink(tx: Transaction, link: NewSignInLink): Pr
 /** Spends a link, of several requests for one of them. Returns its fault; undefined if it was deleted. */
 export async function useSignInLink(tx: Transaction, id: string): Promise<SignInLinkFault | undefined> {
   const row = await tx.row<{ fault: SignInLinkFault }>`
-    SELECT ${Prisma.raw(fault)} AS fault FROM sign_in_link l WHERE l.id = ${id}::uuid FOR UPDATE OF l`;
+    SELECT ${raw(fault)} AS fault FROM sign_in_link l WHERE l.id = ${id}::uuid FOR UPDATE OF l`;
   if (row?.fault !== null) return row?.fault;
   await tx.run`UPDATE sign_in_link SET used_at = clock_timestamp() WHERE id = ${id}::uuid`;
   return null;

@@ -1,13 +1,8 @@
 import type pg from 'pg';
-import { queryRows, type Statement } from './database.ts';
+import { readModels } from './models.ts';
 import type { Transaction } from './transaction.ts';
 
 /** Whether users can sign in with more than a personal token (docs/interface.md 4, "Sessions"). */
-
-const openStatement: Statement = {
-  name: 'sign-in-is-open',
-  text: 'SELECT NOT EXISTS (SELECT FROM sign_in_state WHERE closed_at IS NOT NULL) AS "isOpen"',
-};
 
 interface OpenState {
   readonly isOpen: boolean;
@@ -15,8 +10,10 @@ interface OpenState {
 
 /** Whether sign-in is open. */
 export async function readSignInIsOpen(pool: pg.Pool): Promise<boolean> {
-  const [row] = await queryRows<OpenState>(pool, openStatement, []);
-  return row?.isOpen === true;
+  const closed = await readModels(pool, ({ signInState }) =>
+    signInState.findFirst({ where: { closedAt: { not: null } }, select: { id: true } }),
+  );
+  return closed === null;
 }
 
 /** Whether sign-in is open, in a transaction that begins a session. */

@@ -1,26 +1,38 @@
 import type pg from 'pg';
-import type { Actor, ActorType } from '../domain/principal.ts';
+import type { Actor } from '../domain/principal.ts';
 import { queryRows, type Statement } from './database.ts';
-import { Prisma } from './generated/client.ts';
+import type { EnvironmentRevisionModel, SnapshotModel } from './generated/models.ts';
 import { budgetAssignment, bytesOfSnapshot, growthColumns, type StoredGrowth } from './growth.ts';
+import { isAfter, newest, readModels, type RecordPage } from './models.ts';
 import { notifySnapshots } from './notify.ts';
+import { raw } from './sql.ts';
 import type { Transaction } from './transaction.ts';
 
-/** A snapshot without its entries. */
-export interface SnapshotRecord {
-  readonly id: string;
-  readonly name: string | null;
-  readonly description: string | null;
-  readonly createdBy: string;
-  readonly createdByType: ActorType;
+const columnFields = {
+  id: true,
+  name: true,
+  description: true,
+  createdById: true,
+  createdByType: true,
   /** The creator's name as of then. */
-  readonly createdByName: string;
-  readonly createdAt: Date;
-  readonly secretCount: number;
+  createdByName: true,
+  createdAt: true,
+  secretCount: true,
+  /** Null if the environment had no change yet. */
+  revisionId: true,
+} as const;
+
+const fields = { ...columnFields, revision: { select: { number: true } } } as const;
+
+type SnapshotRow = Readonly<Pick<SnapshotModel, keyof typeof columnFields>> & {
+  readonly revision: Pick<EnvironmentRevisionModel, 'number'> | null;
+};
+
+/** A snapshot without its entries. */
+export interface SnapshotRecord extends Readonly<Omit<Pick<SnapshotModel, keyof typeof columnFields>, 'createdById'>> {
+  readonly createdBy: SnapshotModel['createdById'];
   /** The number of the revision it stands for; 0 if the environment had no change yet. */
   readonly revision: number;
-  /** Null if the environment had no change yet. */
-  readonly revisionId: string | null;
 }
 
 export interface NewSnapshot {
@@ -37,13 +49,6 @@ export interface WrittenSnapshot extends StoredGrowth {
   readonly snapshot: SnapshotRecord;
   /** How many snapshots the environment had before. */
   readonly snapshotsBefore: number;
-}
-
-export interface SnapshotPage {
-  /** The snapshot that the page begins after; null begins at the newest. */
-  readonly after: { readonly createdAt: Date; readonly id: string } | null;
-  /** Null for all. */
-  readonly limit: number | null;
 }
 
 /** A key that two states of an environment do not have alike: its versions' numbers, null if it is not there. */
@@ -73,17 +78,6 @@ export const recordColumns = `n.id, n.name, n.description, n.created_by_id AS "c
     n.created_by_type AS "createdByType", n.created_by_name AS "createdByName", n.created_at AS "createdAt",
     n.secret_count AS "secretCount", coalesce(r.number, 0) AS revision, n.revision_id AS "revisionId"`;
 export const recordTables = 'snapshot n LEFT JOIN environment_revision r ON r.id = n.revision_id';
-
-const listStatement: Statement = {
-  name: 'snapshots-list',
-  text: `SELECT ${recordColumns} FROM ${recordTables}
-    WHERE n.environment_id = $1 AND ($2::timestamptz IS NULL OR (n.created_at, n.id) < ($2, $3::uuid))
-    ORDER BY n.created_at DESC, n.id DESC LIMIT $4`,
-};
-
-const findText = `SELECT ${recordColumns} FROM ${recordTables}
-    WHERE n.environment_id = $1::uuid AND n.id = $2::uuid`;
-const findStatement: Statement = { name: 'snapshot-find', text: findText };
 
 // Both states in one statement, and so of one moment. The head keeps a row if nothing differs.
 const diffStatement: Statement = {
@@ -150,12 +144,12 @@ export async function insertSnapshot(tx: Transaction, snapshot: NewSnapshot): Pr
       FROM environment e WHERE e.id = ${environmentId}::uuid
       RETURNING created_at, secret_count, revision_id
     ), grown AS (
-      ${Prisma.raw(bytesOfSnapshot)}
+      ${raw(bytesOfSnapshot)}
     ), budget AS (
       SELECT ${budgetBytesPerDay}::float8 AS per_day
     ), charged AS (
-      UPDATE environment SET ${Prisma.raw(budgetAssignment)} WHERE id = ${environmentId}::uuid
-      RETURNING ${Prisma.raw(growthColumns)}
+      UPDATE environment SET ${raw(budgetAssignment)} WHERE id = ${environmentId}::uuid
+      RETURNING ${raw(growthColumns)}
     )
     SELECT made.created_at AS "createdAt", made.secret_count AS "secretCount", made.revision_id AS "revisionId",
       e.revision_number AS revision, charged.bytes, charged."filledSeconds",
@@ -173,10 +167,12 @@ export async function insertSnapshot(tx: Transaction, snapshot: NewSnapshot): Pr
 export async function listSnapshots(
   pool: pg.Pool,
   environmentId: string,
-  { after, limit }: SnapshotPage,
+  { after, limit }: RecordPage,
 ): Promise<SnapshotRecord[]> {
-  const values = [environmentId, after?.createdAt ?? null, after?.id ?? null, limit];
-  return queryRows<SnapshotRecord>(pool, listStatement, values);
+  const found = await readModels(pool, ({ snapshot }) =>
+    snapshot.findMany({ where: { environmentId, ...isAfter(after) }, select: fields, ...newest(limit) }),
+  );
+  return found.map(recordOf);
 }
 
 /** A snapshot of the environment; undefined if it has no such one. */
@@ -185,8 +181,13 @@ export async function findSnapshot(
   environmentId: string,
   id: string,
 ): Promise<SnapshotRecord | undefined> {
-  const [snapshot] = await queryRows<SnapshotRecord>(pool, findStatement, [environmentId, id]);
-  return snapshot;
+  const where = { id, environmentId };
+  const found = await readModels(pool, ({ snapshot }) => snapshot.findUnique({ where, select: fields }));
+  return found === null ? undefined : recordOf(found);
+}
+
+function recordOf({ createdById, revision, ...row }: SnapshotRow): SnapshotRecord {
+  return { ...row, createdBy: createdById, revision: revision?.number ?? 0 };
 }
 
 /** Like `findSnapshot`, in a transaction that may hold the environment's lock. */
@@ -195,8 +196,9 @@ export async function readSnapshot(
   environmentId: string,
   id: string,
 ): Promise<SnapshotRecord | undefined> {
-  const [snapshot] = await tx.rowsUnprepared<SnapshotRecord>(findText, environmentId, id);
-  return snapshot;
+  return tx.row<SnapshotRecord>`
+    SELECT ${raw(recordColumns)} FROM ${raw(recordTables)}
+    WHERE n.environment_id = ${environmentId}::uuid AND n.id = ${id}::uuid`;
 }
 
 /**

@@ -2,6 +2,7 @@ import type pg from 'pg';
 import type { RolloutState, SyncState } from '../domain/sync-health.ts';
 import { queryRows, type Statement } from './database.ts';
 import type { RevisionIds } from './revisions.ts';
+import { sql } from './sql.ts';
 
 /** What controllers report of their SecretSyncs; `store/consumers.ts` reads it. */
 
@@ -119,27 +120,6 @@ const forgetStatement: Statement = {
   text: 'DELETE FROM sync_state WHERE cluster = $1 AND uid = ANY($2::uuid[])',
 };
 
-const reportedStatement: Statement = {
-  name: 'sync-states-reported',
-  text: 'SELECT DISTINCT uid, namespace FROM sync_state WHERE cluster = $1',
-};
-
-const seenStatement: Statement = {
-  name: 'cluster-state-seen',
-  text: `INSERT INTO cluster_state (cluster, seen_at) VALUES ($1, clock_timestamp())
-    ON CONFLICT (cluster) DO UPDATE SET seen_at = excluded.seen_at`,
-};
-
-const endedStatement: Statement = {
-  name: 'cluster-states-ended',
-  text: `WITH ended AS (
-      DELETE FROM cluster_state WHERE seen_at < clock_timestamp() - make_interval(days => $1::int) RETURNING cluster
-    ), restores AS (
-      DELETE FROM waiting_restore WHERE cluster IN (SELECT cluster FROM ended)
-    )
-    DELETE FROM sync_state WHERE cluster IN (SELECT cluster FROM ended)`,
-};
-
 /**
  * Writes reports of a cluster, all sources of each SecretSync together: what differs is changed, and sources that a
  * SecretSync no longer has are dropped. If nothing differs, nothing is written. A report of an environment that was purged
@@ -197,15 +177,29 @@ export interface ReportedSync {
 
 /** The SecretSyncs of a cluster that have rows. */
 export async function listReportedSyncs(pool: pg.Pool, cluster: string): Promise<ReportedSync[]> {
-  return queryRows<ReportedSync>(pool, reportedStatement, [cluster]);
+  return queryRows<ReportedSync>(pool, sql`SELECT DISTINCT uid, namespace FROM sync_state WHERE cluster = ${cluster}`);
 }
 
 /** Records that all states of a cluster are reported up to now. */
 export async function recordClusterSeen(pool: pg.Pool, cluster: string): Promise<void> {
-  await queryRows(pool, seenStatement, [cluster]);
+  await queryRows(
+    pool,
+    sql`
+      INSERT INTO cluster_state (cluster, seen_at) VALUES (${cluster}, clock_timestamp())
+    ON CONFLICT (cluster) DO UPDATE SET seen_at = excluded.seen_at`,
+  );
 }
 
 /** Drops clusters that were not seen for so many days, with their rows. */
 export async function dropEndedClusters(pool: pg.Pool, days: number): Promise<void> {
-  await queryRows(pool, endedStatement, [days]);
+  await queryRows(
+    pool,
+    sql`
+      WITH ended AS (
+      DELETE FROM cluster_state WHERE seen_at < clock_timestamp() - make_interval(days => ${days}::int) RETURNING cluster
+    ), restores AS (
+      DELETE FROM waiting_restore WHERE cluster IN (SELECT cluster FROM ended)
+    )
+    DELETE FROM sync_state WHERE cluster IN (SELECT cluster FROM ended)`,
+  );
 }

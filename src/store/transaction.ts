@@ -1,10 +1,9 @@
-import { createHash } from 'node:crypto';
 import type pg from 'pg';
 import { DomainError } from '../domain/errors/domain-error.ts';
 import { backoffMs } from '../lib/backoff.ts';
 import type { Database } from './database.ts';
-import { Prisma } from './generated/client.ts';
 import { isStalePlan, isWriteConflict, storeError } from './prisma-errors.ts';
+import { sql } from './sql.ts';
 
 /**
  * SQL inside a transaction. A bigint and a numeric come as texts, so a statement casts those to int or float8. A template
@@ -157,11 +156,8 @@ class ClientTransaction implements Transaction {
   readonly pipeline = pipeline;
 
   #prepared(parts: TemplateStringsArray, values: readonly unknown[]): Promise<pg.QueryResult> {
-    const { text, values: flat } = Prisma.sql(parts, ...values);
-    // With a name PostgreSQL may keep one plan for all values. Arrays must not have one: a plan for one row takes
-    // minutes with ten thousand.
-    const name = !this.#isPrepared || flat.some(Array.isArray) ? {} : { name: nameOf(text) };
-    return this.#query({ ...name, text, values: flat });
+    const { text, name, values: flat } = sql(parts, ...values);
+    return this.#query({ text, values: [...flat], ...(this.#isPrepared && name !== undefined && { name }) });
   }
 
   async #query(query: pg.QueryConfig): Promise<pg.QueryResult> {
@@ -203,20 +199,6 @@ class ClientTransaction implements Transaction {
       this.#client.release(true);
     }
   }
-}
-
-// Each connection prepares a text at its first use. The templates of the store are a fixed number of texts: no value
-// becomes part of one.
-const names = new Map<string, string>();
-// PostgreSQL keeps 63 bytes of a name.
-const nameDigits = 40;
-
-// By the text alone: a pooler may share a server's connections among processes without keeping their prepared
-// statements apart. A name must never mean another process's statement.
-function nameOf(text: string): string {
-  const name = names.get(text) ?? `tx-${createHash('sha256').update(text).digest('hex').slice(0, nameDigits)}`;
-  names.set(text, name);
-  return name;
 }
 
 function tookTooLong(): DomainError {

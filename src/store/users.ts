@@ -1,8 +1,10 @@
 import type pg from 'pg';
 import type { Actor } from '../domain/principal.ts';
-import { queryRows, type Statement } from './database.ts';
-import { Prisma } from './generated/client.ts';
+import { queryRows } from './database.ts';
+import type { UserModel } from './generated/models.ts';
 import { adoptInvitations } from './invitations.ts';
+import { readModels } from './models.ts';
+import { raw, sql } from './sql.ts';
 import type { Transaction } from './transaction.ts';
 
 export interface NewAdmin {
@@ -15,16 +17,18 @@ export interface NewAdmin {
   readonly creator: Actor;
 }
 
-export interface UserRecord {
-  readonly id: string;
+const fields = {
+  id: true,
   /** In lower case. */
-  readonly email: string;
-  readonly displayName: string | null;
-  readonly instanceAdmin: boolean;
-  readonly createdAt: Date;
+  email: true,
+  displayName: true,
+  instanceAdmin: true,
+  createdAt: true,
   /** Null for a user who is not disabled. */
-  readonly disabledAt: Date | null;
-}
+  disabledAt: true,
+} as const;
+
+export type UserRecord = Readonly<Pick<UserModel, keyof typeof fields>>;
 
 export type NewUser = Pick<UserRecord, 'id' | 'email' | 'displayName' | 'instanceAdmin'>;
 
@@ -44,14 +48,6 @@ const addressLock = 72_707_374;
 
 const columns = `id, email, display_name AS "displayName", instance_admin AS "instanceAdmin",
     created_at AS "createdAt", disabled_at AS "disabledAt"`;
-
-const listStatement: Statement = {
-  name: 'users-list',
-  text: `SELECT ${columns} FROM app_user WHERE $1::text IS NULL OR email COLLATE "C" > $1
-    ORDER BY email COLLATE "C" LIMIT $2`,
-};
-
-const findStatement: Statement = { name: 'user-find', text: `SELECT ${columns} FROM app_user WHERE id = $1` };
 
 /** Whether there is any user, disabled ones included. */
 export async function hasUsers(tx: Transaction): Promise<boolean> {
@@ -81,12 +77,16 @@ export async function hasPersonalToken(tx: Transaction, credentialId: string, ha
 
 /** The users by e-mail address, from the one after `after` on; null stands for the first, and for no limit. */
 export async function listUsers(pool: pg.Pool, after: string | null, limit: number | null): Promise<UserRecord[]> {
-  return queryRows<UserRecord>(pool, listStatement, [after, limit]);
+  return queryRows<UserRecord>(
+    pool,
+    sql`
+      SELECT ${raw(columns)} FROM app_user WHERE ${after}::text IS NULL OR email COLLATE "C" > ${after}
+    ORDER BY email COLLATE "C" LIMIT ${limit}`,
+  );
 }
 
 export async function findUser(pool: pg.Pool, id: string): Promise<UserRecord | undefined> {
-  const [user] = await queryRows<UserRecord>(pool, findStatement, [id]);
-  return user;
+  return (await readModels(pool, ({ user }) => user.findUnique({ where: { id }, select: fields }))) ?? undefined;
 }
 
 /**
@@ -115,7 +115,7 @@ export async function insertUser(
     INSERT INTO app_user (id, email, display_name, instance_admin)
     VALUES (${id}::uuid, ${email}, ${displayName}, ${instanceAdmin})
     ON CONFLICT (email) DO NOTHING
-    RETURNING ${Prisma.raw(columns)}`;
+    RETURNING ${raw(columns)}`;
   if (user !== undefined) await adoptInvitations(tx, user);
   return user;
 }
@@ -130,31 +130,28 @@ export async function lockUserChanges(tx: Transaction): Promise<void> {
 /** Locks a user: their mutations under way are committed before, and others wait. Undefined for none. */
 export async function lockUser(tx: Transaction, id: string): Promise<UserRecord | undefined> {
   const user = await tx.row<UserRecord>`
-    SELECT ${Prisma.raw(columns)} FROM app_user WHERE id = ${id}::uuid FOR NO KEY UPDATE`;
+    SELECT ${raw(columns)} FROM app_user WHERE id = ${id}::uuid FOR NO KEY UPDATE`;
   return user;
 }
 
 /** Locks a user and all instance admins, disabled ones too, and returns the latter. Lock the changes of users before. */
 export async function lockUserAndInstanceAdmins(tx: Transaction, id: string): Promise<UserRecord[]> {
   const users = await tx.rows<UserRecord>`
-    SELECT ${Prisma.raw(columns)} FROM app_user WHERE instance_admin OR id = ${id}::uuid ORDER BY id FOR NO KEY UPDATE`;
+    SELECT ${raw(columns)} FROM app_user WHERE instance_admin OR id = ${id}::uuid ORDER BY id FOR NO KEY UPDATE`;
   return users.filter(({ instanceAdmin }) => instanceAdmin);
 }
 
 /** Changes a locked user and returns what they are now. */
 export async function updateUser(tx: Transaction, id: string, changes: UserChanges): Promise<UserRecord> {
   const { displayName, instanceAdmin, disabled, email } = changes;
-  const assignments = [
-    Prisma.sql`id = id`,
-    ...(displayName === undefined ? [] : [Prisma.sql`display_name = ${displayName}`]),
-    ...(instanceAdmin === undefined ? [] : [Prisma.sql`instance_admin = ${instanceAdmin}`]),
-    // Who is disabled again stays disabled since then.
-    ...(disabled === true ? [Prisma.sql`disabled_at = COALESCE(disabled_at, clock_timestamp())`] : []),
-    ...(disabled === false ? [Prisma.sql`disabled_at = NULL`] : []),
-    ...(email === undefined ? [] : [Prisma.sql`email = ${email}`]),
-  ];
+  // Who is disabled again stays disabled since then.
   const user = await tx.row<UserRecord>`
-    UPDATE app_user SET ${Prisma.join(assignments)} WHERE id = ${id}::uuid RETURNING ${Prisma.raw(columns)}`;
+    UPDATE app_user SET email = coalesce(${email ?? null}, email),
+      display_name = CASE WHEN ${displayName !== undefined}::boolean THEN ${displayName ?? null} ELSE display_name END,
+      instance_admin = coalesce(${instanceAdmin ?? null}::boolean, instance_admin),
+      disabled_at = CASE ${disabled ?? null}::boolean WHEN true THEN coalesce(disabled_at, clock_timestamp())
+        WHEN false THEN NULL ELSE disabled_at END
+    WHERE id = ${id}::uuid RETURNING ${raw(columns)}`;
   if (user === undefined) throw new Error('a locked user cannot vanish');
   return user;
 }

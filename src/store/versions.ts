@@ -1,7 +1,8 @@
 import type pg from 'pg';
 import type { Actor, ActorType } from '../domain/principal.ts';
-import { queryRows, type Statement } from './database.ts';
+import { queryRows } from './database.ts';
 import type { ChangeType } from './secrets.ts';
+import { raw, sql } from './sql.ts';
 import type { Transaction } from './transaction.ts';
 import { contentColumns, contentJoin } from './version-contents.ts';
 
@@ -50,24 +51,6 @@ const columns = `v.version, v.change_type AS "changeType", v.changed_by_id AS "c
     v.destroyed_at AS "destroyedAt", v.destroyed_by_id AS "destroyedBy", v.destroyed_by_type AS "destroyedByType",
     v.destroyed_by_name AS "destroyedByName"`;
 
-// The join keeps a row for a key that has no such version: so one statement distinguishes it from a key that never
-// existed.
-const listStatement: Statement = {
-  name: 'versions-list',
-  text: `SELECT ${columns}
-    FROM secret s LEFT JOIN secret_version v ON v.secret_id = s.id AND ($3::int IS NULL OR v.version < $3)
-    WHERE s.environment_id = $1 AND s.key = $2
-    ORDER BY v.version DESC LIMIT $4`,
-};
-
-const findStatement: Statement = {
-  name: 'version-find',
-  text: `SELECT ${columns}, s.id AS "secretId", ${contentColumns}
-    FROM secret s LEFT JOIN secret_version v ON v.secret_id = s.id AND v.version = $3
-    ${contentJoin}
-    WHERE s.environment_id = $1 AND s.key = $2`,
-};
-
 /** The versions of a key, newest first, also of a deleted one; undefined for a key that was never written. */
 export async function listVersions(
   pool: pg.Pool,
@@ -75,12 +58,16 @@ export async function listVersions(
   key: string,
   { below, limit }: VersionPage,
 ): Promise<VersionRecord[] | undefined> {
-  const rows = await queryRows<VersionRecord | { version: null }>(pool, listStatement, [
-    environmentId,
-    key,
-    below,
-    limit,
-  ]);
+  // The join keeps a row for a key that has no such version: so one statement distinguishes it from a key that never
+  // existed.
+  const rows = await queryRows<VersionRecord | { version: null }>(
+    pool,
+    sql`
+      SELECT ${raw(columns)}
+    FROM secret s LEFT JOIN secret_version v ON v.secret_id = s.id AND (${below}::int IS NULL OR v.version < ${below})
+    WHERE s.environment_id = ${environmentId} AND s.key = ${key}
+    ORDER BY v.version DESC LIMIT ${limit}`,
+  );
   return rows.length === 0 ? undefined : rows.filter((row): row is VersionRecord => row.version !== null);
 }
 
@@ -91,7 +78,14 @@ export async function findVersion(
   key: string,
   version: number,
 ): Promise<SealedVersion | 'no-key' | 'no-version'> {
-  const [row] = await queryRows<SealedVersion | { version: null }>(pool, findStatement, [environmentId, key, version]);
+  const [row] = await queryRows<SealedVersion | { version: null }>(
+    pool,
+    sql`
+      SELECT ${raw(columns)}, s.id AS "secretId", ${raw(contentColumns)}
+    FROM secret s LEFT JOIN secret_version v ON v.secret_id = s.id AND v.version = ${version}
+    ${raw(contentJoin)}
+    WHERE s.environment_id = ${environmentId} AND s.key = ${key}`,
+  );
   if (row === undefined) return 'no-key';
   return row.version === null ? 'no-version' : row;
 }

@@ -2,6 +2,7 @@ import type pg from 'pg';
 import { clusterFacts, placeText, placeValues, type SeenPlace, type SeenCluster } from './consumers.ts';
 import { queryRows, type Statement } from './database.ts';
 import type { ReportedLists } from './resource-restores.ts';
+import { sql } from './sql.ts';
 
 /** The plans of SnapshotRestores that wait for an approval, as their controllers reported them. */
 
@@ -54,11 +55,6 @@ const forgetStatement: Statement = {
   text: 'DELETE FROM waiting_restore WHERE cluster = $1 AND uid = ANY($2::uuid[])',
 };
 
-const reportedStatement: Statement = {
-  name: 'waiting-restores-reported',
-  text: 'SELECT uid, namespace FROM waiting_restore WHERE cluster = $1',
-};
-
 const order = 's.cluster COLLATE "C", s.name COLLATE "C", s.uid';
 
 // Without the namespace in the order, because cursors must not reveal it.
@@ -98,7 +94,7 @@ export async function forgetWaitingRestores(pool: pg.Pool, cluster: string, uids
 
 /** The SnapshotRestores of a cluster that have a row. */
 export async function listReportedRestores(pool: pg.Pool, cluster: string): Promise<ReportedRestore[]> {
-  return queryRows<ReportedRestore>(pool, reportedStatement, [cluster]);
+  return queryRows<ReportedRestore>(pool, sql`SELECT uid, namespace FROM waiting_restore WHERE cluster = ${cluster}`);
 }
 
 /** A page of the plans that wait in an organization, by cluster, name and uid. */

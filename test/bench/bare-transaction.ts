@@ -1,6 +1,6 @@
 import type pg from 'pg';
-import { Prisma } from '../../src/store/generated/client.ts';
 import type { Transaction } from '../../src/store/transaction.ts';
+import { sql } from '../../src/store/sql.ts';
 
 /**
  * The store's own statements on a bare connection of pg: what a bench runs as the floor of a write is, by
@@ -8,8 +8,8 @@ import type { Transaction } from '../../src/store/transaction.ts';
  */
 function bareTransaction(client: pg.ClientBase): Transaction {
   const run = async (parts: TemplateStringsArray, ...values: unknown[]): Promise<pg.QueryResult> => {
-    const statement = Prisma.sql(parts, ...values);
-    return client.query(statement.text, statement.values);
+    const statement = sql(parts, ...values);
+    return client.query(statement.text, [...statement.values]);
   };
   const tx = {
     rows: async (parts: TemplateStringsArray, ...values: unknown[]) => (await run(parts, ...values)).rows,

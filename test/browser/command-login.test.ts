@@ -6,6 +6,7 @@ import { buildCli } from '../../tools/build/cli.ts';
 import type { TestUser } from '../support/api/services.ts';
 import { createVisitor, dashboardSite } from '../support/browser/dashboard-site.ts';
 import { lookAt } from '../support/browser/looks.ts';
+import { prismaOf } from '../support/database/prisma.ts';
 import { CapturedProcess } from '../support/faults/captured-process.ts';
 import { waitFor } from '../support/fixtures/wait-for.ts';
 
@@ -42,7 +43,7 @@ function printed(command: CapturedProcess, pattern: RegExp): Promise<string> {
 
 /** The last sign-in of the user is long ago. */
 async function makeOld(user: TestUser): Promise<void> {
-  const { prisma } = site.api.services.database;
+  const prisma = prismaOf(site.api.services.database);
   const verifiedAt = new Date(Date.now() - 10 * 60_000);
   await prisma.session.updateMany({ where: { userId: user.id }, data: { verifiedAt } });
 }

@@ -7,6 +7,7 @@ import { layoutShift } from '../support/browser/layout-shift.ts';
 import { lookAt } from '../support/browser/looks.ts';
 import { type ShownOrganization, createOrganization } from '../support/browser/organization.ts';
 import { stopClock } from '../support/browser/page-time.ts';
+import { prismaOf } from '../support/database/prisma.ts';
 
 const site = dashboardSite();
 let acme: ShownOrganization;
@@ -33,7 +34,7 @@ const row = (page: Page, key: string) => page.getByRole('row').filter({ has: pag
 
 /** How many reads of one value are in the audit. */
 async function reads(): Promise<number> {
-  const { prisma } = site.api.services.database;
+  const prisma = prismaOf(site.api.services.database);
   return prisma.auditEntry.count({ where: { action: 'secret.read', actorId: acme.owner.id } });
 }
 

@@ -7,6 +7,7 @@ import { expectForgotten } from '../support/browser/forgotten.ts';
 import { layoutShift } from '../support/browser/layout-shift.ts';
 import { lookAt } from '../support/browser/looks.ts';
 import { type ShownOrganization, createOrganization } from '../support/browser/organization.ts';
+import { prismaOf } from '../support/database/prisma.ts';
 
 const site = dashboardSite();
 let acme: ShownOrganization;
@@ -118,7 +119,7 @@ test('a session without a recent sign-in lowers a role, and leads to a sign-in t
   const ty = await newMember('ty', 'admin');
   const { page } = await site.visitAs(acme.owner, path);
   const sessions = { where: { userId: acme.owner.id }, data: { verifiedAt: new Date(0) } };
-  await site.api.services.database.prisma.session.updateMany(sessions);
+  await prismaOf(site.api.services.database).session.updateMany(sessions);
   await page.reload();
   const change = page.getByRole('button', { name: `Change the role of ${ty.email}`, exact: true });
   const dialog = page.getByRole('dialog', { name: `Change the role of ${ty.email}` });

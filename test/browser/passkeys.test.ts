@@ -6,6 +6,7 @@ import { createVisitor, dashboardSite } from '../support/browser/dashboard-site.
 import { lookAt } from '../support/browser/looks.ts';
 import { createOrganization } from '../support/browser/organization.ts';
 import type { PageRecord } from '../support/browser/watched-page.ts';
+import { prismaOf } from '../support/database/prisma.ts';
 
 const site = dashboardSite(() => ({ passkeys: true }));
 
@@ -160,7 +161,7 @@ test('an authenticator registers once for a user', async () => {
 test('a passkey of a backup works once its user has confirmed it, signed in another way', async () => {
   const { page, user, authenticator } = await signedIn('cy');
   await add(page, 'Laptop');
-  await site.api.services.database.prisma.passkey.updateMany({
+  await prismaOf(site.api.services.database).passkey.updateMany({
     where: { userId: user.id },
     data: { unusableSince: new Date() },
   });
@@ -183,7 +184,7 @@ test('a passkey of a backup works once its user has confirmed it, signed in anot
 test('without a recent sign-in the page leads to a new one and back', async () => {
   const { page, user, authenticator } = await signedIn('di');
   await add(page, 'Laptop');
-  const { prisma } = site.api.services.database;
+  const prisma = prismaOf(site.api.services.database);
   await prisma.session.updateMany({ where: { userId: user.id }, data: { verifiedAt: new Date(0) } });
   await page.getByRole('button', { name: 'Remove the passkey Laptop' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();

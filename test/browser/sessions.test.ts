@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import type { TestUser } from '../support/api/services.ts';
 import { createVisitor, dashboardSite } from '../support/browser/dashboard-site.ts';
+import { prismaOf } from '../support/database/prisma.ts';
 
 const site = dashboardSite();
 
@@ -56,7 +57,7 @@ test('signing out ends the session, and leaves nothing behind', async () => {
   await page.getByRole('button', { name: 'Sign out' }).click();
   await page.waitForURL('**/sign-in');
   expect(await page.context().cookies()).toEqual([]);
-  const left = await site.api.services.database.prisma.session.count({ where: { userId: user.id, endedAt: null } });
+  const left = await prismaOf(site.api.services.database).session.count({ where: { userId: user.id, endedAt: null } });
   expect(left).toBe(0);
   await page.goBack();
   await page.waitForURL('**/sign-in');

@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core';
 import { type TestUser, type World, createWorld } from '../support/api/services.ts';
 import { createVisitor, dashboardSite } from '../support/browser/dashboard-site.ts';
 import type { PageRecord } from '../support/browser/watched-page.ts';
+import { prismaOf } from '../support/database/prisma.ts';
 
 const rateLimits = { requests: 0, failedAuthentications: 4, trafficBytes: 0 };
 const site = dashboardSite(() => ({ app: { rateLimits } }));
@@ -93,7 +94,7 @@ describe('what does not sign in', () => {
 
   test('a token that has expired', async () => {
     const eve = await createVisitor(site.api, 'eve');
-    const { prisma } = site.api.services.database;
+    const prisma = prismaOf(site.api.services.database);
     await prisma.personalToken.updateMany({ where: { userId: eve.id }, data: { expiresAt: new Date(0) } });
     const { page } = await site.visit('/sign-in');
     await paste(page, eve.token.reveal());

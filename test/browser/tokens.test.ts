@@ -10,6 +10,7 @@ import { layoutShift } from '../support/browser/layout-shift.ts';
 import { lookAt } from '../support/browser/looks.ts';
 import { type ShownOrganization, createOrganization } from '../support/browser/organization.ts';
 import { reloadAsks } from '../support/browser/reload-asks.ts';
+import { prismaOf } from '../support/database/prisma.ts';
 
 const site = dashboardSite();
 let acme: ShownOrganization;
@@ -231,7 +232,7 @@ test('a session whose sign-in is too long ago revokes, and creates nothing', asy
   const { page } = await site.visitAs(acme.owner, '/orgs/acme/tokens');
   await row(page, 'stale').waitFor();
   const sessions = { where: { userId: acme.owner.id }, data: { verifiedAt: new Date(0) } };
-  await site.api.services.database.prisma.session.updateMany(sessions);
+  await prismaOf(site.api.services.database).session.updateMany(sessions);
   await page.goto(`${site.origin}/orgs/acme/tokens?token=${id}`);
   const drawer = page.getByRole('dialog', { name: 'stale' });
   await drawer.getByText('To rotate it, you need a sign-in within the last 5 minutes.').waitFor();

@@ -7,6 +7,7 @@ import { withCommandWorld } from '../../support/cli/command-world.ts';
 import type { TestApi } from '../../support/api/http.ts';
 import { createUser, enrol, type World } from '../../support/api/services.ts';
 import { TestSyncReader } from '../../support/api/sync-reader.ts';
+import { prismaOf } from '../../support/database/prisma.ts';
 import { sentence } from '../../support/fixtures/interface-sentences.ts';
 
 const unknownId = '5c0f6a5e-6f0b-4a0e-9d0e-0b8f7a1c2d3e';
@@ -165,7 +166,7 @@ describe('people', () => {
   test('token revoke names the passkeys, accounts and tokens that were set up since', async () => {
     const user = await createUser(api.services);
     const own = { env: { KEYFRAME_TOKEN: user.token.reveal() } };
-    const { prisma } = api.services.database;
+    const prisma = prismaOf(api.services.database);
     const key = {
       publicKey: Buffer.from('x'),
       counter: 0,
@@ -236,7 +237,7 @@ describe('people', () => {
     const refused = await cli.run(appoint);
     expect(refused.code).toBe(6);
     expect(refused.stderr).toContain('has an owner');
-    const { prisma } = api.services.database;
+    const prisma = prismaOf(api.services.database);
     const where = { organizationId: world.organization.id, role: 'owner' as const };
     await prisma.membership.deleteMany({ where });
     try {

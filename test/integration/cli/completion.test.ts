@@ -9,6 +9,7 @@ import { Tools } from '../../../tools/devcluster/image/tools.ts';
 import { type CliFolder, type CliSite, withCliSite } from '../../support/cli/cli-site.ts';
 import { TestSyncReader } from '../../support/api/sync-reader.ts';
 import type { RunningCommand } from '../../support/cli/running-command.ts';
+import { prismaOf } from '../../support/database/prisma.ts';
 import { endlessLookup, unresolvedUrl } from '../../support/faults/endless-lookup.ts';
 
 const canary = 'swordfish-canary-4711';
@@ -126,7 +127,7 @@ describe('__complete offers', () => {
       await folder.output(['token', 'revoke-service', '--yes', '-o', organization, '--id', id]);
     }
     const where = { serviceTokenId: expired };
-    await services.database.prisma.serviceTokenCredential.updateMany({ where, data: { expiresAt: past } });
+    await prismaOf(services.database).serviceTokenCredential.updateMany({ where, data: { expiresAt: past } });
     for (const verb of ['revoke-service', 'rotate-service']) {
       const ids = await offered(['token', verb, '-o', organization, '--id', '']);
       expect(ids).toEqual(expect.arrayContaining([live, kept]));

@@ -5,6 +5,7 @@ import type { CliRunner } from '../../support/cli/cli.ts';
 import { withCommandWorld } from '../../support/cli/command-world.ts';
 import type { TestApi } from '../../support/api/http.ts';
 import { createUser, createWorld, enrol, type World } from '../../support/api/services.ts';
+import { prismaOf } from '../../support/database/prisma.ts';
 
 /**
  * The one rule of consent: a command asks if it changes several secrets or does what cannot be undone, and without a
@@ -95,7 +96,7 @@ withCommandWorld(async (given) => {
 
 /** A passkey that waits for its confirmation, and a linked account. */
 async function makeWaysToSignIn(userId: string): Promise<void> {
-  const { prisma } = api.services.database;
+  const prisma = prismaOf(api.services.database);
   ids.identity = randomUUID();
   await prisma.identity.create({
     data: { id: ids.identity, userId, issuer: 'https://id.example', subject: 'x', delegators: [] },
@@ -215,7 +216,7 @@ const tables =
 
 /** All that the commands could change. */
 async function state(): Promise<unknown> {
-  const { prisma } = api.services.database;
+  const prisma = prismaOf(api.services.database);
   const digests = tables
     .split(' ')
     .map(async (table) => [

@@ -5,6 +5,7 @@ import type { CommandEnd } from '../../support/cli/running-command.ts';
 import { withCommandWorld } from '../../support/cli/command-world.ts';
 import type { TestApi } from '../../support/api/http.ts';
 import { createUser, type TestUser, type World } from '../../support/api/services.ts';
+import { prismaOf } from '../../support/database/prisma.ts';
 
 let api: TestApi;
 let world: World;
@@ -102,7 +103,7 @@ describe('invitation accept', () => {
   test('ends with 6 and the reason if the invitation is not valid any more', async () => {
     const { organization } = world.slugs;
     await invite('member', '-o', organization);
-    const { prisma } = api.services.database;
+    const prisma = prismaOf(api.services.database);
     await prisma.invitation.updateMany({ where: { userId: ann.id }, data: { invitedBy: world.viewer.id } });
     const refused = await cli.run(['invitation', 'accept', '-o', organization, '--yes'], asAnn());
     expect(refused).toMatchObject({ code: 6, stderr: expect.stringContaining('may no longer give the role') });

@@ -13,6 +13,7 @@ import { withCommandWorld } from '../../support/cli/command-world.ts';
 import type { TestApi } from '../../support/api/http.ts';
 import type { World } from '../../support/api/services.ts';
 import { rolloutReport, stateReport } from '../../support/api/state-reports.ts';
+import { prismaOf } from '../../support/database/prisma.ts';
 import { waitFor } from '../../support/fixtures/wait-for.ts';
 import { TestSyncReader } from '../../support/api/sync-reader.ts';
 
@@ -180,7 +181,7 @@ describe('--output json', () => {
   });
 
   test('of passkeys and linked accounts', async () => {
-    const { prisma } = api.services.database;
+    const prisma = prismaOf(api.services.database);
     const id = randomUUID();
     const key = {
       credentialId: Buffer.from(id),
@@ -260,7 +261,7 @@ describe('--output json', () => {
     expect(await prints('role remove', [email, '--yes', ...place])).toMatchObject({ kind: 'role', action: 'removed' });
     expect(await prints('member remove', [email, '--yes'])).toMatchObject({ kind: 'member', action: 'removed' });
     const { id } = await prints<Token>('org create', ['ownerless']);
-    await api.services.database.prisma.membership.deleteMany({ where: { organizationId: id } });
+    await prismaOf(api.services.database).membership.deleteMany({ where: { organizationId: id } });
     await prints('member appoint-owner', [email, '-o', 'ownerless', '--yes']);
   });
 

@@ -5,6 +5,7 @@ import type { CommandEnd } from '../../support/cli/running-command.ts';
 import { withCommandWorld } from '../../support/cli/command-world.ts';
 import type { TestApi } from '../../support/api/http.ts';
 import { accept, createProject, createUser, type TestUser, type World } from '../../support/api/services.ts';
+import { prismaOf } from '../../support/database/prisma.ts';
 
 const elsewhere = 'elsewhere';
 let api: TestApi;
@@ -50,7 +51,7 @@ async function removed(subject: string, ...place: readonly string[]): Promise<Co
 /** Puts a user into a group, as a sign-in does. */
 async function join(user: { readonly id: string }, groupName: string): Promise<void> {
   const expiresAt = new Date(Date.now() + 3_600_000);
-  await api.services.database.prisma.groupMember.create({ data: { userId: user.id, groupName, expiresAt } });
+  await prismaOf(api.services.database).groupMember.create({ data: { userId: user.id, groupName, expiresAt } });
 }
 
 async function bindings(): Promise<string[]> {
@@ -194,7 +195,7 @@ describe('role list', () => {
       groupName: `crowd-${String(index).padStart(4, '0')}`,
       role: 'viewer' as const,
     }));
-    const { roleBinding } = api.services.database.prisma;
+    const { roleBinding } = prismaOf(api.services.database);
     await roleBinding.createMany({ data });
     try {
       const names = (await cli.output(['role', 'list', ...flags.org, '--output', 'name'])).trimEnd().split('\n');

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Database, openDatabase, queryRows } from '../../../src/store/database.ts';
+import { listMembers } from '../../../src/store/members.ts';
 import { inTransaction, type Transaction } from '../../../src/store/transaction.ts';
 import { LockSession } from '../../support/database/locks.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/postgres.ts';
@@ -38,6 +39,7 @@ async function insertOrganization(tx: Transaction, slug: string, createdAt = new
 describe('an unavailable database', () => {
   const uses: [string, () => Promise<unknown>][] = [
     ['a prepared read', () => queryRows(database.pool, one, [])],
+    ['a read of Prisma', () => listMembers(database.pool, randomUUID())],
     ['a transaction', () => inTransaction(database, (tx) => tx.run`SELECT 1`)],
   ];
 
@@ -108,6 +110,7 @@ describe('an unavailable database', () => {
       const other = openDatabase({ url, poolSize: 2 });
       for (const use of [
         () => queryRows(other.pool, one, []),
+        () => listMembers(other.pool, randomUUID()),
         () => inTransaction(other, (tx) => tx.run`SELECT FROM app_user`),
       ]) {
         const error: unknown = await use().catch((thrown: unknown) => thrown);

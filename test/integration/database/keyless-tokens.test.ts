@@ -4,6 +4,7 @@ import { type Database, openDatabase } from '../../../src/store/database.ts';
 import { createKeylessTokens, type NewKeylessToken } from '../../../src/store/keyless-tokens.ts';
 import { deadlocksOf } from '../../support/database/deadlocks.ts';
 import { createTestDatabase } from '../../support/database/postgres.ts';
+import { prismaOf } from '../../support/database/prisma.ts';
 import { StoreFixtures } from '../../support/database/store-fixtures.ts';
 
 const rounds = 50;
@@ -32,7 +33,7 @@ test('two servers that make the same tokens in opposite orders make no deadlock,
     createKeylessTokens(other.pool, tokensOf(round, environmentId).toReversed()),
   ]);
   await Promise.all(made.flat());
-  expect(await one.prisma.serviceToken.count({ where: { cluster: 'test' } })).toBe(rounds * tokensOfRound);
+  expect(await prismaOf(one).serviceToken.count({ where: { cluster: 'test' } })).toBe(rounds * tokensOfRound);
   expect(await deadlocksOf(one)).toBe(0);
   await Promise.all(databases.map((database) => database.close()));
   await server.drop();

@@ -4,6 +4,7 @@ import { type Database, openDatabase, queryRows, writeFault } from '../../../src
 import { Listener } from '../../../src/store/listener.ts';
 import { migrate } from '../../../src/store/migrate.ts';
 import { readOnlyFault } from '../../../src/store/session.ts';
+import { readSignInIsOpen } from '../../../src/store/sign-in-state.ts';
 import { inTransaction } from '../../../src/store/transaction.ts';
 import { execute } from '../../support/api/test-server.ts';
 import { LockSession } from '../../support/database/locks.ts';
@@ -88,6 +89,7 @@ async function makeAllReadOnly(pool: Database['pool']): Promise<void> {
 test('a read uses no server without writes, because its data may be old', async () => {
   await setReadOnly(true);
   await expect(queryRows(database.pool, one, [])).rejects.toMatchObject(refused);
+  await expect(readSignInIsOpen(database.pool)).rejects.toMatchObject(refused);
 });
 
 describe('the fault of writes', () => {

@@ -253,7 +253,7 @@ describe('a transaction', () => {
     });
     expect(prepared.map(({ statement }) => statement)).toEqual(['SELECT $1::int AS one', 'SELECT $1::int AS two']);
     for (const { name, statement } of prepared) {
-      expect(name).toBe(`tx-${createHash('sha256').update(statement).digest('hex').slice(0, 40)}`);
+      expect(name).toBe(`sql-${createHash('sha256').update(statement).digest('hex').slice(0, 40)}`);
     }
   });
 

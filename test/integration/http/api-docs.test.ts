@@ -8,6 +8,7 @@ import { type TestApi, startTestApi } from '../../support/api/http.ts';
 import { rolloutReport, stateReport } from '../../support/api/state-reports.ts';
 import { createUser, type TestUser } from '../../support/api/services.ts';
 import { SignedInBrowser } from '../../support/api/browser-session.ts';
+import { prismaOf } from '../../support/database/prisma.ts';
 import { TestAuthenticator } from '../../support/passkeys/authenticator.ts';
 import type { PasskeyCreationView, PasskeyRequestView } from '../../../src/wire/passkeys.ts';
 import { waitFor } from '../../support/fixtures/wait-for.ts';
@@ -27,7 +28,7 @@ beforeAll(async () => {
   await waitFor('the feed to hear', () => api.services.feed.ready);
   admin = await createUser(api.services, { instanceAdmin: true });
   const identity = { issuer: 'https://id.example.com/realms/main', subject: '1f0c7f7e-2d7e-4c35-9a0e-0d5c7b7f4f0a' };
-  await api.services.database.prisma.identity.create({
+  await prismaOf(api.services.database).identity.create({
     data: { id: randomUUID(), userId: admin.id, delegators: [], ...identity },
   });
   reader = new CommandReader({

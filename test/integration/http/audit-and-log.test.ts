@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { generateToken } from '../../../src/crypto/token.ts';
+import { prismaOf } from '../../support/database/prisma.ts';
 import { Canary } from '../../support/fixtures/canary.ts';
 import { type HttpClient, type TestApi, startTestApi } from '../../support/api/http.ts';
 import { type TestToken, type World, createWorld } from '../../support/api/services.ts';
@@ -171,7 +172,7 @@ describe('a token that is refused', () => {
     ['is malformed', 'malformed', () => ({ reveal: () => 'kf_svc_x' })],
   ])('because it %s is in the log alone', async (_case, fault, make) => {
     const token = await make();
-    const count = async (): Promise<number> => api.services.database.prisma.auditEntry.count();
+    const count = async (): Promise<number> => prismaOf(api.services.database).auditEntry.count();
     const before = await count();
     expect(await refused(token)).toEqual([]);
     expect(await count()).toBe(before);

@@ -4,6 +4,7 @@ import { changeEventView, changeListView, streamEventView } from '../../../src/w
 import { EventReader } from '../../support/api/event-reader.ts';
 import { type HttpClient, type TestApi, expectProblem, startTestApi } from '../../support/api/http.ts';
 import { createTestDatabase } from '../../support/database/postgres.ts';
+import { prismaOf } from '../../support/database/prisma.ts';
 import { PostgresProxy, runs } from '../../support/faults/postgres-proxy.ts';
 import { type SecretCalls, secretCalls } from '../../support/api/secret-calls.ts';
 import { type World, createWorld } from '../../support/api/services.ts';
@@ -233,7 +234,7 @@ describe('a stream ends', () => {
   test('before the next change when the role was taken away', async () => {
     const reader = await follow();
     await reader.take(1);
-    await api.services.database.prisma.membership.deleteMany({ where: { userId: world.viewer.id } });
+    await prismaOf(api.services.database).membership.deleteMany({ where: { userId: world.viewer.id } });
     await calls.put('A', '1');
     expect(await reader.nextAtOnce()).toBeUndefined();
     await expect(follow()).rejects.toThrow('404');

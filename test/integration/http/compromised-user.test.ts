@@ -5,6 +5,7 @@ import { SignedInBrowser } from '../../support/api/browser-session.ts';
 import { expectProblem, type HttpClient } from '../../support/api/http.ts';
 import { redeem, signInWith } from '../../support/api/link-browser.ts';
 import { createUser, createWorld, type TestUser } from '../../support/api/services.ts';
+import { prismaOf } from '../../support/database/prisma.ts';
 import { PasskeySite } from '../../support/passkeys/site.ts';
 
 /** What an instance admin does about a user whose credentials another person has. */
@@ -35,7 +36,7 @@ test('one request ends the tokens, sessions, passkeys and the link of a user, an
     delegators: [],
     ...creator,
   };
-  await site.first.services.database.prisma.identity.create({ data: identity });
+  await prismaOf(site.first.services.database).identity.create({ data: identity });
 
   await asAdmin.expectStatus(204, 'DELETE', `${path}/personal-tokens`);
   for (const ended of [site.first.client(user.token), session, inside]) await ended.expectStatus(401, 'GET', '/me');
@@ -71,7 +72,7 @@ test('it unlinks an account that another person linked', async () => {
     delegators: [admin.id],
     ...theirs,
   };
-  const { prisma } = site.first.services.database;
+  const prisma = prismaOf(site.first.services.database);
   await prisma.identity.create({ data });
   await prisma.groupMember.create({ data: { userId, groupName: 'g', expiresAt: new Date(Date.now() + 60_000) } });
   await asAdmin.expectStatus(204, 'DELETE', `/users/${userId}/personal-tokens`);

@@ -3,16 +3,17 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { routeTable } from '../../../src/http/routes/table.ts';
 import { type HttpAnswer, type TestApi, expectProblem, startTestApi } from '../../support/api/http.ts';
 import { type World, createUser, createWorld } from '../../support/api/services.ts';
+import { prismaOf } from '../../support/database/prisma.ts';
 
 let api: TestApi;
 let world: World;
 let place: string;
-let prisma: TestApi['services']['database']['prisma'];
+let prisma: ReturnType<typeof prismaOf>;
 
 beforeAll(async () => {
   api = await startTestApi();
   world = await createWorld(api.services);
-  ({ prisma } = api.services.database);
+  prisma = prismaOf(api.services.database);
   place = `${world.slugs.organization}/web/prod`;
 });
 

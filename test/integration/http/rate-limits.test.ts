@@ -9,6 +9,7 @@ import { pageHeaders } from '../../support/api/browser-session.ts';
 import { type HttpAnswer, type TestApi, expectProblem, startTestApi } from '../../support/api/http.ts';
 import { redeem } from '../../support/api/link-browser.ts';
 import { type World, createUser, createWorld } from '../../support/api/services.ts';
+import { prismaOf } from '../../support/database/prisma.ts';
 import { waitFor } from '../../support/fixtures/wait-for.ts';
 
 const limits = { requests: 12, failedAuthentications: 5, trafficBytes: 0 };
@@ -150,7 +151,7 @@ describe('refused tokens of one address', () => {
     expect(statements).toEqual([]);
     expect((await from(address)(fresh.token)).status).toBe(200);
     expect((await from(address)(unknownToken())).status).toBe(401);
-    const rows = await api.services.database.prisma.auditEntry.count({ where: { actorId: id } });
+    const rows = await prismaOf(api.services.database).auditEntry.count({ where: { actorId: id } });
     expect(rows).toBe(limits.failedAuthentications);
   });
 
@@ -191,7 +192,7 @@ describe('requests with one token', () => {
     const { id, token } = await world.serviceToken();
     const send = from(newAddress());
     for (let count = 0; count <= limits.requests; count += 1) await send(token);
-    const rows = await api.services.database.prisma.auditEntry.count({ where: { actorId: id } });
+    const rows = await prismaOf(api.services.database).auditEntry.count({ where: { actorId: id } });
     expect(rows).toBe(limits.requests);
     expect(api.logs.at(-1)).toMatchObject({ status: 429, code: 'limit_exceeded', principalId: id });
   });

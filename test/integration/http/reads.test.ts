@@ -4,6 +4,7 @@ import { secretKeyListView, secretListView } from '../../../src/wire/secrets.ts'
 import { createdServiceTokenView } from '../../../src/wire/service-tokens.ts';
 import { type HttpAnswer, type HttpClient, type TestApi, expectProblem, startTestApi } from '../../support/api/http.ts';
 import { type World, createWorld } from '../../support/api/services.ts';
+import { prismaOf } from '../../support/database/prisma.ts';
 
 let api: TestApi;
 let world: World;
@@ -30,7 +31,7 @@ function get(path: string, ifNoneMatch?: string, client = owner, method = 'GET')
 
 /** How many audit entries a request left. */
 async function entriesOf({ headers }: HttpAnswer): Promise<number> {
-  return api.services.database.prisma.auditEntry.count({ where: { requestId: headers.get('x-request-id') ?? '' } });
+  return prismaOf(api.services.database).auditEntry.count({ where: { requestId: headers.get('x-request-id') ?? '' } });
 }
 
 function expectUnchanged(answer: HttpAnswer, tag: string): void {
@@ -88,7 +89,7 @@ describe('a conditional read of an environment', () => {
         const unchanged = await get(path, known, reader);
         expectUnchanged(unchanged, whole.headers.get('etag') ?? '');
         const requestId = unchanged.headers.get('x-request-id') ?? '';
-        const entries = await api.services.database.prisma.auditEntry.findMany({ where: { requestId } });
+        const entries = await prismaOf(api.services.database).auditEntry.findMany({ where: { requestId } });
         const target = { environment: 'audited-once', notModified: true, ...(path.endsWith('/A') ? { key: 'A' } : {}) };
         expect(entries).toMatchObject([{ outcome: 'success', label: '[Service Token]', target }]);
       }

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Plaintext } from '../../../src/domain/plaintext.ts';
 import { type TestApi, expectProblem, startTestApi } from '../../support/api/http.ts';
 import { type World, createWorld } from '../../support/api/services.ts';
+import { prismaOf } from '../../support/database/prisma.ts';
 
 const mebibyte = 1024 * 1024;
 const kibibyte = 1024;
@@ -92,7 +93,7 @@ test('large reads that wait for their turn are refused before their values are d
   // Two are read at once: both may begin below the limit, and together they exceed it.
   expect(served).toBe(2);
   const where = { actorId: id, action: 'secret.list', outcome: 'success' } as const;
-  expect(await api.services.database.prisma.auditEntry.count({ where })).toBe(served);
+  expect(await prismaOf(api.services.database).auditEntry.count({ where })).toBe(served);
 });
 
 test('the request that exceeds the limit is done and answered', async () => {

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { type TestApi, startTestApi } from '../../support/api/http.ts';
 import { type World, createWorld } from '../../support/api/services.ts';
+import { prismaOf } from '../../support/database/prisma.ts';
 
 const open: TestApi[] = [];
 afterAll(async () => {
@@ -36,7 +37,7 @@ async function auditedAddress(
   const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
   response.resume();
   expect(response.statusCode).toBe(404);
-  const entry = await api.services.database.prisma.auditEntry.findFirstOrThrow({
+  const entry = await prismaOf(api.services.database).auditEntry.findFirstOrThrow({
     where: { actorId: caller.principal.id },
     orderBy: { id: 'desc' },
   });

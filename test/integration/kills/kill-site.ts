@@ -4,6 +4,7 @@ import { KeepAliveClient, type Reply } from '../../support/api/keep-alive-client
 import { Programs, type RunningProgram } from '../../support/api/program.ts';
 import { newRootKey, startServices, type TestServices } from '../../support/api/services.ts';
 import { MortalPostgres } from '../../support/database/mortal-postgres.ts';
+import { prismaOf } from '../../support/database/prisma.ts';
 import { PostgresProxy, runs } from '../../support/faults/postgres-proxy.ts';
 import { waitFor } from '../../support/fixtures/wait-for.ts';
 
@@ -112,7 +113,7 @@ export class KillSite {
     await waitFor('the transactions to end', async () => {
       const { rows } = await this.services.database.pool.query<{ busy: number }>(busy);
       expect(rows).toEqual([{ busy: 0 }]);
-      await this.services.database.prisma.$queryRaw`SELECT 1`;
+      await prismaOf(this.services.database).$queryRaw`SELECT 1`;
       return true;
     });
   }

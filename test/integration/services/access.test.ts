@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { Caller } from '../../../src/domain/principal.ts';
 import { callerOf, createWorld, type TestServices, type World } from '../../support/api/services.ts';
 import { withServices } from '../../support/api/with-services.ts';
+import { prismaOf } from '../../support/database/prisma.ts';
 
 let services: TestServices;
 let world: World;
@@ -48,7 +49,7 @@ test('who asks at the same time is judged each by their own role, token and targ
 describe('a refusal', () => {
   test('says the same of what is hidden, what was never there and what is deleted', async () => {
     const missing = await createWorld(services);
-    await services.database.prisma.organization.update({
+    await prismaOf(services.database).organization.update({
       where: { id: missing.organization.id },
       data: { deletedAt: new Date() },
     });
@@ -71,7 +72,7 @@ describe('a refusal', () => {
 
   test.each(['organization', 'project', 'environment'] as const)('is not_found below a deleted %s', async (level) => {
     const deleted = await createWorld(services);
-    const { prisma } = services.database;
+    const prisma = prismaOf(services.database);
     const update = { where: { id: deleted[level].id }, data: { deletedAt: new Date() } };
     if (level === 'organization') await prisma.organization.update(update);
     if (level === 'project') await prisma.project.update(update);
@@ -131,7 +132,7 @@ describe('a refusal', () => {
   test('is audited in the chain of what the refused may see, so that its owners see what was tried', async () => {
     const member = callerOf(world.viewer.caller.principal);
     await refusalOf(world.onEnvironment(member, 'secret.write'));
-    const rows = await services.database.prisma.auditEntry.findMany({ where: { requestId: member.requestId } });
+    const rows = await prismaOf(services.database).auditEntry.findMany({ where: { requestId: member.requestId } });
     const target = { ...world.slugs };
     expect(rows).toMatchObject([
       { organizationId: world.organization.id, action: 'secret.write', outcome: 'denied', target, label: null },
@@ -144,7 +145,7 @@ describe('a refusal', () => {
     const stranger = callerOf(world.stranger.caller.principal);
     await refusalOf(world.onEnvironment(token.caller, 'secret.list'));
     await refusalOf(world.onEnvironment(stranger, 'secret.list'));
-    const rows = await services.database.prisma.auditEntry.findMany({
+    const rows = await prismaOf(services.database).auditEntry.findMany({
       where: { requestId: { in: [token.caller.requestId, stranger.requestId] } },
       orderBy: { id: 'asc' },
     });

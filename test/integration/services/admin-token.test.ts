@@ -7,6 +7,7 @@ import { Programs } from '../../support/api/program.ts';
 import { createUser, type TestServices, type World } from '../../support/api/services.ts';
 import { withWorlds } from '../../support/api/with-services.ts';
 import type { TestDatabase } from '../../support/database/postgres.ts';
+import { prismaOf } from '../../support/database/prisma.ts';
 
 const programs = new Programs();
 let database: TestDatabase;
@@ -47,20 +48,20 @@ test('creates a token of an instance admin that ends after a day, and revokes no
   const { id, expiresAt } = await callerOf(path);
   expect(id).toBe(world.owner.id);
   const tokens = { where: { name: 'admin-token' }, select: { delegators: true } };
-  expect(await services.database.prisma.personalToken.findMany(tokens)).toEqual([{ delegators: [] }]);
+  expect(await prismaOf(services.database).personalToken.findMany(tokens)).toEqual([{ delegators: [] }]);
   const hours = ((expiresAt?.getTime() ?? 0) - Date.now()) / 3_600_000;
   expect(Math.round(hours)).toBe(24);
   await services.authentication.authenticate(before.token.reveal());
   await services.authentication.authenticate(world.owner.token.reveal());
   const where = { action: 'personal_token.create', actorName: 'keyframe-server admin-token' };
-  const entries = await services.database.prisma.auditEntry.findMany({ where });
+  const entries = await prismaOf(services.database).auditEntry.findMany({ where });
   expect(entries.map(({ organizationId }) => organizationId)).toEqual([null, world.organization.id]);
   for (const { target } of entries) expect(target).toMatchObject({ userId: id, email: world.owner.email });
 });
 
 test('refuses a file that exists, users who are no instance admins, and a folder that cannot be written', async () => {
   const path = join(folder, 'token');
-  const tokens = (): Promise<number> => services.database.prisma.personalToken.count();
+  const tokens = (): Promise<number> => prismaOf(services.database).personalToken.count();
   const before = await tokens();
   await writeFile(path, 'mine');
   expect(await adminToken(['--token-file', path])).toMatchObject({
@@ -92,7 +93,7 @@ test('completes a run that was interrupted before the file had its name', async 
   const path = join(folder, 'token');
   const credentialId = crypto.randomUUID();
   const { token, hash } = generateToken('personal_token', credentialId);
-  const { prisma } = services.database;
+  const prisma = prismaOf(services.database);
   await prisma.personalToken.create({
     data: { id: credentialId, userId: admin.id, name: 'admin-token', tokenHash: hash, delegators: [] },
   });

@@ -5,6 +5,7 @@ import { type SecretCalls, secretCalls } from '../../support/api/secret-calls.ts
 import { callerOf, type TestServices, type World } from '../../support/api/services.ts';
 import { execute } from '../../support/api/test-server.ts';
 import { withWorlds } from '../../support/api/with-services.ts';
+import { prismaOf } from '../../support/database/prisma.ts';
 
 let database: TestDatabase;
 let services: TestServices;
@@ -25,7 +26,7 @@ interface Row {
 async function rowsOf(actor: Caller, call: (caller: Caller) => Promise<unknown>): Promise<Row[]> {
   const caller = callerOf(actor.principal);
   await call(caller).catch(() => undefined);
-  return services.database.prisma.auditEntry.findMany({
+  return prismaOf(services.database).auditEntry.findMany({
     where: { requestId: caller.requestId },
     orderBy: { id: 'asc' },
   });
@@ -225,7 +226,7 @@ describe('one audit row', () => {
         services.organizations.create(await services.access.instance(each, 'organization.create'), { slug: 'mine' }),
       )),
     ];
-    const created = await services.database.prisma.organization.findUniqueOrThrow({ where: { slug } });
+    const created = await prismaOf(services.database).organization.findUniqueOrThrow({ where: { slug } });
     const { organization, project } = world.slugs;
     const common = { organizationId: world.organization.id, outcome: 'success' };
     expect(rows).toMatchObject([
@@ -244,7 +245,7 @@ describe('one audit row', () => {
     expect(target).toMatchObject({ set: 150, deletedKeys: [] });
     expect(target.setKeys).toHaveLength(100);
     const { revisionId } = target;
-    expect(await services.database.prisma.secretChange.count({ where: { revisionId } })).toBe(150);
+    expect(await prismaOf(services.database).secretChange.count({ where: { revisionId } })).toBe(150);
     const [deletion] = await rowsOf(world.developer.caller, (caller) => as(caller).patch({}, Object.keys(all)));
     expect(deletion?.target).toMatchObject({ set: 0, deleted: 150, deletedKeys: { length: 100 } });
   });
@@ -254,7 +255,7 @@ describe('a mutation and its audit row', () => {
   test('are of one transaction', async () => {
     const { caller } = world.developer;
     const { revisionId } = await as(caller).put('KEY', 'one');
-    const rows = await services.database.prisma.$queryRaw<{ same: boolean }[]>`
+    const rows = await prismaOf(services.database).$queryRaw<{ same: boolean }[]>`
       SELECT a.xmin = r.xmin AS same FROM audit_entry a, environment_revision r
       WHERE a.request_id = ${caller.requestId}::uuid AND a.action = 'secret.write' AND r.id = ${revisionId}::uuid`;
     expect(rows).toEqual([{ same: true }]);
@@ -282,7 +283,7 @@ describe('a mutation and its audit row', () => {
     expect(outcomes.map(({ status }) => status)).toEqual(attempts.map(() => 'rejected'));
     expect(await calls.read()).toMatchObject({ revision: 1, secrets: { KEY: ['one', 1] } });
     expect(
-      await services.database.prisma.serviceToken.count({ where: { organizationId: world.organization.id } }),
+      await prismaOf(services.database).serviceToken.count({ where: { organizationId: world.organization.id } }),
     ).toBe(0);
   });
 });

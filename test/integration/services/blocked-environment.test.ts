@@ -4,6 +4,7 @@ import type { TestDatabase } from '../../support/database/postgres.ts';
 import { secretCalls } from '../../support/api/secret-calls.ts';
 import { createWorld, type TestServices } from '../../support/api/services.ts';
 import { withServices } from '../../support/api/with-services.ts';
+import { prismaOf } from '../../support/database/prisma.ts';
 
 let database: TestDatabase;
 let services: TestServices;
@@ -35,7 +36,7 @@ test('a locked environment holds up no other change, and those that wait for it 
   expect(await writes).toMatchObject(Array.from({ length: 12 }, () => overloaded));
   await session.commit();
   const environmentId = stuck.environment.id;
-  expect(await services.database.prisma.environmentRevision.count({ where: { environmentId } })).toBe(0);
+  expect(await prismaOf(services.database).environmentRevision.count({ where: { environmentId } })).toBe(0);
   // And it takes writes again.
   expect(await writing.put('KEY', 'one')).toMatchObject({ version: 1, revision: 1 });
 });

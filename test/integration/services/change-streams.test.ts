@@ -15,6 +15,7 @@ import {
   type TestServices,
   type World,
 } from '../../support/api/services.ts';
+import { prismaOf } from '../../support/database/prisma.ts';
 import { waitFor } from '../../support/fixtures/wait-for.ts';
 import { withServices } from '../../support/api/with-services.ts';
 
@@ -117,7 +118,7 @@ describe('a stream of changes', () => {
     const lost = await calls.put('A', '2');
     const stream = begin(await start());
     await stream.next();
-    const { prisma } = services.database;
+    const prisma = prismaOf(services.database);
     // What a recovery leaves: the change is gone, and another one took its number.
     await prisma.environmentRevision.delete({ where: { id: lost.revisionId } });
     const ids = Array.from({ length: count }, () => randomUUID());
@@ -153,7 +154,7 @@ describe('a stream of changes', () => {
     await stream.next();
     for (const value of ['1', '2', '3']) await calls.put('A', value);
     await world.onEnvironment(world.viewer.caller, 'change.list');
-    const { prisma } = services.database;
+    const prisma = prismaOf(services.database);
     await prisma.membership.deleteMany({ where: { userId: world.viewer.id } });
     expect(await nextOf(stream)).toBeUndefined();
   });
@@ -162,23 +163,24 @@ describe('a stream of changes', () => {
     [
       'the credential is revoked',
       () =>
-        services.database.prisma.personalToken.updateMany({
+        prismaOf(services.database).personalToken.updateMany({
           where: { userId: world.viewer.id },
           data: { revokedAt: new Date() },
         }),
     ],
     [
       'the user is disabled',
-      () => services.database.prisma.user.update({ where: { id: world.viewer.id }, data: { disabledAt: new Date() } }),
+      () =>
+        prismaOf(services.database).user.update({ where: { id: world.viewer.id }, data: { disabledAt: new Date() } }),
     ],
     [
       'the role is taken away',
-      () => services.database.prisma.membership.deleteMany({ where: { userId: world.viewer.id } }),
+      () => prismaOf(services.database).membership.deleteMany({ where: { userId: world.viewer.id } }),
     ],
     [
       'the environment is deleted',
       () =>
-        services.database.prisma.environment.update({
+        prismaOf(services.database).environment.update({
           where: { id: world.environment.id },
           data: { deletedAt: new Date() },
         }),
@@ -186,7 +188,10 @@ describe('a stream of changes', () => {
     [
       'the project is deleted',
       () =>
-        services.database.prisma.project.update({ where: { id: world.project.id }, data: { deletedAt: new Date() } }),
+        prismaOf(services.database).project.update({
+          where: { id: world.project.id },
+          data: { deletedAt: new Date() },
+        }),
     ],
   ] as [string, () => Promise<unknown>][])(
     'ends within a check when %s, though no notification comes',
@@ -270,7 +275,7 @@ describe('a stream of changes', () => {
       const caller = callerOf(token.caller.principal);
       const opened = await start(from, caller).catch(() => undefined);
       if (opened !== undefined) await begin(opened).end();
-      return services.database.prisma.auditEntry.findMany({ where: { requestId: caller.requestId } });
+      return prismaOf(services.database).auditEntry.findMany({ where: { requestId: caller.requestId } });
     };
     const common = { action: 'change.list', label: '[Service Token]' };
     expect(await rowsOf(undefined)).toMatchObject([{ ...common, outcome: 'success', target: { stream: true } }]);

@@ -10,6 +10,7 @@ import { EnvironmentQueue } from '../../../src/services/kernel/environment-queue
 import { type Database, openDatabase } from '../../../src/store/database.ts';
 import type { Transaction } from '../../../src/store/transaction.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/postgres.ts';
+import { prismaOf } from '../../support/database/prisma.ts';
 import { callerOf, StoreFixtures, type TokenFixture } from '../../support/database/store-fixtures.ts';
 
 let server: TestDatabase;
@@ -35,14 +36,14 @@ let environmentId: string;
 beforeEach(async () => {
   ({ organizationId, environmentId } = await fixtures.environment());
   user = await fixtures.personalToken();
-  await database.prisma.membership.create({ data: { organizationId, userId: user.principal.id, role: 'viewer' } });
+  await prismaOf(database).membership.create({ data: { organizationId, userId: user.principal.id, role: 'viewer' } });
   service = await fixtures.serviceToken({ organizationId });
 });
 
 /** Lets a caller into the organization. */
 async function enter(caller: Caller): Promise<AnyAccess> {
   const access = new Access({ database, audit: new AuditLog({ database }) });
-  const { slug } = await database.prisma.organization.findUniqueOrThrow({ where: { id: organizationId } });
+  const { slug } = await prismaOf(database).organization.findUniqueOrThrow({ where: { id: organizationId } });
   return access.organization(caller, 'organization.read', { organization: slug });
 }
 

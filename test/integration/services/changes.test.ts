@@ -5,6 +5,7 @@ import type { ChangeList, ChangesRequest } from '../../../src/services/changes/c
 import type { SecretCalls } from '../../support/api/secret-calls.ts';
 import { callerOf, type TestServices, type World } from '../../support/api/services.ts';
 import { withWorlds } from '../../support/api/with-services.ts';
+import { prismaOf } from '../../support/database/prisma.ts';
 
 let services: TestServices;
 let world: World;
@@ -77,7 +78,7 @@ describe('the list of changes', () => {
     expect(second.changes.map(({ revision }) => revision)).toEqual([1]);
     expect(second.nextCursor).toBeNull();
 
-    await services.database.prisma.$executeRaw`
+    await prismaOf(services.database).$executeRaw`
       INSERT INTO environment_revision (id, environment_id, number, actor_id, actor_type, actor_name)
       SELECT gen_random_uuid(), ${world.environment.id}::uuid, number, gen_random_uuid(), 'user', 'x'
       FROM generate_series(7, 120) AS number`;
@@ -108,7 +109,7 @@ describe('the list of changes', () => {
     ]) {
       const own = callerOf(caller.principal);
       await list({}, own);
-      const rows = await services.database.prisma.auditEntry.findMany({ where: { requestId: own.requestId } });
+      const rows = await prismaOf(services.database).auditEntry.findMany({ where: { requestId: own.requestId } });
       expect(rows).toMatchObject(entries);
     }
   });

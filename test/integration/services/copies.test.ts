@@ -7,6 +7,7 @@ import type { CopyAnswer, CopyInput, CopyPlan } from '../../../src/services/secr
 import { secretCalls, type SecretCalls } from '../../support/api/secret-calls.ts';
 import type { TestServices, World } from '../../support/api/services.ts';
 import { withWorlds } from '../../support/api/with-services.ts';
+import { prismaOf } from '../../support/database/prisma.ts';
 
 let services: TestServices;
 let world: World;
@@ -155,7 +156,7 @@ describe('a copy', () => {
     const { slug, source } = await newSource();
     await source.put('KEY', 'value');
     await copy(slug);
-    const rows = await services.database.prisma.secretVersion.findMany({
+    const rows = await prismaOf(services.database).secretVersion.findMany({
       where: { secret: { key: 'KEY', environment: { projectId: world.project.id } } },
     });
     expect(rows).toHaveLength(2);
@@ -182,7 +183,7 @@ describe('a copy', () => {
     const destination = await world.onEnvironment(world.developer.caller, 'environment.copy');
     await services.copies.copy({ source, destination }, { mode: 'missing' });
     expect(await calls.readOne('KEY')).toBe('far');
-    const [row] = await services.database.prisma.secretVersion.findMany({
+    const [row] = await prismaOf(services.database).secretVersion.findMany({
       where: { secret: { key: 'KEY', environmentId: world.environment.id } },
       include: { dataKey: true },
     });
@@ -293,7 +294,7 @@ describe('the plan of a copy', () => {
 
 describe('the audit', () => {
   async function entries(action = 'environment.copy'): Promise<Record<string, unknown>[]> {
-    const rows = await services.database.prisma.auditEntry.findMany({
+    const rows = await prismaOf(services.database).auditEntry.findMany({
       where: { organizationId: world.organization.id, action },
       orderBy: { id: 'asc' },
     });
@@ -389,7 +390,7 @@ test('the stored answer of a copy that changes nothing counts against the budget
   const { slug } = await filled();
   await copy(slug);
   const budgetOf = async (): Promise<Date | null | undefined> =>
-    (await services.database.prisma.environment.findUnique({ where: { id: world.environment.id } }))
+    (await prismaOf(services.database).environment.findUnique({ where: { id: world.environment.id } }))
       ?.writeBudgetEmptyAt;
   const before = await budgetOf();
   await copy(slug);

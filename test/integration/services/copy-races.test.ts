@@ -5,6 +5,7 @@ import type { CopyEnds } from '../../../src/services/secrets/copy/copy-facts.ts'
 import { deadlocksOf } from '../../support/database/deadlocks.ts';
 import { LockSession } from '../../support/database/locks.ts';
 import type { TestDatabase } from '../../support/database/postgres.ts';
+import { prismaOf } from '../../support/database/prisma.ts';
 import type { MessageMatch, PostgresProxy } from '../../support/faults/postgres-proxy.ts';
 import { secretCalls, type SecretCalls } from '../../support/api/secret-calls.ts';
 import { createEnvironment, type TestServices, type World } from '../../support/api/services.ts';
@@ -129,7 +130,7 @@ test('a copy of 1,000 keys beside writers of both environments is one revision, 
   expect(Object.keys(secrets)).toHaveLength(1_001);
   expect(secrets['OWN']).toEqual([String(written), written]);
   const of = answers[0]?.revisionId ?? '';
-  expect(await services.database.prisma.secretChange.count({ where: { revisionId: of } })).toBe(1_000);
+  expect(await prismaOf(services.database).secretChange.count({ where: { revisionId: of } })).toBe(1_000);
   // Each copy has the value that the source had at the revision that the copy names.
   const kept = await services.copies.plan(await ends(other, world), {
     mode: 'changed',

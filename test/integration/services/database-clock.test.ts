@@ -10,6 +10,7 @@ import { type TestServices, type World, authenticated, createUser } from '../../
 import { type SnapshotCalls } from '../../support/api/snapshot-calls.ts';
 import { TokenResource } from '../../support/api/token-resource.ts';
 import { userCalls } from '../../support/api/user-calls.ts';
+import { prismaOf } from '../../support/database/prisma.ts';
 import { waitFor } from '../../support/fixtures/wait-for.ts';
 import { createWorldCalls, withServices } from '../../support/api/with-services.ts';
 
@@ -142,7 +143,7 @@ describe.each(clocks)('with the clock of the server %s', (_name, byMs) => {
         const access = await services.access.person(world.stranger.caller, 'personal_token.create');
         return outcomeOf(services.personalTokens.create(access, { name: 'one more' }));
       });
-    await services.database.prisma.personalToken.createMany({
+    await prismaOf(services.database).personalToken.createMany({
       data: Array.from({ length: limits.personalTokensPerUser - 1 }, () => {
         const id = randomUUID();
         const tokenHash = createHash('sha256').update(id).digest();
@@ -180,7 +181,7 @@ describe.each(clocks)('with the clock of the server %s', (_name, byMs) => {
       await services.serviceTokens.rotate(access, before.id, { overlapSeconds: 600 });
       expect(await outcomeOf(services.authentication.authenticate(before.token.reveal()))).toBe('done');
     });
-    const [old] = await services.database.prisma.serviceTokenCredential.findMany({
+    const [old] = await prismaOf(services.database).serviceTokenCredential.findMany({
       where: { serviceTokenId: before.id },
       orderBy: { serial: 'asc' },
     });
@@ -223,7 +224,7 @@ describe.each(clocks)('with the clock of the server %s', (_name, byMs) => {
     await used(90);
     expect(await isDue()).toBe(true);
     await withServerClockOff(byMs, () => touchCredentials(pool, 'personal_token', [principal.credentialId]));
-    const { lastUsedAt } = await services.database.prisma.personalToken.findUniqueOrThrow({
+    const { lastUsedAt } = await prismaOf(services.database).personalToken.findUniqueOrThrow({
       where: { id: principal.credentialId },
     });
     expect(Math.abs(await fromNow(lastUsedAt))).toBeLessThan(5 * minuteMs);
@@ -235,8 +236,8 @@ describe.each(clocks)('with the clock of the server %s', (_name, byMs) => {
       await services.serviceTokens.revoke(await world.onOrganization(world.owner.caller, 'service_token.revoke'), id);
       await services.environments.delete(await world.onEnvironment(world.owner.caller, 'environment.delete'));
     });
-    const { revokedAt } = await services.database.prisma.serviceToken.findUniqueOrThrow({ where: { id } });
-    const { deletedAt } = await services.database.prisma.environment.findUniqueOrThrow({
+    const { revokedAt } = await prismaOf(services.database).serviceToken.findUniqueOrThrow({ where: { id } });
+    const { deletedAt } = await prismaOf(services.database).environment.findUniqueOrThrow({
       where: { id: world.environment.id },
     });
     for (const moment of [revokedAt, deletedAt]) expect(Math.abs(await fromNow(moment))).toBeLessThan(5 * minuteMs);

@@ -7,6 +7,7 @@ import type { TestDatabase } from '../../support/database/postgres.ts';
 import { secretCalls } from '../../support/api/secret-calls.ts';
 import type { TestServices, TestToken, World } from '../../support/api/services.ts';
 import { withWorlds } from '../../support/api/with-services.ts';
+import { prismaOf } from '../../support/database/prisma.ts';
 
 let database: TestDatabase;
 let services: TestServices;
@@ -59,7 +60,7 @@ async function read(level: Level, caller: Caller): Promise<unknown> {
 /** The audit rows of an action in the world's organization. */
 async function audited(action: string): Promise<unknown[]> {
   const where = { organizationId: world.organization.id, action };
-  return services.database.prisma.auditEntry.findMany({ where, orderBy: { id: 'asc' } });
+  return prismaOf(services.database).auditEntry.findMany({ where, orderBy: { id: 'asc' } });
 }
 
 describe.each(levels)('renaming one (%s)', (level) => {
@@ -114,7 +115,7 @@ describe.each(levels)('deleting one (%s)', (level) => {
     await remove(level);
     await expect(read(level, world.owner.caller)).rejects.toMatchObject({ code: 'not_found' });
     await expect(remove(level)).rejects.toMatchObject({ code: 'not_found' });
-    const { prisma } = services.database;
+    const prisma = prismaOf(services.database);
     const where = { secret: { environmentId: world.environment.id } };
     expect(await prisma.secretVersion.count({ where })).toBe(1);
     expect(await prisma.membership.count({ where: { organizationId: world.organization.id } })).toBe(4);
@@ -175,7 +176,7 @@ describe.each(levels)('deleting one (%s)', (level) => {
     expect(await write).toMatchObject([{ status: 'fulfilled', value: { version: 1 } }]);
     expect(await deletion).toMatchObject([{ status: 'fulfilled' }]);
     const where = { secret: { environmentId: world.environment.id } };
-    expect(await services.database.prisma.secretVersion.count({ where })).toBe(1);
+    expect(await prismaOf(services.database).secretVersion.count({ where })).toBe(1);
   });
 
   test('makes a write that comes after it wait, and be refused', async () => {
@@ -229,7 +230,7 @@ describe('deleting what others listen for', () => {
     heard = [];
     await work();
     const mark = `mark-${Math.random()}`;
-    await services.database.prisma.$executeRaw`SELECT pg_notify(${notifyChannel}, ${mark})`;
+    await prismaOf(services.database).$executeRaw`SELECT pg_notify(${notifyChannel}, ${mark})`;
     while (!heard.includes(mark)) await listener.query('SELECT 1');
     return heard.slice(0, -1).map(parseMessage);
   }

@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { SealedContent } from '../../../src/store/secrets.ts';
 import { notDestroyed } from '../../../src/store/versions.ts';
 import type { DestroyedVersion } from '../../../src/services/secrets/destructions.ts';
+import { prismaOf } from '../../support/database/prisma.ts';
 import { databaseBytes, databaseRows } from '../../support/fixtures/leak-places.ts';
 import type { TestDatabase } from '../../support/database/postgres.ts';
 import type { SecretCalls } from '../../support/api/secret-calls.ts';
@@ -28,7 +29,7 @@ async function valueAt(key: string, version: number): Promise<string> {
 }
 
 async function stored(key: string): Promise<(Omit<SealedContent, 'dataKeyId'> & { version: number })[]> {
-  return services.database.prisma.secretVersion.findMany({
+  return prismaOf(services.database).secretVersion.findMany({
     where: { secret: { key, environmentId: world.environment.id } },
     select: { version: true, ciphertext: true, valueMac: true, valueBytes: true },
     orderBy: { version: 'asc' },
@@ -131,7 +132,7 @@ describe('a version that is destroyed', () => {
     await calls.put('KEY', 'safe');
     await destroy('KEY', 1);
     await expect(destroy('KEY', 2)).rejects.toMatchObject({ code: 'version_current' });
-    const rows = await services.database.prisma.auditEntry.findMany({
+    const rows = await prismaOf(services.database).auditEntry.findMany({
       where: { action: 'version.destroy', organizationId: world.organization.id },
       orderBy: { id: 'asc' },
     });

@@ -5,6 +5,7 @@ import { LockSession } from '../../support/database/locks.ts';
 import type { TestDatabase } from '../../support/database/postgres.ts';
 import { createUser, createWorld, type TestServices, type TestUser, type World } from '../../support/api/services.ts';
 import { withServices } from '../../support/api/with-services.ts';
+import { prismaOf } from '../../support/database/prisma.ts';
 
 let database: TestDatabase;
 let services: TestServices;
@@ -28,12 +29,12 @@ async function appoint(ref: UserRef, { by = admin, organization = world.slugs.or
 
 /** Leaves the world's organization as a SecretEnvironment makes one: without members. */
 async function takeEverybodyOut(): Promise<void> {
-  await services.database.prisma.membership.deleteMany({ where: { organizationId: world.organization.id } });
+  await prismaOf(services.database).membership.deleteMany({ where: { organizationId: world.organization.id } });
 }
 
 async function ownerIds(): Promise<string[]> {
   const where = { organizationId: world.organization.id, role: 'owner' as const };
-  const owners = await services.database.prisma.membership.findMany({ where });
+  const owners = await prismaOf(services.database).membership.findMany({ where });
   return owners.map(({ userId }) => userId);
 }
 
@@ -47,7 +48,7 @@ describe('the first owner of an organization that has none', () => {
     expect(appointed).toMatchObject({ isNew: true, member: { userId: stranger.id, role: 'owner' } });
     const access = await world.onOrganization(stranger.caller, 'member.set');
     await services.members.set(access, { id: world.viewer.id }, { role: 'admin' });
-    const row = await services.database.prisma.auditEntry.findFirst({
+    const row = await prismaOf(services.database).auditEntry.findFirst({
       where: { organizationId: world.organization.id, action: 'organization.appoint_owner' },
     });
     const target = { organization: slugs.organization, userId: stranger.id, email: stranger.email, role: 'owner' };
@@ -57,7 +58,7 @@ describe('the first owner of an organization that has none', () => {
   test('may be a user who is a member already', async () => {
     const { viewer, organization } = world;
     const data = { organizationId: organization.id, userId: viewer.id, role: 'viewer' as const };
-    await services.database.prisma.membership.create({ data });
+    await prismaOf(services.database).membership.create({ data });
     expect(await appoint({ id: viewer.id })).toMatchObject({ isNew: false, member: { role: 'owner' } });
   });
 
@@ -73,8 +74,8 @@ describe('the first owner of an organization that has none', () => {
   test('is appointed where all owners are disabled', async () => {
     const { owner, organization, stranger } = world;
     const data = { organizationId: organization.id, userId: owner.id, role: 'owner' as const };
-    await services.database.prisma.membership.create({ data });
-    await services.database.prisma.user.update({ where: { id: owner.id }, data: { disabledAt: new Date() } });
+    await prismaOf(services.database).membership.create({ data });
+    await prismaOf(services.database).user.update({ where: { id: owner.id }, data: { disabledAt: new Date() } });
     await appoint({ id: stranger.id });
     expect((await ownerIds()).sort()).toEqual([owner.id, stranger.id].sort());
   });
@@ -91,7 +92,7 @@ describe('the first owner of an organization that has none', () => {
 
   test('is not a user who is disabled, unknown or misnamed', async () => {
     const { stranger } = world;
-    await services.database.prisma.user.update({ where: { id: stranger.id }, data: { disabledAt: new Date() } });
+    await prismaOf(services.database).user.update({ where: { id: stranger.id }, data: { disabledAt: new Date() } });
     await expect(appoint({ id: stranger.id })).rejects.toMatchObject({ code: 'conflict' });
     await expect(appoint({ id: randomUUID() })).rejects.toMatchObject({ code: 'not_found' });
     await expect(appoint({ id: 'x' })).rejects.toMatchObject({ code: 'invalid_input', fields: [{ field: 'user' }] });
@@ -101,7 +102,7 @@ describe('the first owner of an organization that has none', () => {
   test('is not appointed by an instance admin who is one no more', async () => {
     const former = await createUser(services, { instanceAdmin: true });
     const access = await services.access.instance(former.caller, 'organization.appoint_owner');
-    await services.database.prisma.user.update({ where: { id: former.id }, data: { instanceAdmin: false } });
+    await prismaOf(services.database).user.update({ where: { id: former.id }, data: { instanceAdmin: false } });
     const { slugs, stranger } = world;
     await expect(services.members.appointOwner(access, slugs, { id: stranger.id })).rejects.toMatchObject({
       code: 'forbidden',
@@ -126,7 +127,7 @@ describe('an organization that is not there', () => {
     await expect(appoint({ id: world.stranger.id }, { organization: 'nowhere' })).rejects.toMatchObject(fault);
     await takeEverybodyOut();
     const where = { id: world.organization.id };
-    await services.database.prisma.organization.update({ where, data: { deletedAt: new Date() } });
+    await prismaOf(services.database).organization.update({ where, data: { deletedAt: new Date() } });
     await expect(appoint({ id: world.stranger.id })).rejects.toMatchObject(fault);
     await expect(appoint({ id: world.stranger.id }, { organization: 'No Slug' })).rejects.toMatchObject({
       code: 'invalid_input',

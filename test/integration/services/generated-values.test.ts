@@ -6,6 +6,7 @@ import type { PatchAnswer } from '../../../src/services/secrets/secret-write-ans
 import type { SecretCalls } from '../../support/api/secret-calls.ts';
 import type { TestServices, World } from '../../support/api/services.ts';
 import { withWorlds } from '../../support/api/with-services.ts';
+import { prismaOf } from '../../support/database/prisma.ts';
 
 let services: TestServices;
 let world: World;
@@ -79,7 +80,7 @@ describe('a value that the server makes up', () => {
 
   test('is marked as such in the audit, by its key', async () => {
     await generate({ MADE: {} }, { set: { KEY: 'x' } });
-    const [row] = await services.database.prisma.auditEntry.findMany({
+    const [row] = await prismaOf(services.database).auditEntry.findMany({
       where: { action: 'secret.write', organizationId: world.organization.id },
     });
     expect(row?.target).toMatchObject({ setKeys: ['KEY', 'MADE'], set: 2, generatedKeys: ['MADE'], generated: 1 });

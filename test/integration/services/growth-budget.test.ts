@@ -9,6 +9,7 @@ import type { SnapshotCalls } from '../../support/api/snapshot-calls.ts';
 import type { SecretCalls } from '../../support/api/secret-calls.ts';
 import type { TestDatabase } from '../../support/database/postgres.ts';
 import { createWorldCalls, withWorlds } from '../../support/api/with-services.ts';
+import { prismaOf } from '../../support/database/prisma.ts';
 
 const kibibyte = 1024;
 const rootKeys = newRootKey();
@@ -46,7 +47,9 @@ async function fillBudget(by: SecretCalls = calls): Promise<number> {
 }
 
 async function versions(): Promise<number> {
-  return services.database.prisma.secretVersion.count({ where: { secret: { environmentId: world.environment.id } } });
+  return prismaOf(services.database).secretVersion.count({
+    where: { secret: { environmentId: world.environment.id } },
+  });
 }
 
 /** Lets time pass for the budget of the world's environment. */
@@ -200,7 +203,7 @@ describe('the number of snapshots of an environment', () => {
     const resource = resourceSnapshotCalls(services, world, caller);
     await expect(resource.take()).rejects.toMatchObject(tooMany);
     expect(await resource.find()).toBeUndefined();
-    const entries = await services.database.prisma.snapshotEntry.count({
+    const entries = await prismaOf(services.database).snapshotEntry.count({
       where: { snapshot: { environmentId: world.environment.id } },
     });
     expect(entries).toBe(2);

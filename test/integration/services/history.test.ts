@@ -5,6 +5,7 @@ import type { TestDatabase } from '../../support/database/postgres.ts';
 import type { SecretCalls } from '../../support/api/secret-calls.ts';
 import type { TestServices, World } from '../../support/api/services.ts';
 import { withWorlds } from '../../support/api/with-services.ts';
+import { prismaOf } from '../../support/database/prisma.ts';
 
 let database: TestDatabase;
 let services: TestServices;
@@ -89,7 +90,7 @@ async function runWriters(writers: number, writesEach: number): Promise<Committe
 
 /** The state of the environment at a revision, from its changes alone: each key's newest change up to it. */
 async function stateAt(revision: number): Promise<Record<string, number>> {
-  const rows = await services.database.prisma.$queryRaw<{ key: string; version: number | null }[]>`
+  const rows = await prismaOf(services.database).$queryRaw<{ key: string; version: number | null }[]>`
     SELECT DISTINCT ON (s.id) s.key, v.version
     FROM secret s
     JOIN secret_change c ON c.secret_id = s.id AND c.revision_number <= ${revision}

@@ -16,6 +16,7 @@ import {
   type World,
 } from '../../support/api/services.ts';
 import { userCalls } from '../../support/api/user-calls.ts';
+import { prismaOf } from '../../support/database/prisma.ts';
 import { waitFor } from '../../support/fixtures/wait-for.ts';
 import { withWorlds } from '../../support/api/with-services.ts';
 
@@ -262,7 +263,7 @@ describe('an organization that forbids impersonation', () => {
 
   test('accepts a token that the server itself created, and refuses one whose creator is unknown', async () => {
     await forbid();
-    const { prisma } = services.database;
+    const prisma = prismaOf(services.database);
     const { id: userId, token, caller } = world.developer;
     const again = (): Promise<Caller> => authenticated(services, token);
     const creator = { createdByType: 'system', createdById: root.id, createdByName: 'keyframe' } as const;

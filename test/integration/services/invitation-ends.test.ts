@@ -10,6 +10,7 @@ import { secretCalls } from '../../support/api/secret-calls.ts';
 import { createUser, createWorld, type TestServices, type TestUser, type World } from '../../support/api/services.ts';
 import { userCalls } from '../../support/api/user-calls.ts';
 import { withWorlds } from '../../support/api/with-services.ts';
+import { prismaOf } from '../../support/database/prisma.ts';
 
 let services: TestServices;
 let world: World;
@@ -72,7 +73,7 @@ describe('an invitation ends without a role', () => {
     const { stranger } = world;
     const invitation = await calls.invite('environment', stranger, 'viewer');
     const data = { deletedAt: new Date() };
-    await services.database.prisma.project.update({ where: { id: world.project.id }, data });
+    await prismaOf(services.database).project.update({ where: { id: world.project.id }, data });
     expect(await calls.own(stranger)).toEqual([]);
     await expect(calls.accept(stranger, invitation)).rejects.toMatchObject({
       code: 'conflict',
@@ -117,7 +118,7 @@ describe('the invitations of an organization', () => {
   ] as const)('wait in a limited number %s', async (which, limit) => {
     const { stranger } = world;
     const place = which === 'of one user' ? await createWorld(services) : world;
-    const { prisma } = services.database;
+    const prisma = prismaOf(services.database);
     const ids = Array.from({ length: limit - 1 }, () => randomUUID());
     if (which === 'in the organization') {
       await prisma.user.createMany({ data: ids.map((id) => ({ id, email: `${id}@example.test` })) });
@@ -149,10 +150,10 @@ describe('the invitations of an organization', () => {
     await calls.decline(stranger, old);
     const kept = await calls.invite('project', stranger, 'viewer');
     await calls.decline(stranger, kept);
-    const { prisma } = services.database;
+    const prisma = prismaOf(services.database);
     const endedAt = new Date(Date.now() - 31 * 86_400_000);
     await prisma.invitation.update({ where: { id: old.id }, data: { endedAt } });
-    await services.database.prisma.membership.deleteMany({ where: { userId: viewer.id } });
+    await prismaOf(services.database).membership.deleteMany({ where: { userId: viewer.id } });
     await calls.invite('environment', viewer, 'viewer');
     const left = await prisma.invitation.findMany({ where: { userId: stranger.id } });
     expect(left.map(({ id }) => id)).toEqual([kept.id]);

@@ -9,6 +9,7 @@ import { withWorlds } from '../../support/api/with-services.ts';
 import { deadlocksOf } from '../../support/database/deadlocks.ts';
 import { LockSession } from '../../support/database/locks.ts';
 import type { TestDatabase } from '../../support/database/postgres.ts';
+import { prismaOf } from '../../support/database/prisma.ts';
 
 let database: TestDatabase;
 let services: TestServices;
@@ -85,7 +86,7 @@ async function atOnce(works: readonly (() => Promise<unknown>)[]): Promise<strin
 
 /** The role that a user has at the place of an invitation, deleted or not. */
 async function roleOf({ level, user }: Scene): Promise<string | undefined> {
-  const { prisma } = services.database;
+  const prisma = prismaOf(services.database);
   const where = { organizationId: world.organization.id, userId: user.id };
   if (level === 'membership') return (await prisma.membership.findFirst({ where }))?.role;
   const place = level === 'project' ? { environmentId: null } : { environmentId: world.environment.id };
@@ -93,12 +94,12 @@ async function roleOf({ level, user }: Scene): Promise<string | undefined> {
 }
 
 const isWaiting = async ({ user }: Scene): Promise<boolean> =>
-  (await services.database.prisma.invitation.count({ where: { userId: user.id, outcome: null } })) > 0;
+  (await prismaOf(services.database).invitation.count({ where: { userId: user.id, outcome: null } })) > 0;
 
 /** The position in the audit of the organization of the last change of this action that was made. */
 async function positionOf(action: string, userId: string): Promise<bigint> {
   const where = { action, outcome: 'success', target: { path: ['userId'], equals: userId } };
-  const entry = await services.database.prisma.auditEntry.findFirst({ where, orderBy: { id: 'desc' } });
+  const entry = await prismaOf(services.database).auditEntry.findFirst({ where, orderBy: { id: 'desc' } });
   if (entry === null) throw new Error(`${action} is not audited`);
   return entry.id;
 }
@@ -198,7 +199,7 @@ test('a user who leaves while another role is given to them is invited to it', a
   await session.commit();
   expect(await left).toBe('done');
   expect(await given).toHaveProperty('invitation');
-  expect(await services.database.prisma.roleBinding.count({ where: { userId: viewer.id } })).toBe(0);
+  expect(await prismaOf(services.database).roleBinding.count({ where: { userId: viewer.id } })).toBe(0);
 });
 
 test('many changes at once never deadlock, and no user has a role that they did not accept', async () => {

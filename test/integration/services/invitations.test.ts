@@ -17,6 +17,7 @@ import {
 } from '../../support/api/services.ts';
 import { userCalls } from '../../support/api/user-calls.ts';
 import { withWorlds } from '../../support/api/with-services.ts';
+import { prismaOf } from '../../support/database/prisma.ts';
 
 let services: TestServices;
 let world: World;
@@ -92,7 +93,7 @@ describe('a user who has no role of their own in the organization', () => {
 
   test('gets no invitation while disabled', async () => {
     const user = await createUser(services);
-    await services.database.prisma.user.update({ where: { id: user.id }, data: { disabledAt: new Date() } });
+    await prismaOf(services.database).user.update({ where: { id: user.id }, data: { disabledAt: new Date() } });
     await expect(calls.invite('membership', user, 'viewer')).rejects.toMatchObject({ code: 'conflict' });
   });
 });
@@ -220,7 +221,7 @@ describe('accepting', () => {
   test('is refused after the user who invited was disabled', async () => {
     const { admin, stranger } = world;
     const invitation = await calls.invite('project', stranger, 'viewer');
-    await services.database.prisma.user.update({ where: { id: admin.id }, data: { disabledAt: new Date() } });
+    await prismaOf(services.database).user.update({ where: { id: admin.id }, data: { disabledAt: new Date() } });
     await expect(calls.accept(stranger, invitation)).rejects.toMatchObject({ code: 'conflict' });
     expect(await read(stranger.caller)).toBe('not_found');
   });
@@ -235,7 +236,7 @@ describe('accepting', () => {
     const late = await createUser(services);
     const invitation = await calls.invite('environment', late, 'admin', byGroup);
     const data = { expiresAt: new Date(Date.now() - 1000) };
-    await services.database.prisma.groupMember.updateMany({ where: { userId: byGroup.id }, data });
+    await prismaOf(services.database).groupMember.updateMany({ where: { userId: byGroup.id }, data });
     await expect(calls.accept(late, invitation)).rejects.toMatchObject({ code: 'conflict' });
   });
 
@@ -258,12 +259,14 @@ describe('accepting', () => {
     const { stranger } = world;
     const invitation = await calls.invite('membership', stranger, 'viewer');
     const data = { organizationId: world.organization.id, userId: stranger.id, role: 'owner' as const };
-    await services.database.prisma.membership.create({ data });
+    await prismaOf(services.database).membership.create({ data });
     await expect(calls.accept(stranger, invitation)).rejects.toMatchObject({
       code: 'conflict',
       detail: expect.stringContaining('already'),
     });
-    expect(await services.database.prisma.membership.findFirst({ where: { userId: stranger.id } })).toMatchObject(data);
+    expect(await prismaOf(services.database).membership.findFirst({ where: { userId: stranger.id } })).toMatchObject(
+      data,
+    );
   });
 });
 
@@ -293,7 +296,7 @@ describe('consent with a token that another user created', () => {
       services,
       (await services.personalTokens.create(access, { name: 'own' })).token,
     );
-    await services.database.prisma.user.update({ where: { id: root.id }, data: { instanceAdmin: false } });
+    await prismaOf(services.database).user.update({ where: { id: root.id }, data: { instanceAdmin: false } });
     const invitation = await calls.invite('membership', user, 'viewer');
     for (const answer of ['accept', 'decline'] as const) {
       for (const caller of [user.caller, derived]) {
@@ -307,7 +310,7 @@ describe('consent with a token that another user created', () => {
   });
 
   test('counts for tokens of the server, and for those whose creator is unknown', async () => {
-    const { prisma } = services.database;
+    const prisma = prismaOf(services.database);
     const system = { createdByType: 'system', createdById: randomUUID(), createdByName: 'keyframe' } as const;
     const unknown = { createdByType: null, createdById: null, createdByName: null };
     for (const data of [system, unknown]) {
@@ -324,7 +327,7 @@ test('a membership that another change gave at once ends the invitation to it', 
   const { stranger } = world;
   const root = await createUser(services, { instanceAdmin: true });
   const invitation = await calls.invite('membership', stranger, 'viewer');
-  await services.database.prisma.membership.deleteMany({ where: { organizationId: world.organization.id } });
+  await prismaOf(services.database).membership.deleteMany({ where: { organizationId: world.organization.id } });
   const access = await services.access.instance(root.caller, 'organization.appoint_owner');
   await services.members.appointOwner(access, { organization: world.slugs.organization }, { id: stranger.id });
   await expect(calls.accept(stranger, invitation)).rejects.toMatchObject({ code: 'conflict' });

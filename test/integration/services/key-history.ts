@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import type { DestroyInput } from '../../../src/services/secrets/destructions.ts';
 import type { TestServices, World } from '../../support/api/services.ts';
 import type { WorldCalls } from '../../support/api/with-services.ts';
+import { prismaOf } from '../../support/database/prisma.ts';
 
 /** A version as it is stored. */
 export interface StoredRow {
@@ -16,7 +17,7 @@ export interface StoredRow {
 
 /** The versions of an environment, by key and number. */
 export async function storedRows({ database }: TestServices, { environment }: World): Promise<StoredRow[]> {
-  return database.prisma.$queryRaw`
+  return prismaOf(database).$queryRaw`
     SELECT s.key, v.version, octet_length(v.ciphertext) AS bytes, c.version AS "refersTo",
       v.destroyed_at IS NOT NULL AS "isDestroyed"
     FROM secret_version v JOIN secret s ON s.id = v.secret_id

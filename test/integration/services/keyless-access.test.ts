@@ -5,6 +5,7 @@ import type { SecretCalls } from '../../support/api/secret-calls.ts';
 import type { TestServices, World } from '../../support/api/services.ts';
 import { ruleFor } from '../../support/api/token-resource.ts';
 import { withWorlds } from '../../support/api/with-services.ts';
+import { prismaOf } from '../../support/database/prisma.ts';
 
 let services: TestServices;
 let world: World;
@@ -26,7 +27,7 @@ interface TokenRow {
 }
 
 async function tokensOf(environmentId = world.environment.id): Promise<readonly TokenRow[]> {
-  return await services.database.prisma.serviceToken.findMany({ where: { environmentId, cluster: { not: null } } });
+  return await prismaOf(services.database).serviceToken.findMany({ where: { environmentId, cluster: { not: null } } });
 }
 
 describe('a SecretSync without a token reference', () => {
@@ -49,7 +50,9 @@ describe('a SecretSync without a token reference', () => {
     });
     expect(await own.read()).toEqual({ API_KEY: 'value' });
     expect(await tokensOf()).toEqual([expect.objectContaining({ id: tokenId, createdByType: 'resource' })]);
-    expect(await services.database.prisma.serviceTokenCredential.count({ where: { serviceTokenId: tokenId } })).toBe(0);
+    expect(await prismaOf(services.database).serviceTokenCredential.count({ where: { serviceTokenId: tokenId } })).toBe(
+      0,
+    );
     expect((await own.enter()).tokenId).toBe(tokenId);
   });
 
@@ -66,7 +69,7 @@ describe('a SecretSync without a token reference', () => {
       'test team-b',
     ]);
     expect(new Set(entries.map(({ tokenId }) => tokenId))).toEqual(new Set(rows.map(({ id }) => id)));
-    const created = await services.database.prisma.auditEntry.count({
+    const created = await prismaOf(services.database).auditEntry.count({
       where: { action: 'service_token.create', organizationId: world.organization.id },
     });
     expect(created).toBe(3);

@@ -6,6 +6,7 @@ import type { TestServices, World } from '../../support/api/services.ts';
 import { TestSyncReader } from '../../support/api/sync-reader.ts';
 import { ruleFor } from '../../support/api/token-resource.ts';
 import { withWorlds } from '../../support/api/with-services.ts';
+import { prismaOf } from '../../support/database/prisma.ts';
 
 let services: TestServices;
 let world: World;
@@ -21,7 +22,7 @@ beforeEach(async () => {
 
 /** What the audit has of the reader. */
 async function auditOf(reader = own, action = 'secret.list'): Promise<readonly AuditEntry[]> {
-  const entries = await services.database.prisma.auditEntry.findMany({ where: { action }, orderBy: { id: 'asc' } });
+  const entries = await prismaOf(services.database).auditEntry.findMany({ where: { action }, orderBy: { id: 'asc' } });
   return entries.filter(({ target }) => (target as { secretSyncUid?: string }).secretSyncUid === reader.reader.uid);
 }
 
@@ -65,7 +66,7 @@ describe('a read as a keyless token', () => {
 
   test('begins with the creation of the token, by the SecretSync that needs it first', async () => {
     const { tokenId } = await own.enter();
-    const created = await services.database.prisma.auditEntry.findMany({
+    const created = await prismaOf(services.database).auditEntry.findMany({
       where: { action: 'service_token.create', organizationId: world.organization.id },
     });
     expect(created).toEqual([

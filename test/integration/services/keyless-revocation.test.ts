@@ -5,6 +5,7 @@ import type { SecretCalls } from '../../support/api/secret-calls.ts';
 import { createWorld, type TestServices, type World } from '../../support/api/services.ts';
 import { codeOf, TestSyncReader } from '../../support/api/sync-reader.ts';
 import { withWorlds } from '../../support/api/with-services.ts';
+import { prismaOf } from '../../support/database/prisma.ts';
 
 let services: TestServices;
 let world: World;
@@ -55,7 +56,7 @@ describe('reinstating', () => {
     await reinstate();
     leave();
     expect(events).toHaveLength(1);
-    const audited = await services.database.prisma.auditEntry.findMany({
+    const audited = await prismaOf(services.database).auditEntry.findMany({
       where: { organizationId: world.organization.id, action: 'service_token.reinstate' },
       orderBy: { id: 'asc' },
     });
@@ -86,7 +87,9 @@ test('a keyless token cannot be rotated', async () => {
     code: 'conflict',
     detail: expect.stringContaining('has no value'),
   });
-  expect(await services.database.prisma.serviceTokenCredential.count({ where: { serviceTokenId: tokenId } })).toBe(0);
+  expect(await prismaOf(services.database).serviceTokenCredential.count({ where: { serviceTokenId: tokenId } })).toBe(
+    0,
+  );
 });
 
 test('lists show the holder, and the last use to the minute', async () => {

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { prismaOf } from '../../support/database/prisma.ts';
 import { type PostgresProxy, runs } from '../../support/faults/postgres-proxy.ts';
 import type { SecretCalls } from '../../support/api/secret-calls.ts';
 import { createUser, type TestServices, type World } from '../../support/api/services.ts';
@@ -63,7 +64,7 @@ describe('when its environment', () => {
     await services.environments.delete(await world.onEnvironment(world.admin.caller, 'environment.delete'));
     await expect(admission.enter()).rejects.toMatchObject({ code: 'not_found' });
     const { id: environmentId } = world.environment;
-    expect(await services.database.prisma.serviceToken.count({ where: { environmentId } })).toBe(0);
+    expect(await prismaOf(services.database).serviceToken.count({ where: { environmentId } })).toBe(0);
   });
 
   test('is purged, its token goes; an environment of that name begins without', async () => {
@@ -73,7 +74,7 @@ describe('when its environment', () => {
     const admin = await createUser(services, { instanceAdmin: true });
     const purge = await services.access.instance(admin.caller, 'environment.purge');
     await services.environments.purge(purge, world.slugs);
-    expect(await services.database.prisma.serviceToken.findUnique({ where: { id: tokenId } })).toBeNull();
+    expect(await prismaOf(services.database).serviceToken.findUnique({ where: { id: tokenId } })).toBeNull();
     const project = await world.onProject(world.admin.caller, 'environment.create');
     const { slug } = world.environment;
     const again = await services.environments.create(project, { slug, displayName: slug });

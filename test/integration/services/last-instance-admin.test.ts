@@ -4,6 +4,7 @@ import type { TestDatabase } from '../../support/database/postgres.ts';
 import { createUser, type TestServices, type TestUser } from '../../support/api/services.ts';
 import { userCalls } from '../../support/api/user-calls.ts';
 import { withServices } from '../../support/api/with-services.ts';
+import { prismaOf } from '../../support/database/prisma.ts';
 
 let database: TestDatabase;
 let services: TestServices;
@@ -17,7 +18,7 @@ describe('the last instance admin', () => {
       await createUser(services, { instanceAdmin: true }),
       await createUser(services, { instanceAdmin: true }),
     ] as const;
-    const { prisma } = services.database;
+    const prisma = prismaOf(services.database);
     await prisma.user.updateMany({ where: { id: { notIn: two.map(({ id }) => id) } }, data: { instanceAdmin: false } });
     return two;
   }
@@ -58,7 +59,7 @@ describe('the last instance admin', () => {
     await session.waitForBlocked(2);
     await session.commit();
     expect((await attempts).map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
-    const left = await services.database.prisma.user.count({ where: { instanceAdmin: true, disabledAt: null } });
+    const left = await prismaOf(services.database).user.count({ where: { instanceAdmin: true, disabledAt: null } });
     expect(left).toBe(1);
   });
 });

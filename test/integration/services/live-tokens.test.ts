@@ -4,6 +4,7 @@ import { resourceCaller } from '../../support/api/resource-caller.ts';
 import type { TestServices, World } from '../../support/api/services.ts';
 import { TokenResource } from '../../support/api/token-resource.ts';
 import { withWorlds } from '../../support/api/with-services.ts';
+import { prismaOf } from '../../support/database/prisma.ts';
 
 let services: TestServices;
 let world: World;
@@ -14,7 +15,7 @@ withWorlds((given) => ({ services, world } = given));
 async function tokenOfAge(minutes: number): Promise<TokenResource> {
   const own = new TokenResource(services, world);
   const { tokenId } = await own.minted({ permission: 'read' });
-  await services.database.prisma.serviceToken.update({
+  await prismaOf(services.database).serviceToken.update({
     where: { id: tokenId },
     data: { createdAt: new Date(Date.now() - minutes * 60_000) },
   });
@@ -63,7 +64,7 @@ test('more than a page of them are all listed, each once', async () => {
   const { database } = services;
   const found = await own.find();
   // Claims of other resources on one token: a page has a thousand.
-  await database.prisma.resourceClaim.createMany({
+  await prismaOf(database).resourceClaim.createMany({
     data: Array.from({ length: 2000 }, () => ({
       ...claimOf(resourceCaller({ kind: 'ServiceToken', name: 'more' }).principal),
       organizationId: world.organization.id,

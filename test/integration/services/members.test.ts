@@ -7,6 +7,7 @@ import type { TestDatabase } from '../../support/database/postgres.ts';
 import { secretCalls } from '../../support/api/secret-calls.ts';
 import { accept, createUser, enrol, type TestServices, type TestUser, type World } from '../../support/api/services.ts';
 import { withWorlds } from '../../support/api/with-services.ts';
+import { prismaOf } from '../../support/database/prisma.ts';
 
 let database: TestDatabase;
 let services: TestServices;
@@ -30,11 +31,11 @@ async function roles(): Promise<Record<string, Role>> {
 
 async function ownersLeft(): Promise<number> {
   const where = { organizationId: world.organization.id, role: 'owner' as const, user: { disabledAt: null } };
-  return services.database.prisma.membership.count({ where });
+  return prismaOf(services.database).membership.count({ where });
 }
 
 async function disable(user: TestUser): Promise<void> {
-  await services.database.prisma.user.update({ where: { id: user.id }, data: { disabledAt: new Date() } });
+  await prismaOf(services.database).user.update({ where: { id: user.id }, data: { disabledAt: new Date() } });
 }
 
 describe('the members', () => {
@@ -76,7 +77,7 @@ describe('setting a member', () => {
   test('is audited with whom it is about and both roles', async () => {
     await set(world.owner, { id: world.viewer.id }, 'developer');
     await remove(world.admin, { id: world.viewer.id });
-    const rows = await services.database.prisma.auditEntry.findMany({
+    const rows = await prismaOf(services.database).auditEntry.findMany({
       where: { organizationId: world.organization.id, action: { startsWith: 'member.' } },
       orderBy: { id: 'desc' },
       take: 2,

@@ -5,6 +5,7 @@ import { notifyChannel, parseMessage, type StoreMessage } from '../../../src/sto
 import { createTestDatabase, type TestDatabase } from '../../support/database/postgres.ts';
 import { secretCalls } from '../../support/api/secret-calls.ts';
 import { createWorld, startServices, type TestServices, type World } from '../../support/api/services.ts';
+import { prismaOf } from '../../support/database/prisma.ts';
 
 let database: TestDatabase;
 let services: TestServices;
@@ -31,7 +32,7 @@ afterAll(async () => {
 /** Comes back when everything committed so far was heard: notifications arrive in the order of the commits. */
 async function hearAll(): Promise<void> {
   const mark = randomUUID();
-  await services.database.prisma.$executeRaw`SELECT pg_notify(${notifyChannel}, ${mark})`;
+  await prismaOf(services.database).$executeRaw`SELECT pg_notify(${notifyChannel}, ${mark})`;
   while (!heard.includes(mark)) await listener.query('SELECT 1');
 }
 
@@ -94,7 +95,7 @@ test('a new environment is reported, and a revoked service token, once', async (
   const environments = await heardOf(async () => {
     await services.environments.create(await world.onProject(caller, 'environment.create'), { slug: 'awaited' });
   });
-  const { id, revisionId } = await services.database.prisma.environment.findFirstOrThrow({
+  const { id, revisionId } = await prismaOf(services.database).environment.findFirstOrThrow({
     where: { slug: 'awaited' },
   });
   expect(environments).toEqual([
@@ -157,7 +158,7 @@ test('an undeletion reports each environment beneath that exists again as appear
   await remove('gone');
   const token = await given.serviceToken();
   const appeared = async (id: string): Promise<StoreMessage> => {
-    const { revisionId } = await services.database.prisma.environment.findUniqueOrThrow({ where: { id } });
+    const { revisionId } = await prismaOf(services.database).environment.findUniqueOrThrow({ where: { id } });
     return { kind: 'environment', organizationId, environmentId: id, revisionId, appeared: true };
   };
   const [first, other] = [await appeared(environment.id), await appeared(second)];

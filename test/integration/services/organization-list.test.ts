@@ -5,6 +5,7 @@ import type { AdministeredOrganizationRecord } from '../../../src/services/tenan
 import { resourceCaller } from '../../support/api/resource-caller.ts';
 import { createUser, type TestServices, type World } from '../../support/api/services.ts';
 import { withWorlds } from '../../support/api/with-services.ts';
+import { prismaOf } from '../../support/database/prisma.ts';
 
 let services: TestServices;
 let world: World;
@@ -23,7 +24,7 @@ test('the list of all organizations has those that the admin is no member of, wi
   const admin = await createUser(services, { instanceAdmin: true });
   const former = await createUser(services);
   const { id: organizationId, slug } = world.organization;
-  const { prisma } = services.database;
+  const prisma = prismaOf(services.database);
   await prisma.membership.create({ data: { organizationId, userId: former.id, role: 'owner' } });
   await prisma.user.update({ where: { id: former.id }, data: { disabledAt: new Date() } });
   const owners = [
@@ -60,10 +61,10 @@ test('the list of all organizations is refused to other callers, and the refusal
   const token = await world.serviceToken({ scope: 'organization' });
   const owner = await createUser(services);
   const data = { organizationId: world.organization.id, userId: owner.id, role: 'owner' as const };
-  await services.database.prisma.membership.create({ data });
+  await prismaOf(services.database).membership.create({ data });
   for (const { caller } of [owner, world.admin, world.stranger, token]) {
     await expect(listAll(caller)).rejects.toMatchObject({ code: 'forbidden' });
     const where = { actorId: caller.principal.id, action: 'organization.list_all' };
-    expect(await services.database.prisma.auditEntry.findMany({ where })).toMatchObject([{ outcome: 'denied' }]);
+    expect(await prismaOf(services.database).auditEntry.findMany({ where })).toMatchObject([{ outcome: 'denied' }]);
   }
 });

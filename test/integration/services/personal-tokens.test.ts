@@ -13,6 +13,7 @@ import {
   type TestUser,
 } from '../../support/api/services.ts';
 import { withServices } from '../../support/api/with-services.ts';
+import { prismaOf } from '../../support/database/prisma.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
 
@@ -75,7 +76,7 @@ describe('a personal token', () => {
   test('leaves audit rows of its making and its end, in no organization’s chain, without itself', async () => {
     const { record, token } = await create({ name: 'laptop' });
     await revoke(record.id);
-    const rows = await services.database.prisma.auditEntry.findMany({
+    const rows = await prismaOf(services.database).auditEntry.findMany({
       where: { actorId: user.id },
       orderBy: { id: 'asc' },
     });
@@ -117,7 +118,7 @@ describe('a personal token', () => {
     const { caller } = await (await createWorld(services)).serviceToken({ scope: 'organization' });
     for (const action of ['personal_token.list', 'personal_token.create', 'personal_token.revoke'] as const) {
       await expect(services.access.person(caller, action)).rejects.toMatchObject({ code: 'forbidden' });
-      const denied = await services.database.prisma.auditEntry.count({
+      const denied = await prismaOf(services.database).auditEntry.count({
         where: { actorId: caller.principal.id, action, outcome: 'denied', label: '[Service Token]' },
       });
       expect(denied).toBe(1);
@@ -151,7 +152,7 @@ describe('revoking a personal token', () => {
   test('ends it at the very next request, and changes nothing when done again', async () => {
     const { record, token } = await create({ name: 'laptop' });
     await revoke(record.id);
-    const { prisma } = services.database;
+    const prisma = prismaOf(services.database);
     const { revokedAt } = await prisma.personalToken.findUniqueOrThrow({ where: { id: record.id } });
     expect(revokedAt).toEqual(expect.any(Date));
     await expect(services.authentication.authenticate(token.reveal())).rejects.toMatchObject({ fault: 'revoked' });
@@ -222,10 +223,10 @@ describe('the number of live tokens', () => {
     await fillUpTo(limits.personalTokensPerUser);
     await expect(create({ name: 'one too many' })).rejects.toMatchObject({ code: 'quota_exceeded' });
     const where = { userId: user.id, name: 'many' };
-    const [first, second] = await services.database.prisma.personalToken.findMany({ where, take: 2 });
+    const [first, second] = await prismaOf(services.database).personalToken.findMany({ where, take: 2 });
     await revoke(first?.id ?? '');
     await create({ name: 'in place of a revoked one' });
-    await services.database.prisma.personalToken.update({
+    await prismaOf(services.database).personalToken.update({
       where: { id: second?.id ?? '' },
       data: { expiresAt: new Date(Date.now() - 1000) },
     });

@@ -8,6 +8,7 @@ import type { SecretCalls } from '../../support/api/secret-calls.ts';
 import type { TestServices, World } from '../../support/api/services.ts';
 import { snapshotCalls } from '../../support/api/snapshot-calls.ts';
 import { withWorlds } from '../../support/api/with-services.ts';
+import { prismaOf } from '../../support/database/prisma.ts';
 
 let services: TestServices;
 let world: World;
@@ -32,7 +33,7 @@ async function takenBy(caller: ResourceCaller): Promise<ClaimedSnapshot> {
 describe('the state that a snapshot stands for', () => {
   /** What the snapshot itself names, by key. */
   async function entriesOf(snapshotId: string): Promise<unknown[]> {
-    return services.database.prisma.$queryRaw`
+    return prismaOf(services.database).$queryRaw`
       SELECT s.key, v.version FROM snapshot_entry x
       JOIN secret s ON s.id = x.secret_id JOIN secret_version v ON v.id = x.version_id
       WHERE x.snapshot_id = ${snapshotId}::uuid ORDER BY s.key COLLATE "C"`;

@@ -9,6 +9,7 @@ import { type BoundUser, RoleCalls } from '../../support/api/role-calls.ts';
 import type { TestServices, World } from '../../support/api/services.ts';
 import { outcomeOf } from '../../support/api/outcome.ts';
 import { withWorlds } from '../../support/api/with-services.ts';
+import { prismaOf } from '../../support/database/prisma.ts';
 
 let database: TestDatabase;
 let services: TestServices;
@@ -129,12 +130,12 @@ describe('the service tokens of a project', () => {
     await session.waitForBlocked(1);
     await session.commit();
     expect(await made).toBe('forbidden');
-    expect(await services.database.prisma.serviceToken.count({ where: { projectId: world.project.id } })).toBe(0);
+    expect(await prismaOf(services.database).serviceToken.count({ where: { projectId: world.project.id } })).toBe(0);
   });
 
   test('are audited as service tokens of the organization', async () => {
     const { id } = await create(admin.caller);
-    const [entry] = await services.database.prisma.auditEntry.findMany({
+    const [entry] = await prismaOf(services.database).auditEntry.findMany({
       where: { action: 'service_token.create', organizationId: world.organization.id },
     });
     expect(entry).toMatchObject({ actorId: admin.id, label: '[Service Token]', target: { serviceTokenId: id } });

@@ -13,6 +13,7 @@ import { type SnapshotCalls, snapshotCalls } from '../../support/api/snapshot-ca
 import { ruleFor, TokenResource } from '../../support/api/token-resource.ts';
 import { outcomeOf } from '../../support/api/outcome.ts';
 import { withWorlds } from '../../support/api/with-services.ts';
+import { prismaOf } from '../../support/database/prisma.ts';
 
 let database: TestDatabase;
 let services: TestServices;
@@ -84,7 +85,7 @@ describe('a protected environment', () => {
     const { caller: wide } = await world.serviceToken({ scope: 'organization' });
     await expect(world.onEnvironment(wide, 'secret.write')).rejects.toThrow(/is protected, so secret.write needs/);
     const where = { action: 'secret.write', outcome: 'denied', organizationId: world.organization.id } as const;
-    expect(await services.database.prisma.auditEntry.count({ where })).toBe(2);
+    expect(await prismaOf(services.database).auditEntry.count({ where })).toBe(2);
   });
 
   test('lists the live tokens that lose access, also in a dry run, which changes nothing', async () => {

@@ -8,6 +8,7 @@ import { secretCalls } from '../../support/api/secret-calls.ts';
 import { createUser, createWorld, type TestServices, type World } from '../../support/api/services.ts';
 import { type Level, levels, TenantCalls } from '../../support/api/tenant-calls.ts';
 import { withWorlds } from '../../support/api/with-services.ts';
+import { prismaOf } from '../../support/database/prisma.ts';
 
 let database: TestDatabase;
 let services: TestServices;
@@ -93,7 +94,7 @@ describe.each(levels)('purging one (%s)', (level) => {
 
   test('frees the slug, keeps the audit and is audited in the chain of the organization', async () => {
     await fill();
-    const { prisma } = services.database;
+    const prisma = prismaOf(services.database);
     const where = { organizationId: world.organization.id };
     await remove(level);
     const audited = await prisma.auditEntry.findMany({ where, orderBy: { id: 'asc' } });
@@ -162,7 +163,7 @@ describe('purging in a tree that is deleted in part', () => {
   test('takes a deleted environment out of a project and an organization that are deleted too', async () => {
     for (const level of ['environment', 'project', 'organization'] as const) await remove(level);
     for (const level of ['environment', 'project', 'organization'] as const) await purge(level);
-    const { prisma } = services.database;
+    const prisma = prismaOf(services.database);
     expect(await prisma.organization.count({ where: { id: world.organization.id } })).toBe(0);
   });
 
@@ -193,7 +194,7 @@ describe('purging in a tree that is deleted in part', () => {
     const access = await world.onEnvironment(world.owner.caller, 'secret.write');
     await remove('project');
     await purge('project');
-    const { prisma } = services.database;
+    const prisma = prismaOf(services.database);
     await expect(services.secrets.patch(access, {})).rejects.toMatchObject({ code: 'not_found' });
     expect(await prisma.dataKey.count({ where: { projectId: world.project.id } })).toBe(0);
   });
@@ -206,7 +207,7 @@ describe('purging much', () => {
       await remove(level);
       await purge(level);
     }
-    const { prisma } = services.database;
+    const prisma = prismaOf(services.database);
     expect(await prisma.snapshotEntry.count({ where: { snapshot: { environmentId: world.environment.id } } })).toBe(0);
     expect(await prisma.serviceToken.count({ where: { organizationId: world.organization.id } })).toBe(0);
   });

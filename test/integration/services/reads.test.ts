@@ -5,6 +5,7 @@ import type { SecretSelection } from '../../../src/store/secret-reads.ts';
 import { type SecretCalls, secretCalls } from '../../support/api/secret-calls.ts';
 import { callerOf, createWorld, type TestServices, type TestUser, type World } from '../../support/api/services.ts';
 import { withWorlds } from '../../support/api/with-services.ts';
+import { prismaOf } from '../../support/database/prisma.ts';
 
 let services: TestServices;
 let world: World;
@@ -48,7 +49,7 @@ async function statementsOf(work: () => Promise<unknown>): Promise<number> {
 async function auditOf(caller: Caller, work: (caller: Caller) => Promise<unknown>) {
   const own = callerOf(caller.principal);
   await work(own).catch(() => undefined);
-  return services.database.prisma.auditEntry.findMany({ where: { requestId: own.requestId } });
+  return prismaOf(services.database).auditEntry.findMany({ where: { requestId: own.requestId } });
 }
 
 describe('the state at a revision', () => {
@@ -158,7 +159,7 @@ describe('a list without values', () => {
     await calls.patch({ B: '1', A: '2' });
     await secretCalls(services, world, world.admin.caller).put('B', '3');
     // What could not be decrypted.
-    await services.database.prisma.secretVersion.updateMany({
+    await prismaOf(services.database).secretVersion.updateMany({
       where: { secret: { environmentId: world.environment.id } },
       data: { ciphertext: Buffer.from('spoiled') },
     });

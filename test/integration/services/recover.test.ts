@@ -8,6 +8,7 @@ import { RecoverSite } from '../../support/api/recover-site.ts';
 import { withServerClockOff } from '../../support/api/server-clock.ts';
 import { createUser, createWorld } from '../../support/api/services.ts';
 import { TestSyncReader } from '../../support/api/sync-reader.ts';
+import { prismaOf } from '../../support/database/prisma.ts';
 import { tableDigests } from '../../support/database/table-digest.ts';
 import { TokenResource } from '../../support/api/token-resource.ts';
 
@@ -104,7 +105,7 @@ describe('a recovery', () => {
     await calls.invite('membership', world.stranger, 'viewer');
     expect(await site.run()).toMatchObject({ invitations: 1 });
     const userId = world.stranger.id;
-    expect(await services.database.prisma.invitation.findMany({ where: { userId } })).toMatchObject([
+    expect(await prismaOf(services.database).invitation.findMany({ where: { userId } })).toMatchObject([
       { outcome: 'withdrawn' },
     ]);
   });
@@ -228,7 +229,7 @@ describe('a recovery', () => {
 
   test('passes over a disabled instance admin, and changes nothing where no other is there', async () => {
     const { id } = site.world.owner;
-    await site.services.database.prisma.user.update({ where: { id }, data: { disabledAt: new Date() } });
+    await prismaOf(site.services.database).user.update({ where: { id }, data: { disabledAt: new Date() } });
     const before = await tableDigests(site.services.database);
     await expect(site.run()).rejects.toMatchObject({ code: 'conflict' });
     expect(await tableDigests(site.services.database)).toEqual(before);

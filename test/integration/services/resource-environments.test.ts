@@ -6,6 +6,7 @@ import type {
   EnsuredEnvironment,
   EnsureEnvironmentInput,
 } from '../../../src/services/managed/environments.ts';
+import { prismaOf } from '../../support/database/prisma.ts';
 import { type PostgresProxy, runs } from '../../support/faults/postgres-proxy.ts';
 import { resourceCaller } from '../../support/api/resource-caller.ts';
 import { secretCalls } from '../../support/api/secret-calls.ts';
@@ -46,7 +47,7 @@ async function remove(caller: AnyCaller = resource): Promise<boolean> {
 }
 
 async function stored(): Promise<unknown> {
-  const organization = await services.database.prisma.organization.findUnique({
+  const organization = await prismaOf(services.database).organization.findUnique({
     where: { slug: slugs.organization },
     select: {
       displayName: true,
@@ -58,7 +59,7 @@ async function stored(): Promise<unknown> {
 }
 
 async function audited(caller: ResourceCaller = resource): Promise<string[]> {
-  const entries = await services.database.prisma.auditEntry.findMany({
+  const entries = await prismaOf(services.database).auditEntry.findMany({
     where: { actorId: caller.principal.id },
     orderBy: { id: 'asc' },
   });
@@ -68,7 +69,7 @@ async function audited(caller: ResourceCaller = resource): Promise<string[]> {
 /** Deletes something of the path past the services, as an owner would. */
 async function markDeleted(level: 'organization' | 'project' | 'environment'): Promise<void> {
   const data = { deletedAt: new Date() };
-  const { prisma } = services.database;
+  const prisma = prismaOf(services.database);
   const organization = { slug: slugs.organization };
   if (level === 'organization') await prisma.organization.update({ where: organization, data });
   else if (level === 'project') await prisma.project.updateMany({ where: { organization }, data });
@@ -88,7 +89,7 @@ describe('the first owners', () => {
   }
 
   async function ownersNow(): Promise<string[]> {
-    const rows = await services.database.prisma.membership.findMany({
+    const rows = await prismaOf(services.database).membership.findMany({
       where: { organization: { slug: slugs.organization }, role: 'owner' },
       select: { user: { select: { email: true } } },
     });
@@ -103,7 +104,7 @@ describe('the first owners', () => {
     expect(await ensure()).toMatchObject({ hasOwner: true });
     await appoint([late.email]);
     expect(await ownersNow()).not.toContain(late.email);
-    const entries = await services.database.prisma.auditEntry.findMany({
+    const entries = await prismaOf(services.database).auditEntry.findMany({
       where: { actorId: resource.principal.id, action: 'organization.appoint_owner' },
     });
     expect(entries).toHaveLength(2);
@@ -116,7 +117,7 @@ describe('the first owners', () => {
   test('are none if one of them does not exist or is disabled, and the error names those', async () => {
     await ensure();
     const [good, disabled] = [await createUser(services), await createUser(services)];
-    await services.database.prisma.user.update({ where: { id: disabled.id }, data: { disabledAt: new Date() } });
+    await prismaOf(services.database).user.update({ where: { id: disabled.id }, data: { disabledAt: new Date() } });
     await expect(appoint([good.email, disabled.email, 'none@corp.test'])).rejects.toMatchObject({
       code: 'not_found',
       detail: expect.stringContaining(`no owner is appointed: ${disabled.email}, none@corp.test;`),
@@ -129,7 +130,7 @@ describe('the first owners', () => {
     await ensure();
     const [former, next] = [await createUser(services), await createUser(services)];
     await appoint([former.email]);
-    await services.database.prisma.user.update({ where: { id: former.id }, data: { disabledAt: new Date() } });
+    await prismaOf(services.database).user.update({ where: { id: former.id }, data: { disabledAt: new Date() } });
     expect(await ensure()).toMatchObject({ hasOwner: false });
     await appoint([next.email]);
     expect(await ownersNow()).toContain(next.email);
@@ -285,7 +286,7 @@ describe('deleting an environment', () => {
   test('deletes softly what the resource made, ends what is in it, and leaves what is above', async () => {
     const { environmentId } = await ensure();
     expect(await remove()).toBe(true);
-    const row = await services.database.prisma.environment.findUniqueOrThrow({
+    const row = await prismaOf(services.database).environment.findUniqueOrThrow({
       where: { id: environmentId },
       include: { project: { include: { organization: true } } },
     });

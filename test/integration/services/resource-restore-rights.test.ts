@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { GrantRule } from '../../../src/domain/grants.ts';
 import type { AnyCaller, ResourceCaller } from '../../../src/domain/principal.ts';
+import { prismaOf } from '../../support/database/prisma.ts';
 import { type PostgresProxy, runs } from '../../support/faults/postgres-proxy.ts';
 import { resourceCaller } from '../../support/api/resource-caller.ts';
 import { resourceRestoreCalls, restoreRule } from '../../support/api/resource-restore-calls.ts';
@@ -52,7 +53,7 @@ describe('a SnapshotRestore that is not granted it', () => {
     };
     for (const call of callsOf(caller).slice(0, 2)) await expect(call()).rejects.toMatchObject(refused);
     const denied = { actorId: caller.principal.id, outcome: 'denied', action: 'snapshot.restore' };
-    expect(await services.database.prisma.auditEntry.count({ where: denied })).toBe(2);
+    expect(await prismaOf(services.database).auditEntry.count({ where: denied })).toBe(2);
     expect(await revisionNow()).toBe(1);
   });
 

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { GrantRule } from '../../../src/domain/grants.ts';
 import type { AnyCaller, ResourceCaller } from '../../../src/domain/principal.ts';
+import { prismaOf } from '../../support/database/prisma.ts';
 import { type PostgresProxy, runs } from '../../support/faults/postgres-proxy.ts';
 import { resourceCaller } from '../../support/api/resource-caller.ts';
 import {
@@ -58,7 +59,7 @@ async function revisionNow(): Promise<number> {
 }
 
 async function audited(): Promise<{ outcome: string; target: unknown }[]> {
-  return services.database.prisma.auditEntry.findMany({
+  return prismaOf(services.database).auditEntry.findMany({
     where: { action: 'snapshot.restore', actorId: resource.principal.id },
     select: { outcome: true, target: true },
     orderBy: { id: 'asc' },
@@ -144,7 +145,7 @@ describe('a restore', () => {
     const [, entry] = await audited();
     const target = { snapshotId: id, restoredKeys: ['CHANGED'], prunedKeys: ['LATER'], revision: 3 };
     expect(entry).toEqual({ outcome: 'success', target: expect.objectContaining(target) });
-    const version = await services.database.prisma.secretVersion.findFirst({
+    const version = await prismaOf(services.database).secretVersion.findFirst({
       where: { changedById: resource.principal.id },
     });
     const comment = `restored from snapshot ${id} by ${resource.principal.name}`;

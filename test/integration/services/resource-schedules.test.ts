@@ -13,6 +13,7 @@ import type { TestServices, World } from '../../support/api/services.ts';
 import { secretCalls } from '../../support/api/secret-calls.ts';
 import { snapshotCalls } from '../../support/api/snapshot-calls.ts';
 import { withWorlds } from '../../support/api/with-services.ts';
+import { prismaOf } from '../../support/database/prisma.ts';
 
 let services: TestServices;
 let world: World;
@@ -165,7 +166,7 @@ describe('without its grants', () => {
     });
     await expect(extend(child(1), caller)).rejects.toMatchObject({ code: 'forbidden' });
     expect(await list(caller)).toEqual([]);
-    const denials = await services.database.prisma.auditEntry.findMany({
+    const denials = await prismaOf(services.database).auditEntry.findMany({
       where: { actorId: caller.principal.id, outcome: 'denied', action: 'schedule.run' },
     });
     expect(denials).toHaveLength(2);
@@ -195,7 +196,7 @@ describe('without its grants', () => {
 test('the audit says what was made', async () => {
   await record({ made: [child(1)] });
   await extend({ ...child(2), name: child(1).name });
-  const entries = await services.database.prisma.auditEntry.findMany({
+  const entries = await prismaOf(services.database).auditEntry.findMany({
     where: { actorId: schedule.principal.id },
     orderBy: { id: 'asc' },
   });

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { GrantRule } from '../../../src/domain/grants.ts';
 import type { AnyCaller, ResourceCaller } from '../../../src/domain/principal.ts';
+import { prismaOf } from '../../support/database/prisma.ts';
 import { type PostgresProxy, runs } from '../../support/faults/postgres-proxy.ts';
 import { resourceCaller } from '../../support/api/resource-caller.ts';
 import {
@@ -40,7 +41,7 @@ function of(caller: AnyCaller = resource): ResourceSnapshotCalls {
 }
 
 async function countSnapshots(): Promise<number> {
-  return services.database.prisma.snapshot.count({ where: { environmentId: world.environment.id } });
+  return prismaOf(services.database).snapshot.count({ where: { environmentId: world.environment.id } });
 }
 
 /** Each call on a snapshot. */
@@ -70,7 +71,7 @@ describe('a resource that is not granted it', () => {
     const caller = snapshotResource(grants());
     await expect(of(caller).take()).rejects.toEqual(error);
     expect(await countSnapshots()).toBe(0);
-    const denials = await services.database.prisma.auditEntry.findMany({
+    const denials = await prismaOf(services.database).auditEntry.findMany({
       where: { actorId: caller.principal.id, outcome: 'denied', action: 'snapshot.create' },
     });
     expect(denials).toHaveLength(1);

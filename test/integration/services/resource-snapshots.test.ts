@@ -5,6 +5,7 @@ import type { GrantRule } from '../../../src/domain/grants.ts';
 import type { AnyCaller, ResourceCaller } from '../../../src/domain/principal.ts';
 import { notifyChannel } from '../../../src/store/notify.ts';
 import type { TestDatabase } from '../../support/database/postgres.ts';
+import { prismaOf } from '../../support/database/prisma.ts';
 import { type PostgresProxy, runs } from '../../support/faults/postgres-proxy.ts';
 import { resourceCaller } from '../../support/api/resource-caller.ts';
 import {
@@ -44,11 +45,11 @@ function of(caller: AnyCaller = resource): ResourceSnapshotCalls {
 }
 
 async function countSnapshots(): Promise<number> {
-  return services.database.prisma.snapshot.count({ where: { environmentId: world.environment.id } });
+  return prismaOf(services.database).snapshot.count({ where: { environmentId: world.environment.id } });
 }
 
 async function audited(action: string, outcome = 'success'): Promise<unknown[]> {
-  return services.database.prisma.auditEntry.findMany({
+  return prismaOf(services.database).auditEntry.findMany({
     where: { action, outcome, organizationId: world.organization.id },
     select: { actorType: true, actorId: true, actorName: true, target: true },
     orderBy: { id: 'asc' },
@@ -240,7 +241,7 @@ describe('deleting', () => {
     await snapshotCalls(services, world, world.admin.caller).delete(ids[1] ?? '');
     await purgeEnvironment();
     const mark = randomUUID();
-    await services.database.prisma.$executeRaw`SELECT pg_notify(${notifyChannel}, ${mark})`;
+    await prismaOf(services.database).$executeRaw`SELECT pg_notify(${notifyChannel}, ${mark})`;
     while (!heard.includes(mark)) await listener.query('SELECT 1');
     await listener.end();
     expect(heard.filter((payload) => payload.includes('"s"')).map((payload) => JSON.parse(payload) as unknown)).toEqual(
@@ -254,7 +255,7 @@ describe('the digest', () => {
     await calls.patch({ B: '1', a: '2', 'A.b': '3', A_b: '4' });
     await calls.patch({}, ['A_b']);
     const { digest } = await of().taken();
-    const secrets = await services.database.prisma.secret.findMany({
+    const secrets = await prismaOf(services.database).secret.findMany({
       where: { environmentId: world.environment.id, deletedAt: null },
     });
     const hash = createHash('sha256');

@@ -3,6 +3,7 @@ import { Plaintext } from '../../../src/domain/plaintext.ts';
 import { authenticated, type TestServices, type World } from '../../support/api/services.ts';
 import { ruleFor, TokenResource } from '../../support/api/token-resource.ts';
 import { withWorlds } from '../../support/api/with-services.ts';
+import { prismaOf } from '../../support/database/prisma.ts';
 
 let services: TestServices;
 let world: World;
@@ -24,7 +25,9 @@ describe('without its grant', () => {
       ),
     });
     expect(await own.find()).toBeUndefined();
-    const entry = await services.database.prisma.auditEntry.findFirst({ where: { actorId: own.caller.principal.id } });
+    const entry = await prismaOf(services.database).auditEntry.findFirst({
+      where: { actorId: own.caller.principal.id },
+    });
     expect(entry).toMatchObject({
       action: 'service_token.create',
       outcome: 'denied',

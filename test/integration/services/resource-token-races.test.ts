@@ -4,6 +4,7 @@ import type { TestDatabase } from '../../support/database/postgres.ts';
 import type { TestServices, World } from '../../support/api/services.ts';
 import { TokenResource } from '../../support/api/token-resource.ts';
 import { withWorlds } from '../../support/api/with-services.ts';
+import { prismaOf } from '../../support/database/prisma.ts';
 
 let database: TestDatabase;
 let services: TestServices;
@@ -28,9 +29,9 @@ test('controllers that mint the same serial at once make one token and one crede
   expect(live.filter((answer) => answer === 'opens')).toHaveLength(1);
   expect((await own.find())?.credentials).toMatchObject([{ serial: 1, state: 'active' }]);
   const where = { uid: own.caller.principal.id };
-  expect(await services.database.prisma.resourceClaim.count({ where })).toBe(1);
+  expect(await prismaOf(services.database).resourceClaim.count({ where })).toBe(1);
   const tokens = { where: { createdById: own.caller.principal.id } };
-  expect(await services.database.prisma.serviceToken.count(tokens)).toBe(1);
+  expect(await prismaOf(services.database).serviceToken.count(tokens)).toBe(1);
 });
 
 test('of a mint and an activation of the same serial at once one wins, and the loser opens nothing', async () => {

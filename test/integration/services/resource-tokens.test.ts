@@ -4,6 +4,7 @@ import { Plaintext } from '../../../src/domain/plaintext.ts';
 import { resourceCaller } from '../../support/api/resource-caller.ts';
 import { authenticated, type TestServices, type World } from '../../support/api/services.ts';
 import { ruleFor, TokenResource } from '../../support/api/token-resource.ts';
+import { prismaOf } from '../../support/database/prisma.ts';
 import { waitFor } from '../../support/fixtures/wait-for.ts';
 import { withWorlds } from '../../support/api/with-services.ts';
 
@@ -290,7 +291,7 @@ describe('whose a token is', () => {
       ];
       for (const call of calls) await expect(call()).rejects.toMatchObject({ code: 'forbidden' });
     }
-    expect(await services.database.prisma.resourceClaim.count({ where: { kind: 'SecretSnapshot' } })).toBe(0);
+    expect(await prismaOf(services.database).resourceClaim.count({ where: { kind: 'SecretSnapshot' } })).toBe(0);
   });
 });
 

@@ -3,6 +3,7 @@ import type { SecretCalls } from '../../support/api/secret-calls.ts';
 import type { TestServices, World } from '../../support/api/services.ts';
 import type { SnapshotCalls } from '../../support/api/snapshot-calls.ts';
 import { withWorlds } from '../../support/api/with-services.ts';
+import { prismaOf } from '../../support/database/prisma.ts';
 
 let services: TestServices;
 let world: World;
@@ -37,7 +38,7 @@ describe('a dry run', () => {
   test('waits for no lock', async () => {
     await calls.put('KEY', '1');
     const { id } = await snapshots.create();
-    await services.database.prisma.$transaction(async (tx) => {
+    await prismaOf(services.database).$transaction(async (tx) => {
       await tx.$queryRaw`SELECT 1 FROM environment WHERE id = ${world.environment.id}::uuid FOR UPDATE`;
       expect(await snapshots.plan(id)).toMatchObject({ restored: ['KEY'] });
     });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { LockSession } from '../../support/database/locks.ts';
 import type { TestDatabase } from '../../support/database/postgres.ts';
+import { prismaOf } from '../../support/database/prisma.ts';
 import { type PostgresProxy, runs } from '../../support/faults/postgres-proxy.ts';
 import { type SecretCalls, secretCalls } from '../../support/api/secret-calls.ts';
 import { createWorld, type TestServices, type World } from '../../support/api/services.ts';
@@ -31,7 +32,7 @@ interface ChangeRow {
 
 /** Every change of the environment, in the order of the revisions. */
 async function changesOf(snapshotId: string): Promise<ChangeRow[]> {
-  return services.database.prisma.$queryRaw<ChangeRow[]>`
+  return prismaOf(services.database).$queryRaw<ChangeRow[]>`
     SELECT r.number AS revision, s.key, v.version, v.value_mac = kept.value_mac AS "isOfSnapshot"
     FROM environment_revision r
     JOIN secret_change c ON c.revision_id = r.id AND c.revision_number = r.number
@@ -46,7 +47,7 @@ async function changesOf(snapshotId: string): Promise<ChangeRow[]> {
 /** All that a restore can write in the environment. */
 async function written(): Promise<unknown> {
   const where = { environmentId: world.environment.id };
-  const { prisma } = services.database;
+  const prisma = prismaOf(services.database);
   return Promise.all([
     prisma.environment.findUnique({ where: { id: world.environment.id } }),
     prisma.secret.findMany({ where, orderBy: { key: 'asc' } }),
@@ -169,7 +170,7 @@ describe('a restore that fails half-way writes nothing', () => {
   test('where a row breaks a constraint', async () => {
     const id = await changedSince();
     const before = await calls.read();
-    await services.database.prisma.$executeRaw`
+    await prismaOf(services.database).$executeRaw`
       INSERT INTO secret_version (id, secret_id, version, change_type, changed_by_id, changed_by_type, changed_by_name,
         ciphertext, data_key_id, value_mac, value_bytes)
       SELECT gen_random_uuid(), secret_id, v.version + 1, 'updated', changed_by_id, changed_by_type, changed_by_name,

@@ -5,6 +5,7 @@ import type { SecretCalls } from '../../support/api/secret-calls.ts';
 import { createWorld, type TestServices, type World } from '../../support/api/services.ts';
 import { type SnapshotCalls, snapshotCalls } from '../../support/api/snapshot-calls.ts';
 import { withWorlds } from '../../support/api/with-services.ts';
+import { prismaOf } from '../../support/database/prisma.ts';
 
 let services: TestServices;
 let world: World;
@@ -19,7 +20,7 @@ const attempts = ['restore', 'plan'] as const;
 const nothing = { restored: [], recreated: [], unchanged: [], skipped: [], destroyed: [], pruned: [] };
 
 async function versionRows(): Promise<{ readonly id: string }[]> {
-  return services.database.prisma.secretVersion.findMany({
+  return prismaOf(services.database).secretVersion.findMany({
     where: { secret: { environmentId: world.environment.id } },
     orderBy: { version: 'asc' },
     select: { id: true, ciphertext: true, contentId: true, dataKeyId: true, valueMac: true, valueBytes: true },
@@ -48,7 +49,7 @@ describe('a restore', () => {
     const { id: changedBy, email: changedByName } = world.developer;
     const author = { changedBy, changedByType: 'user', changedByName };
     expect(newest).toMatchObject({ version: 2, changeType: 'rolled_back', ...author });
-    const changes = await services.database.prisma.secretChange.count({ where: { revisionId: answer.revisionId } });
+    const changes = await prismaOf(services.database).secretChange.count({ where: { revisionId: answer.revisionId } });
     expect(changes).toBe(2);
   });
 
@@ -135,7 +136,7 @@ describe('a restore', () => {
     expect(Object.keys((await calls.read()).secrets)).toEqual(['LAST', 'LATER', 'OLD']);
     const { revisionId, ...lists } = await snapshots.restore(id, { prune: true });
     expect(lists).toMatchObject({ restored: ['OLD'], pruned: ['LAST', 'LATER'] });
-    const { secretChange } = services.database.prisma;
+    const { secretChange } = prismaOf(services.database);
     expect(await secretChange.count({ where: { revisionId } })).toBe(3);
     expect(await secretChange.count({ where: { revisionId, versionId: null } })).toBe(2);
     expect((await calls.read()).secrets).toEqual({ OLD: ['1', 3] });
@@ -194,7 +195,7 @@ describe('a restore', () => {
     const [last, before] = await calls.history('KEY');
     expect(last?.comment).toBe('the night was long');
     expect(before?.comment).toBe(`restored from snapshot ${id}`);
-    const revision = await services.database.prisma.environmentRevision.findUnique({ where: { id: revisionId } });
+    const revision = await prismaOf(services.database).environmentRevision.findUnique({ where: { id: revisionId } });
     expect(revision).toMatchObject({ comment: 'the night was long', actorId: world.developer.id });
   });
 

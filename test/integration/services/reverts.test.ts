@@ -5,6 +5,7 @@ import { type RevertCalls, revertCalls } from '../../support/api/revert-calls.ts
 import type { SecretCalls } from '../../support/api/secret-calls.ts';
 import { createWorld, type TestServices, type World } from '../../support/api/services.ts';
 import { withWorlds } from '../../support/api/with-services.ts';
+import { prismaOf } from '../../support/database/prisma.ts';
 
 let services: TestServices;
 let world: World;
@@ -56,7 +57,7 @@ describe('a revert', () => {
       const [newest] = await calls.history(key);
       expect(newest).toMatchObject({ changeType: 'rolled_back', comment: 'wrong file', changedBy: world.developer.id });
     }
-    const changes = await services.database.prisma.secretChange.count({ where: { revisionId: done.revisionId } });
+    const changes = await prismaOf(services.database).secretChange.count({ where: { revisionId: done.revisionId } });
     expect(changes).toBe(3);
   });
 
@@ -69,7 +70,7 @@ describe('a revert', () => {
     expect(await valuesNow()).toEqual({ KEY: 'b' });
     expect(await revert(revisionId, { overwrite: true })).toMatchObject({ deleted: ['KEY'] });
     expect(await valuesNow()).toEqual({});
-    const [newest] = await services.database.prisma.environmentRevision.findMany({
+    const [newest] = await prismaOf(services.database).environmentRevision.findMany({
       where: { environmentId: world.environment.id },
       orderBy: { number: 'desc' },
     });
@@ -244,7 +245,7 @@ describe('the audit of a revert', () => {
   const chain = (): object => ({ organizationId: world.organization.id, action: 'change.revert' });
 
   async function audited(): Promise<unknown[]> {
-    return services.database.prisma.auditEntry.findMany({ where: chain(), orderBy: { id: 'asc' } });
+    return prismaOf(services.database).auditEntry.findMany({ where: chain(), orderBy: { id: 'asc' } });
   }
 
   test('has the plan, what was done with its keys, and a refusal', async () => {
@@ -273,7 +274,7 @@ describe('the audit of a revert', () => {
     await expect(world.onEnvironment(world[who].caller, 'change.revert')).rejects.toMatchObject({
       code: who === 'viewer' ? 'forbidden' : 'not_found',
     });
-    const denied = await services.database.prisma.auditEntry.findMany({
+    const denied = await prismaOf(services.database).auditEntry.findMany({
       where: { action: 'change.revert', actorId: world[who].id },
     });
     expect(denied).toMatchObject([{ outcome: 'denied' }]);

@@ -10,6 +10,7 @@ import {
   type TestToken,
   type World,
 } from '../../support/api/services.ts';
+import { prismaOf } from '../../support/database/prisma.ts';
 
 let database: TestDatabase;
 let services: TestServices;
@@ -42,7 +43,7 @@ async function revoke(id = token.id): Promise<void> {
 
 /** Revisions and versions of the environment: what a refused write must leave as it was. */
 async function written(): Promise<number[]> {
-  const { prisma } = services.database;
+  const prisma = prismaOf(services.database);
   const environmentId = world.environment.id;
   const revisions = prisma.environmentRevision.count({ where: { environmentId } });
   return Promise.all([revisions, prisma.secretVersion.count({ where: { secret: { environmentId } } })]);
@@ -55,7 +56,7 @@ test('a service token whose permission was lowered since its request came in cha
   const calls = secretCalls(services, world, caller);
   await calls.put('KEY', 'before');
   const before = await written();
-  await services.database.prisma.serviceToken.update({ where: { id }, data: { permission: 'read' } });
+  await prismaOf(services.database).serviceToken.update({ where: { id }, data: { permission: 'read' } });
   await expect(calls.put('KEY', 'after')).rejects.toMatchObject(refused);
   expect(await written()).toEqual(before);
 });
@@ -125,7 +126,7 @@ describe('a mutation that waits for the lock of the environment', () => {
   }
 
   test('is refused when its service token expires meanwhile', async () => {
-    const { prisma } = services.database;
+    const prisma = prismaOf(services.database);
     const where = { serviceTokenId: token.id };
     const result = await whileWaiting(() =>
       prisma.serviceTokenCredential.updateMany({ where, data: { expiresAt: new Date(Date.now() - 1000) } }),
@@ -136,7 +137,7 @@ describe('a mutation that waits for the lock of the environment', () => {
 
   test('is refused when its user is disabled meanwhile', async () => {
     const { developer } = world;
-    const { prisma } = services.database;
+    const prisma = prismaOf(services.database);
     const disabledAt = new Date();
     const result = await whileWaiting(
       () => prisma.user.update({ where: { id: developer.id }, data: { disabledAt } }),

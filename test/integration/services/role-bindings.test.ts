@@ -8,6 +8,7 @@ import { secretCalls } from '../../support/api/secret-calls.ts';
 import { accept, createUser, type TestServices, type World } from '../../support/api/services.ts';
 import { outcomeOf } from '../../support/api/outcome.ts';
 import { withWorlds } from '../../support/api/with-services.ts';
+import { prismaOf } from '../../support/database/prisma.ts';
 
 let database: TestDatabase;
 let services: TestServices;
@@ -122,7 +123,7 @@ describe('a role by place', () => {
     await roles.set('project', world.admin.caller, { id }, 'admin');
     await services.members.remove(await world.onOrganization(world.admin.caller, 'member.remove'), { id });
     expect(await outcomeOf(write(caller))).toBe('not_found');
-    expect(await services.database.prisma.roleBinding.count({ where: { userId: id } })).toBe(0);
+    expect(await prismaOf(services.database).roleBinding.count({ where: { userId: id } })).toBe(0);
   });
 
   test('of a user who is no member ends as well, also in a place that is deleted', async () => {
@@ -135,7 +136,7 @@ describe('a role by place', () => {
     await services.environments.undelete(await world.onEnvironment(world.admin.caller, 'environment.undelete'));
     expect(await outcomeOf(secretCalls(services, world, caller).read())).toBe('not_found');
     expect(await outcomeOf(remove())).toBe('not_found');
-    const audited = await services.database.prisma.auditEntry.findFirst({
+    const audited = await prismaOf(services.database).auditEntry.findFirst({
       where: { action: 'member.remove', outcome: 'success', organizationId: world.organization.id },
     });
     expect(audited).toMatchObject({ target: { userId: id, from: null, rolesByPlace: 1 } });
@@ -199,7 +200,7 @@ describe('giving a role by place', () => {
     );
     const made = await Promise.all(asked);
     expect(made.filter((set) => 'isNew' in set && set.isNew)).toHaveLength(1);
-    expect(await services.database.prisma.roleBinding.count({ where: { userId: user.id } })).toBe(1);
+    expect(await prismaOf(services.database).roleBinding.count({ where: { userId: user.id } })).toBe(1);
   });
 });
 

@@ -16,6 +16,7 @@ import {
   type World,
 } from '../../support/api/services.ts';
 import { withWorlds } from '../../support/api/with-services.ts';
+import { prismaOf } from '../../support/database/prisma.ts';
 
 let database: TestDatabase;
 let services: TestServices;
@@ -39,7 +40,7 @@ async function opens(token: Plaintext): Promise<string> {
 }
 
 async function credentialsOf({ id }: { readonly id: string }) {
-  return services.database.prisma.serviceTokenCredential.findMany({
+  return prismaOf(services.database).serviceTokenCredential.findMany({
     where: { serviceTokenId: id },
     orderBy: { serial: 'asc' },
   });
@@ -111,7 +112,7 @@ describe('a rotation', () => {
     const { id } = await world.serviceToken();
     const caller = callerOf(world.admin.caller.principal);
     await rotate(id, { overlapSeconds: 5 }, caller);
-    const rows = await services.database.prisma.auditEntry.findMany({ where: { requestId: caller.requestId } });
+    const rows = await prismaOf(services.database).auditEntry.findMany({ where: { requestId: caller.requestId } });
     expect(rows).toMatchObject([
       {
         action: 'service_token.rotate',

@@ -3,6 +3,7 @@ import { limits } from '../../../src/domain/limits.ts';
 import type { SecretCalls } from '../../support/api/secret-calls.ts';
 import type { TestServices } from '../../support/api/services.ts';
 import { withWorlds } from '../../support/api/with-services.ts';
+import { prismaOf } from '../../support/database/prisma.ts';
 
 let services: TestServices;
 let calls: SecretCalls;
@@ -27,7 +28,7 @@ describe('a batch', () => {
       revisionId: answer.revisionId,
       secrets: { A: ['3', 2], C: ['4', 1] },
     });
-    const changes = await services.database.prisma.secretChange.count({ where: { revisionId: answer.revisionId } });
+    const changes = await prismaOf(services.database).secretChange.count({ where: { revisionId: answer.revisionId } });
     expect(changes).toBe(3);
   });
 

@@ -8,6 +8,7 @@ import { type SecretCalls, secretCalls } from '../../support/api/secret-calls.ts
 import { callerOf, createWorld, type TestServices, type World } from '../../support/api/services.ts';
 import type { SnapshotCalls } from '../../support/api/snapshot-calls.ts';
 import { withWorlds } from '../../support/api/with-services.ts';
+import { prismaOf } from '../../support/database/prisma.ts';
 
 let services: TestServices;
 let world: World;
@@ -38,7 +39,7 @@ async function read(
 
 /** Makes values impossible to decrypt. */
 async function spoil(keys: readonly string[]): Promise<void> {
-  await services.database.prisma.secretVersion.updateMany({
+  await prismaOf(services.database).secretVersion.updateMany({
     where: { secret: { environmentId: world.environment.id, key: { in: [...keys] } } },
     data: { ciphertext: Buffer.from('spoiled') },
   });
@@ -172,7 +173,7 @@ describe('a large environment', () => {
     await calls.patch({ LARGE: large });
     const access = await world.onEnvironment(world.viewer.caller, 'secret.list');
     const found = await find();
-    await services.database.prisma.environment.update({
+    await prismaOf(services.database).environment.update({
       where: { id: world.environment.id },
       data: { deletedAt: new Date() },
     });
@@ -186,7 +187,7 @@ describe('the audit', () => {
     const token = await world.serviceToken({ permission: 'read' });
     const caller = callerOf(token.caller.principal);
     await work(caller).catch(() => undefined);
-    const rows = await services.database.prisma.auditEntry.findMany({ where: { requestId: caller.requestId } });
+    const rows = await prismaOf(services.database).auditEntry.findMany({ where: { requestId: caller.requestId } });
     return rows.map(({ action, outcome, target }) => ({ action, outcome, target }));
   }
 

@@ -4,6 +4,7 @@ import { Plaintext } from '../../../src/domain/plaintext.ts';
 import type { SecretCalls } from '../../support/api/secret-calls.ts';
 import type { TestServices, World } from '../../support/api/services.ts';
 import { withWorlds } from '../../support/api/with-services.ts';
+import { prismaOf } from '../../support/database/prisma.ts';
 
 let services: TestServices;
 let world: World;
@@ -48,7 +49,7 @@ describe('setting a key', () => {
 
   test('answers the time that its version, its key and its revision have', async () => {
     const { updatedAt, revisionId } = await calls.put('KEY', 'one');
-    const { prisma } = services.database;
+    const prisma = prismaOf(services.database);
     const revision = await prisma.environmentRevision.findUniqueOrThrow({ where: { id: revisionId } });
     const [version] = await prisma.secretVersion.findMany({
       where: { secret: { environmentId: world.environment.id } },
@@ -65,7 +66,7 @@ describe('setting a key', () => {
     const token = await world.serviceToken({ name: 'deployer' });
     const access = await world.onEnvironment(token.caller, 'secret.write');
     const { revisionId } = await services.secrets.put(access, 'KEY', { value: new Plaintext('x'), comment: 'rotated' });
-    const { prisma } = services.database;
+    const prisma = prismaOf(services.database);
     expect(await prisma.environmentRevision.findUnique({ where: { id: revisionId } })).toMatchObject({
       actorId: token.id,
       actorType: 'service_token',
@@ -135,7 +136,7 @@ describe('deleting a key', () => {
     expect(await calls.read()).toEqual({ revision: 2, revisionId, secrets: {} });
     await expect(calls.readOne('KEY')).rejects.toMatchObject({ code: 'not_found' });
     const where = { secret: { environmentId: world.environment.id } };
-    expect(await services.database.prisma.secretVersion.count({ where })).toBe(1);
+    expect(await prismaOf(services.database).secretVersion.count({ where })).toBe(1);
   });
 
   test('is not_found, naming the key, for one that never was and for one that is deleted already', async () => {
@@ -156,7 +157,7 @@ describe('deleting a key', () => {
     await calls.remove('KEY');
     expect(await calls.put('KEY', 'three')).toMatchObject({ version: 3, created: true, revision: 4 });
     expect(await calls.put('KEY', 'four')).toMatchObject({ version: 4, created: false });
-    const types = await services.database.prisma.secretVersion.findMany({
+    const types = await prismaOf(services.database).secretVersion.findMany({
       where: { secret: { environmentId: world.environment.id } },
       orderBy: { version: 'asc' },
       select: { version: true, changeType: true },
@@ -183,7 +184,7 @@ describe('reading', () => {
     const list = await world.onEnvironment(world.viewer.caller, 'secret.list');
     const write = await world.onEnvironment(world.developer.caller, 'secret.write');
     const where = { id: world.environment.id };
-    await services.database.prisma.environment.update({ where, data: { deletedAt: new Date() } });
+    await prismaOf(services.database).environment.update({ where, data: { deletedAt: new Date() } });
     await expect(services.secrets.list(list)).rejects.toMatchObject({ code: 'not_found' });
     await expect(services.secrets.put(write, 'KEY', { value: new Plaintext('x') })).rejects.toMatchObject({
       code: 'not_found',
@@ -192,15 +193,15 @@ describe('reading', () => {
 
   test('refuses a value whose stored bytes were moved from another key', async () => {
     await calls.patch({ A: 'one', B: 'two' });
-    const secrets = await services.database.prisma.secret.findMany({
+    const secrets = await prismaOf(services.database).secret.findMany({
       where: { environmentId: world.environment.id },
       orderBy: { key: 'asc' },
     });
     const [a, b] = secrets;
-    const from = await services.database.prisma.secretVersion.findUniqueOrThrow({
+    const from = await prismaOf(services.database).secretVersion.findUniqueOrThrow({
       where: { id: b?.currentVersionId ?? '' },
     });
-    await services.database.prisma.secretVersion.update({
+    await prismaOf(services.database).secretVersion.update({
       where: { id: a?.currentVersionId ?? '' },
       data: { ciphertext: from.ciphertext },
     });

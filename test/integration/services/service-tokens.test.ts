@@ -5,6 +5,7 @@ import type { Caller } from '../../../src/domain/principal.ts';
 import type { CreateServiceTokenInput, ServiceTokenRecord } from '../../../src/services/tokens/service-tokens.ts';
 import { authenticated, createWorld, type TestServices, type World } from '../../support/api/services.ts';
 import { withWorlds } from '../../support/api/with-services.ts';
+import { prismaOf } from '../../support/database/prisma.ts';
 
 let services: TestServices;
 let world: World;
@@ -67,7 +68,7 @@ describe('creating a service token', () => {
 
   test('keeps nothing of the token but its SHA-256', async () => {
     const { record, token } = await create({});
-    const [credential] = await services.database.prisma.serviceTokenCredential.findMany({
+    const [credential] = await prismaOf(services.database).serviceTokenCredential.findMany({
       where: { serviceTokenId: record.id },
     });
     expect(Buffer.from(credential?.tokenHash ?? [])).toEqual(createHash('sha256').update(token.reveal()).digest());
@@ -152,7 +153,7 @@ describe('creating a service token', () => {
   });
 
   test.each(['project', 'environment'] as const)('is refused for a deleted %s', async (level) => {
-    const { prisma } = services.database;
+    const prisma = prismaOf(services.database);
     const change = { where: { id: world.project.id }, data: { deletedAt: new Date() } };
     await prisma.project.update(change);
     const input =
@@ -180,7 +181,7 @@ describe('listing service tokens', () => {
     for (let count = 0; count < 5; count += 1) await create({ name: String(count) });
     const where = { organizationId: world.organization.id };
     const createdAt = new Date('2026-01-02T03:04:05.678Z');
-    await services.database.prisma.serviceToken.updateMany({ where, data: { createdAt } });
+    await prismaOf(services.database).serviceToken.updateMany({ where, data: { createdAt } });
     const all = (await list()).serviceTokens.map(({ id }) => id);
     const first = await list({ limit: 2 });
     await create({ name: 'newer' });
@@ -208,7 +209,7 @@ describe('listing service tokens', () => {
     const { record } = await create({});
     const lastUsedAt = new Date('2026-01-02T03:04:05.678Z');
     const where = { serviceTokenId: record.id };
-    await services.database.prisma.serviceTokenCredential.updateMany({ where, data: { lastUsedAt } });
+    await prismaOf(services.database).serviceTokenCredential.updateMany({ where, data: { lastUsedAt } });
     expect((await list()).serviceTokens).toMatchObject([{ id: record.id, lastUsedAt }]);
   });
 });

@@ -7,6 +7,7 @@ import type { SecretCalls } from '../../support/api/secret-calls.ts';
 import type { TestServices, World } from '../../support/api/services.ts';
 import { type SnapshotCalls, snapshotCalls } from '../../support/api/snapshot-calls.ts';
 import { withWorlds } from '../../support/api/with-services.ts';
+import { prismaOf } from '../../support/database/prisma.ts';
 
 let services: TestServices;
 let world: World;
@@ -26,7 +27,7 @@ function as(caller: Caller): SnapshotCalls {
 /** A snapshot as if it had been made so many days ago. */
 async function made(name: string, daysAgo: number): Promise<string> {
   const { id } = await snapshots.create({ name });
-  await services.database.prisma.snapshot.update({
+  await prismaOf(services.database).snapshot.update({
     where: { id },
     data: { createdAt: new Date(Date.parse('2026-11-20T12:00:00Z') - daysAgo * 86_400_000) },
   });
@@ -161,7 +162,7 @@ test('it leaves one entry in the audit, that names what went', async () => {
   await fourDays();
   const { pruned } = await snapshots.prune({ retention: { keepLast: 3 } });
   await snapshots.prune({ retention: { keepLast: 1 }, dryRun: true });
-  const entries = await services.database.prisma.auditEntry.findMany({
+  const entries = await prismaOf(services.database).auditEntry.findMany({
     where: { organizationId: world.organization.id, action: 'snapshot.delete' },
     orderBy: { id: 'asc' },
   });

@@ -5,6 +5,7 @@ import type { SecretCalls } from '../../support/api/secret-calls.ts';
 import { callerOf, createWorld, type TestServices, type World } from '../../support/api/services.ts';
 import { type SnapshotCalls, snapshotCalls } from '../../support/api/snapshot-calls.ts';
 import { withWorlds } from '../../support/api/with-services.ts';
+import { prismaOf } from '../../support/database/prisma.ts';
 
 let services: TestServices;
 let world: World;
@@ -37,7 +38,7 @@ describe('a snapshot that is looked for by its id alone', () => {
     await as(caller)
       .find(id)
       .catch(() => undefined);
-    const rows = await services.database.prisma.auditEntry.findMany({ where: { requestId: caller.requestId } });
+    const rows = await prismaOf(services.database).auditEntry.findMany({ where: { requestId: caller.requestId } });
     expect(rows).toMatchObject([
       { organizationId: null, action: 'snapshot.read', outcome: 'denied', target: { snapshot: id } },
     ]);
@@ -46,7 +47,7 @@ describe('a snapshot that is looked for by its id alone', () => {
 
   test('is hidden once anything above it is deleted', async () => {
     const { id } = await snapshots.create();
-    const { prisma } = services.database;
+    const prisma = prismaOf(services.database);
     const deletions = [
       (deletedAt: Date | null) =>
         prisma.environment.update({ where: { id: world.environment.id }, data: { deletedAt } }),
@@ -77,7 +78,7 @@ describe('the audit of snapshots', () => {
   async function rowsOf(actor: Caller, call: (wanted: SnapshotCalls) => Promise<unknown>): Promise<unknown[]> {
     const caller = callerOf(actor.principal);
     await call(as(caller)).catch(() => undefined);
-    const rows = await services.database.prisma.auditEntry.findMany({ where: { requestId: caller.requestId } });
+    const rows = await prismaOf(services.database).auditEntry.findMany({ where: { requestId: caller.requestId } });
     expect(
       JSON.stringify(rows, (_key, value: unknown) => (typeof value === 'bigint' ? String(value) : value)),
     ).not.toContain(canary);

@@ -7,6 +7,7 @@ import type { SecretCalls } from '../../support/api/secret-calls.ts';
 import { createWorld, type TestServices, type World } from '../../support/api/services.ts';
 import { type SnapshotCalls, snapshotCalls } from '../../support/api/snapshot-calls.ts';
 import { withWorlds } from '../../support/api/with-services.ts';
+import { prismaOf } from '../../support/database/prisma.ts';
 
 let database: TestDatabase;
 let services: TestServices;
@@ -37,7 +38,7 @@ describe('a snapshot', () => {
       revision,
       revisionId,
     });
-    const rows = await services.database.prisma.$queryRaw`
+    const rows = await prismaOf(services.database).$queryRaw`
       SELECT s.key, v.version FROM snapshot_entry e JOIN secret_version v ON v.id = e.version_id AND v.secret_id = e.secret_id
       JOIN secret s ON s.id = e.secret_id WHERE e.snapshot_id = ${made.id}::uuid ORDER BY s.key`;
     expect(rows).toEqual([
@@ -108,7 +109,7 @@ describe('the list of snapshots', () => {
   test('pages by limit and cursor, undisturbed by newer ones, also among those of one millisecond', async () => {
     const made = [];
     for (let count = 0; count < 5; count += 1) made.push((await snapshots.create()).id);
-    await services.database.prisma.snapshot.updateMany({
+    await prismaOf(services.database).snapshot.updateMany({
       where: { id: { in: made.slice(1, 4) } },
       data: { createdAt: new Date() },
     });
@@ -238,7 +239,7 @@ describe('a deletion', () => {
     const [one, two] = [await snapshots.create(), await snapshots.create()];
     await admin.delete(one.id);
     expect((await snapshots.list()).snapshots).toEqual([two]);
-    const entries = await services.database.prisma.snapshotEntry.count({ where: { snapshotId: one.id } });
+    const entries = await prismaOf(services.database).snapshotEntry.count({ where: { snapshotId: one.id } });
     expect(entries).toBe(0);
     expect(await calls.readOne('KEY')).toBe('1');
     await expect(admin.delete(one.id)).rejects.toMatchObject({ code: 'not_found' });
@@ -271,10 +272,10 @@ describe('a deletion', () => {
 test('a purge of the environment takes its snapshots along', async () => {
   await calls.put('KEY', '1');
   await snapshots.create();
-  await services.database.prisma.$transaction(async (tx) => {
+  await prismaOf(services.database).$transaction(async (tx) => {
     await tx.$executeRaw`SET CONSTRAINTS ALL DEFERRED`;
     await tx.environment.delete({ where: { id: world.environment.id } });
   });
-  const left = await services.database.prisma.snapshot.count({ where: { environmentId: world.environment.id } });
+  const left = await prismaOf(services.database).snapshot.count({ where: { environmentId: world.environment.id } });
   expect(left).toBe(0);
 });

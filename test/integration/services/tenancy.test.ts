@@ -3,6 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import { ownRelease } from '../../../src/lib/release.ts';
 import { createUser, createWorld, type TestServices, type World } from '../../support/api/services.ts';
 import { withWorlds } from '../../support/api/with-services.ts';
+import { prismaOf } from '../../support/database/prisma.ts';
 import { nonEmpty } from '../../support/fixtures/non-empty.ts';
 
 let services: TestServices;
@@ -55,15 +56,15 @@ describe('an organization', () => {
   test('is made by no other caller: neither a member, nor an owner, nor a service token', async () => {
     const owner = await createUser(services);
     const membership = { organizationId: world.organization.id, userId: owner.id, role: 'owner' as const };
-    await services.database.prisma.membership.create({ data: membership });
+    await prismaOf(services.database).membership.create({ data: membership });
     const token = await world.serviceToken({ scope: 'organization' });
-    const before = await services.database.prisma.organization.count();
+    const before = await prismaOf(services.database).organization.count();
     for (const { caller } of [owner, world.stranger, token]) {
       await expect(services.access.instance(caller, 'organization.create')).rejects.toMatchObject({
         code: 'forbidden',
       });
     }
-    expect(await services.database.prisma.organization.count()).toBe(before);
+    expect(await prismaOf(services.database).organization.count()).toBe(before);
   });
 
   test('is listed to its members alone, with their role', async () => {
@@ -76,7 +77,7 @@ describe('an organization', () => {
 
   test('that is deleted is listed no more', async () => {
     const where = { id: world.organization.id };
-    await services.database.prisma.organization.update({ where, data: { deletedAt: new Date() } });
+    await prismaOf(services.database).organization.update({ where, data: { deletedAt: new Date() } });
     expect(await services.organizations.list(world.viewer.caller)).toEqual([]);
     expect(await services.me.get(world.viewer.caller)).toMatchObject({ organizations: [] });
   });
@@ -93,7 +94,7 @@ describe.each(['organization', 'project', 'environment'] as const)('creating one
     await expect(create(kind, slug)).rejects.toMatchObject({ code: 'conflict', detail: expect.stringContaining(slug) });
     const taken = newSlug();
     const { id } = (await create(kind, taken)) as { id: string };
-    const { prisma } = services.database;
+    const prisma = prismaOf(services.database);
     const update = { where: { id }, data: { deletedAt: new Date() } };
     if (kind === 'organization') await prisma.organization.update(update);
     if (kind === 'project') await prisma.project.update(update);
@@ -135,7 +136,7 @@ describe('a project', () => {
   test('is not made in an organization that was deleted meanwhile', async () => {
     const access = await world.onOrganization(world.owner.caller, 'project.create');
     const where = { id: world.organization.id };
-    await services.database.prisma.organization.update({ where, data: { deletedAt: new Date() } });
+    await prismaOf(services.database).organization.update({ where, data: { deletedAt: new Date() } });
     await expect(services.projects.create(access, { slug: 'late' })).rejects.toMatchObject({ code: 'not_found' });
   });
 });
@@ -166,7 +167,7 @@ describe('an environment', () => {
     'is not made under a %s that was deleted meanwhile',
     async (level) => {
       const access = await world.onProject(world.owner.caller, 'environment.create');
-      const { prisma } = services.database;
+      const prisma = prismaOf(services.database);
       const deletedAt = new Date();
       if (level === 'project') await prisma.project.update({ where: { id: world.project.id }, data: { deletedAt } });
       else await prisma.organization.update({ where: { id: world.organization.id }, data: { deletedAt } });

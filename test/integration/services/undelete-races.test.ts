@@ -7,6 +7,7 @@ import { TokenResource } from '../../support/api/token-resource.ts';
 import { deadlocksOf } from '../../support/database/deadlocks.ts';
 import { outcomeOf } from '../../support/api/outcome.ts';
 import { withWorlds } from '../../support/api/with-services.ts';
+import { prismaOf } from '../../support/database/prisma.ts';
 
 let services: TestServices;
 let world: World;
@@ -132,7 +133,7 @@ test('an undeletion and a purge: one of them wins, and nothing is half gone', as
 test('undeletions and deletions of every level at once come one after the other', async () => {
   const before = await deadlocks();
   const admin = await createUser(services, { instanceAdmin: true });
-  await services.database.prisma.membership.create({
+  await prismaOf(services.database).membership.create({
     data: { organizationId: world.organization.id, userId: admin.id, role: 'owner' },
   });
   for (let round = 0; round < rounds; round += 1) {

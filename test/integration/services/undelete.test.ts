@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { AuditEntry } from '../../../src/store/generated/client.ts';
 import type { Plaintext } from '../../../src/domain/plaintext.ts';
+import { prismaOf } from '../../support/database/prisma.ts';
 import { tableDigests } from '../../support/database/table-digest.ts';
 import type { SecretCalls } from '../../support/api/secret-calls.ts';
 import { createUser, type TestServices, type TestToken, type World } from '../../support/api/services.ts';
@@ -32,7 +33,7 @@ async function opens(token: Plaintext): Promise<string> {
 }
 
 async function auditOf(level: Level): Promise<readonly AuditEntry[]> {
-  return services.database.prisma.auditEntry.findMany({
+  return prismaOf(services.database).auditEntry.findMany({
     where: { action: `${level}.undelete`, organizationId: world.organization.id },
     orderBy: { id: 'asc' },
   });
@@ -204,7 +205,7 @@ describe.each(levels)('undeleting one (%s)', (level) => {
     // The organization's own token is refused by its end before anything else.
     expect((await asked()).slice(0, isInstance ? 3 : 4)).toEqual(hidden);
     expect(await attempt(isInstance ? 'admin' : 'wide')).toBe(isInstance ? 'forbidden' : absent);
-    const denials = await services.database.prisma.auditEntry.findMany({
+    const denials = await prismaOf(services.database).auditEntry.findMany({
       where: { action: `${level}.undelete`, outcome: 'denied', organizationId: null, actorId: world.viewer.id },
     });
     expect(denials.length).toBeGreaterThan(0);
@@ -213,7 +214,7 @@ describe.each(levels)('undeleting one (%s)', (level) => {
 
   test('is undone when its caller loses the right before it is done', async () => {
     const { caller, id } = await createUser(services, { instanceAdmin: true });
-    const { prisma } = services.database;
+    const prisma = prismaOf(services.database);
     await prisma.membership.create({
       data: { organizationId: world.organization.id, userId: id, role: 'admin' },
     });

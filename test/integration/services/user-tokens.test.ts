@@ -4,6 +4,7 @@ import type { TestDatabase } from '../../support/database/postgres.ts';
 import { authenticated, createUser, type TestServices, type TestUser } from '../../support/api/services.ts';
 import { auditedOfUser, type UserCalls, userCalls } from '../../support/api/user-calls.ts';
 import { withServices } from '../../support/api/with-services.ts';
+import { prismaOf } from '../../support/database/prisma.ts';
 
 let database: TestDatabase;
 let services: TestServices;
@@ -88,7 +89,7 @@ describe('ending a user’s tokens', () => {
     expect(await creation).toMatchObject([{ status: 'fulfilled' }]);
     await ending;
     const where = { userId: user.id, revokedAt: null };
-    expect(await services.database.prisma.personalToken.count({ where })).toBe(0);
+    expect(await prismaOf(services.database).personalToken.count({ where })).toBe(0);
   });
 
   test('may be one’s own', async () => {

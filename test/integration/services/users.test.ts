@@ -14,6 +14,7 @@ import {
 } from '../../support/api/services.ts';
 import { auditedOfUser, type UserCalls, userCalls } from '../../support/api/user-calls.ts';
 import { withServices } from '../../support/api/with-services.ts';
+import { prismaOf } from '../../support/database/prisma.ts';
 
 let database: TestDatabase;
 let services: TestServices;
@@ -227,7 +228,7 @@ describe('changing a user', () => {
     const { owner, admin: next, organization, slugs } = world;
     await calls.update(owner.id, { disabled: true, force: true });
     const where = { action: 'user.update', organizationId: organization.id };
-    const [entry, ...others] = await services.database.prisma.auditEntry.findMany({ where });
+    const [entry, ...others] = await prismaOf(services.database).auditEntry.findMany({ where });
     expect(others).toEqual([]);
     expect(entry?.target).toMatchObject({ userId: owner.id, email: owner.email, disabled: true, force: true });
     const access = await services.access.instance(admin.caller, 'organization.appoint_owner');

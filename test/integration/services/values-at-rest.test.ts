@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { Plaintext } from '../../../src/domain/plaintext.ts';
+import { prismaOf } from '../../support/database/prisma.ts';
 import { Canary } from '../../support/fixtures/canary.ts';
 import { databaseBytes, databaseRows } from '../../support/fixtures/leak-places.ts';
 import { findLeaks } from '../../support/fixtures/leak-search.ts';
@@ -48,7 +49,7 @@ describe('a value', () => {
       }
     }
     expect(await findLeaks(canary, places)).toEqual([]);
-    const rows = await services.database.prisma.$queryRaw<
+    const rows = await prismaOf(services.database).$queryRaw<
       { text: string }[]
     >`SELECT a::text AS text FROM audit_entry a`;
     expect(rows.filter(({ text }) => text.includes(token.token.reveal().slice(7)))).toEqual([]);
@@ -61,7 +62,7 @@ describe('a value', () => {
     expect(await findLeaks(canary, [databaseRows(database.url)])).not.toEqual([]);
     const where = { secret: { environmentId: world.environment.id } };
     const data = { ciphertext: Buffer.from(canary.value) };
-    await services.database.prisma.secretVersion.updateMany({ where, data });
+    await prismaOf(services.database).secretVersion.updateMany({ where, data });
     expect(await findLeaks(canary, [databaseBytes(database.url)])).not.toEqual([]);
   });
 
@@ -69,7 +70,7 @@ describe('a value', () => {
     const calls = secretCalls(services, world, world.developer.caller);
     await calls.patch({ A: 'same', B: 'same' });
     await calls.put('A', 'same');
-    const rows = await services.database.prisma.secretVersion.findMany({
+    const rows = await prismaOf(services.database).secretVersion.findMany({
       where: { secret: { environmentId: world.environment.id } },
       select: { ciphertext: true, valueMac: true, secretId: true },
     });

@@ -5,6 +5,7 @@ import type { SecretCalls } from '../../support/api/secret-calls.ts';
 import type { TestServices, World } from '../../support/api/services.ts';
 import type { SnapshotCalls } from '../../support/api/snapshot-calls.ts';
 import { createWorldCalls, withWorlds } from '../../support/api/with-services.ts';
+import { prismaOf } from '../../support/database/prisma.ts';
 import { anyKeyStep, destroyVersion, KeyHistory, storedRows, valueAt } from './key-history.ts';
 
 /** Versions that refer to another version of the same secret for their value. */
@@ -82,7 +83,7 @@ describe('a reference', () => {
     await calls.put('KEY', 'two');
     await calls.rollback('KEY', { targetVersion: 1 });
     // A later rotation re-seals version 1 only. Here the reference names a key that never sealed anything.
-    const { id: retired } = await services.database.prisma.dataKey.create({
+    const { id: retired } = await prismaOf(services.database).dataKey.create({
       data: {
         id: '00000000-0000-4000-8000-000000000001',
         projectId: world.project.id,
@@ -91,7 +92,7 @@ describe('a reference', () => {
         retiredAt: new Date(),
       },
     });
-    await services.database.prisma.secretVersion.updateMany({
+    await prismaOf(services.database).secretVersion.updateMany({
       where: { contentId: { not: null } },
       data: { dataKeyId: retired },
     });

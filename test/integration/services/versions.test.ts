@@ -5,6 +5,7 @@ import { notDestroyed } from '../../../src/store/versions.ts';
 import type { SecretCalls } from '../../support/api/secret-calls.ts';
 import type { TestServices, World } from '../../support/api/services.ts';
 import { withWorlds } from '../../support/api/with-services.ts';
+import { prismaOf } from '../../support/database/prisma.ts';
 
 let services: TestServices;
 let world: World;
@@ -142,7 +143,7 @@ describe('a rollback', () => {
     await calls.put('KEY', 'a longer value');
     await calls.rollback('KEY', { targetVersion: 1 });
     await calls.rollback('KEY', { targetVersion: 3 });
-    const rows = await services.database.prisma.secretVersion.findMany({
+    const rows = await prismaOf(services.database).secretVersion.findMany({
       where: { secret: { environmentId: world.environment.id } },
       orderBy: { version: 'asc' },
       select: { id: true, ciphertext: true, contentId: true, dataKeyId: true, valueMac: true, valueBytes: true },
@@ -166,7 +167,7 @@ describe('a rollback', () => {
     const answer = await calls.rollback('KEY', { targetVersion: 1, undelete: true });
     expect(answer).toMatchObject({ version: 3, changeType: 'rolled_back', revision: 4 });
     expect(await calls.read()).toMatchObject({ revision: 4, secrets: { KEY: ['one', 3] } });
-    const entries = await services.database.prisma.auditEntry.findMany({
+    const entries = await prismaOf(services.database).auditEntry.findMany({
       where: { action: 'version.rollback', organizationId: world.organization.id },
     });
     expect(entries).toMatchObject([{ target: { key: 'KEY', targetVersion: 1, version: 3, undelete: true } }]);

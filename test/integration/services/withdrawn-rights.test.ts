@@ -7,6 +7,7 @@ import type { TestDatabase } from '../../support/database/postgres.ts';
 import { secretCalls } from '../../support/api/secret-calls.ts';
 import { createUser, type TestServices, type World } from '../../support/api/services.ts';
 import { withWorlds } from '../../support/api/with-services.ts';
+import { prismaOf } from '../../support/database/prisma.ts';
 
 let database: TestDatabase;
 let services: TestServices;
@@ -16,7 +17,7 @@ withWorlds((given) => ({ database, services, world } = given));
 
 /** What a refused mutation must leave as it was: every table that one writes, and the audit of successes. */
 async function written(): Promise<unknown> {
-  const { prisma } = services.database;
+  const prisma = prismaOf(services.database);
   return Promise.all([
     prisma.organization.count(),
     prisma.project.count(),
@@ -32,16 +33,16 @@ type Withdrawal = (member: string) => Promise<unknown>;
 
 const deletedAt = new Date();
 const removal: Withdrawal = (userId) =>
-  services.database.prisma.membership.deleteMany({ where: { userId, organizationId: world.organization.id } });
+  prismaOf(services.database).membership.deleteMany({ where: { userId, organizationId: world.organization.id } });
 const demotion: Withdrawal = (userId) =>
-  services.database.prisma.membership.updateMany({
+  prismaOf(services.database).membership.updateMany({
     where: { userId, organizationId: world.organization.id },
     data: { role: 'viewer' },
   });
 const projectDeletion: Withdrawal = () =>
-  services.database.prisma.project.update({ where: { id: world.project.id }, data: { deletedAt } });
+  prismaOf(services.database).project.update({ where: { id: world.project.id }, data: { deletedAt } });
 const organizationDeletion: Withdrawal = () =>
-  services.database.prisma.organization.update({ where: { id: world.organization.id }, data: { deletedAt } });
+  prismaOf(services.database).organization.update({ where: { id: world.organization.id }, data: { deletedAt } });
 
 const withdrawals: [string, Withdrawal, { code: string }][] = [
   ['the member is removed', removal, { code: 'not_found' }],
@@ -148,7 +149,7 @@ describe('a mutation whose caller was let in before', () => {
     const admin = await createUser(services, { instanceAdmin: true });
     const access = await services.access.instance(admin.caller, 'organization.create');
     const before = await written();
-    await services.database.prisma.user.update({ where: { id: admin.id }, data: { instanceAdmin: false } });
+    await prismaOf(services.database).user.update({ where: { id: admin.id }, data: { instanceAdmin: false } });
     const slug = `late-${admin.id.slice(0, 8)}`;
     await expect(services.organizations.create(access, { slug })).rejects.toMatchObject({ code: 'forbidden' });
     expect(await written()).toEqual(before);

@@ -2,6 +2,7 @@ import type { Caller, Role } from '../../../src/domain/principal.ts';
 import type { Invited } from '../../../src/services/people/invite.ts';
 import type { InvitationRecord } from '../../../src/services/people/invitations.ts';
 import type { BoundRole } from '../../../src/store/role-bindings.ts';
+import { prismaOf } from '../database/prisma.ts';
 import { RoleCalls } from './role-calls.ts';
 import type { TestServices, World } from './services.ts';
 
@@ -71,12 +72,12 @@ export class InvitationCalls {
   /** Lets the time of an invitation run out. */
   async expire({ id }: { readonly id: string }): Promise<void> {
     const data = { expiresAt: new Date(Date.now() - 1000) };
-    await this.#services.database.prisma.invitation.update({ where: { id }, data });
+    await prismaOf(this.#services.database).invitation.update({ where: { id }, data });
   }
 
   /** The outcome of each invitation of a user, oldest first; null for one that waits. */
   async outcomes({ id: userId }: { readonly id: string }): Promise<(string | null)[]> {
-    const { invitation } = this.#services.database.prisma;
+    const { invitation } = prismaOf(this.#services.database);
     const rows = await invitation.findMany({ where: { userId }, orderBy: { createdAt: 'asc' } });
     return rows.map(({ outcome }) => outcome);
   }
@@ -84,6 +85,6 @@ export class InvitationCalls {
   /** The newest audit entry of an action in the organization. */
   async audited(action: string): Promise<object | null> {
     const where = { organizationId: this.#world.organization.id, action };
-    return this.#services.database.prisma.auditEntry.findFirst({ where, orderBy: { id: 'desc' } });
+    return prismaOf(this.#services.database).auditEntry.findFirst({ where, orderBy: { id: 'desc' } });
   }
 }

@@ -3,6 +3,7 @@ import type { Caller } from '../../../src/domain/principal.ts';
 import type { Invited } from '../../../src/services/people/invite.ts';
 import type { SetRoleBinding, SubjectRef } from '../../../src/services/people/role-bindings.ts';
 import type { BoundRole } from '../../../src/store/role-bindings.ts';
+import { prismaOf } from '../database/prisma.ts';
 import { accept, createUser, type TestServices, type TestUser, type World } from './services.ts';
 import type { Level } from './tenant-calls.ts';
 
@@ -60,6 +61,6 @@ export class RoleCalls {
 
   /** Puts a user into a group, as a sign-in does; for an hour by default. */
   async join(userId: string, groupName: string, expiresAt = new Date(Date.now() + 3_600_000)): Promise<void> {
-    await this.#services.database.prisma.groupMember.create({ data: { userId, groupName, expiresAt } });
+    await prismaOf(this.#services.database).groupMember.create({ data: { userId, groupName, expiresAt } });
   }
 }

@@ -4,6 +4,7 @@ import type { AnyCaller, ResourceCaller } from '../../../src/domain/principal.ts
 import type { AskedPlace } from '../../../src/services/managed/access.ts';
 import type { AuditEntry } from '../../../src/store/generated/client.ts';
 import type { MintedToken, ResourceToken, TokenOrGone } from '../../../src/services/managed/tokens.ts';
+import { prismaOf } from '../database/prisma.ts';
 import { resourceCaller } from './resource-caller.ts';
 import type { TestServices, World } from './services.ts';
 
@@ -60,7 +61,7 @@ export class TokenResource {
 
   /** What the audit says about a service token, in its order. */
   async auditOf(tokenId: string): Promise<readonly AuditEntry[]> {
-    const entries = await this.#services.database.prisma.auditEntry.findMany({ orderBy: { id: 'asc' } });
+    const entries = await prismaOf(this.#services.database).auditEntry.findMany({ orderBy: { id: 'asc' } });
     return entries.filter(({ target }) => (target as { serviceTokenId?: string }).serviceTokenId === tokenId);
   }
 

@@ -1,6 +1,7 @@
 import type { Caller } from '../../../src/domain/principal.ts';
 import type { CreatedPersonalToken, PersonalTokenInput } from '../../../src/services/tokens/personal-tokens.ts';
 import type { CreatedUser, CreateUserInput, UpdateUserInput, UserRecord } from '../../../src/services/people/users.ts';
+import { prismaOf } from '../database/prisma.ts';
 import type { TestServices } from './services.ts';
 
 /** Calls on the users of an instance, each authorised for itself as by an edge. */
@@ -28,5 +29,5 @@ export async function auditedOfUser(
   userId: string,
 ): Promise<readonly { readonly target: unknown }[]> {
   const where = { target: { path: ['userId'], equals: userId } };
-  return database.prisma.auditEntry.findMany({ where, orderBy: { id: 'asc' } });
+  return prismaOf(database).auditEntry.findMany({ where, orderBy: { id: 'asc' } });
 }

@@ -1,4 +1,5 @@
 import type { TestServices, World } from '../api/services.ts';
+import { prismaOf } from './prisma.ts';
 
 /** A version as it lies in the database, with its value. */
 export interface StoredVersion {
@@ -31,7 +32,7 @@ interface VersionRow extends Omit<StoredVersion, 'value' | 'revision'> {
 /** Everything that an environment has ever been, past the services. It must not be written to meanwhile. */
 export async function readHistory(services: TestServices, world: World): Promise<StoredHistory> {
   const { organization, project, environment } = world;
-  const rows = await services.database.prisma.$queryRaw<VersionRow[]>`
+  const rows = await prismaOf(services.database).$queryRaw<VersionRow[]>`
     SELECT s.key, v.version, v.change_type::text AS "changeType", v.changed_by_id AS "changedBy", v.comment,
       v.secret_id AS "secretId", content.ciphertext, content.data_key_id AS "dataKeyId",
       array(SELECT c.revision_number FROM secret_change c WHERE c.version_id = v.id) AS revisions
@@ -44,7 +45,7 @@ export async function readHistory(services: TestServices, world: World): Promise
     const value = opener.open({ ...ids, secretId }, { ciphertext, dataKeyId }).reveal();
     return { ...row, value, revision: revisions[0] ?? 0 };
   });
-  const [head] = await services.database.prisma.$queryRaw<{ revision: number }[]>`
+  const [head] = await prismaOf(services.database).$queryRaw<{ revision: number }[]>`
     SELECT revision_number AS revision FROM environment WHERE id = ${environment.id}::uuid`;
   const faults = [...numberingFaults(rows), ...(await storedFaults(services, world))];
   return { versions, revision: head?.revision ?? 0, faults };
@@ -71,9 +72,9 @@ function versionFaults({ key, version, revisions }: VersionRow, before: VersionR
 }
 
 // Each query names what should not be.
-async function storedFaults({ database: { prisma } }: TestServices, world: World): Promise<string[]> {
+async function storedFaults({ database }: TestServices, world: World): Promise<string[]> {
   const environment = world.environment.id;
-  const found = await prisma.$queryRaw<{ fault: string }[]>`
+  const found = await prismaOf(database).$queryRaw<{ fault: string }[]>`
     WITH revision AS (
       SELECT id, number, row_number() OVER (ORDER BY number) AS expected FROM environment_revision
       WHERE environment_id = ${environment}::uuid

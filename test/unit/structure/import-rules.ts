@@ -90,6 +90,9 @@ const portableClient: ReadonlySet<string> = new Set(['src/client/call.ts', 'src/
 const contractFolder = 'src/wire/contract/';
 const clients: ReadonlySet<string> = new Set(['cli', 'client', 'dashboard']);
 
+/** Prisma reads plain records in one file of the store. Any other file uses the types of its models only. */
+const prisma = { target: /^(@prisma\/|src\/store\/generated\/)/, user: /^src\/store\/(models\.ts$|generated\/)/ };
+
 /** The packages that belong to one room, or to some. */
 const owners: readonly (readonly [pattern: RegExp, ...rooms: string[]])[] = [
   [/^express(\/|$)/, 'http'],
@@ -186,11 +189,23 @@ function faultOf(path: string, room: string, site: ImportSite, dependencies: Rea
   if (specifier === undefined) return 'imports a module whose name is computed';
   if (specifier.startsWith('.'))
     return (
-      doorFault(path, specifier) ?? clientFault(path, room, site) ?? relativeFault(path, room, specifier, site.typeOnly)
+      doorFault(path, specifier) ??
+      clientFault(path, room, site) ??
+      relativeFault(path, room, specifier, site.typeOnly) ??
+      prismaFault(path, posix.join(posix.dirname(path), specifier), site.typeOnly)
     );
   if (specifier.startsWith('node:'))
     return rooms[room]?.portable ? `${room} imports ${specifier}, a module of Node's` : undefined;
-  return packageFault(room, specifier, site.typeOnly) ?? undeclaredFault(specifier, dependencies);
+  return (
+    packageFault(room, specifier, site.typeOnly) ??
+    prismaFault(path, specifier, site.typeOnly) ??
+    undeclaredFault(specifier, dependencies)
+  );
+}
+
+function prismaFault(path: string, target: string, typeOnly: boolean): string | undefined {
+  if (typeOnly || !prisma.target.test(target) || prisma.user.test(path)) return undefined;
+  return `imports ${target}, which only src/store/models.ts may`;
 }
 
 function doorFault(path: string, specifier: string): string | undefined {

@@ -24,7 +24,9 @@ const allowed: Readonly<Record<string, string>> = {
   'src/http/response/entity-tag.ts: listMember': 'an expression whose place is set before each use',
   'src/lib/time-slice.ts: waiting': 'is empty again when each turn has ended',
   'src/store/secret-reads.ts: statements': 'made once of constants',
-  'src/store/transaction.ts: names': 'each name is a hash of its text',
+  'src/store/models.ts: clients': 'has an entry for each pool object',
+  'src/store/sql.ts: prepared': 'has an entry for each template object',
+  'src/store/sql.ts: variantsOf': 'has an entry for each template object',
 };
 
 const sources = new Map(readSources().map(({ path, source }) => [path, source]));

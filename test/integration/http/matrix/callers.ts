@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { generateToken } from '../../../../src/crypto/token.ts';
 import type { TestApi } from '../../../support/api/http.ts';
 import { type TestUser, createUser } from '../../../support/api/services.ts';
+import { prismaOf } from '../../../support/database/prisma.ts';
 import type { ActorName } from './actors.ts';
 import { type DeadCredential, deadCredentials } from './expectations.ts';
 import { type Founder, type Place, type Places, roles } from './places.ts';
@@ -77,7 +78,7 @@ interface Made {
 
 /** Of owners who are instance admins too. */
 async function deadPersonalTokens(api: TestApi, founder: Founder, { organizationId }: Place): Promise<Made> {
-  const { prisma } = api.services.database;
+  const prisma = prismaOf(api.services.database);
   const [lapsed, disabled] = [
     await createUser(api.services, { instanceAdmin: true }),
     await createUser(api.services, { instanceAdmin: true }),
@@ -105,7 +106,7 @@ async function deadPersonalTokens(api: TestApi, founder: Founder, { organization
 }
 
 async function deadServiceTokens(api: TestApi, founder: Founder, { own, foreign }: Places): Promise<Made> {
-  const { prisma } = api.services.database;
+  const prisma = prismaOf(api.services.database);
   const make = (place: Place, scope: object): Promise<ServiceToken> =>
     founder.serviceToken(place, { permission: 'read_write', ...scope });
   const credential = async (serviceTokenId: string, fields: object): Promise<string> => {

@@ -5,6 +5,7 @@ import type { BoundRole } from '../../../../src/store/role-bindings.ts';
 import type { TestApi } from '../../../support/api/http.ts';
 import type { KeepAliveClient } from '../../../support/api/keep-alive-client.ts';
 import { type TestUser, createUser } from '../../../support/api/services.ts';
+import { prismaOf } from '../../../support/database/prisma.ts';
 import type { ForeignTarget } from './foreign-targets.ts';
 import { type Level, RoleHolders, idsOf } from './role-holders.ts';
 
@@ -88,7 +89,7 @@ export class Founder {
     const { hash: tokenHash } = generateToken('personal_token', id);
     const creator = { createdByType: 'user', createdById: userId, createdByName: 'themselves' } as const;
     const data = { id, userId, name: 'spare', tokenHash, delegators: [], ...creator };
-    await this.#api.services.database.prisma.personalToken.create({ data });
+    await prismaOf(this.#api.services.database).personalToken.create({ data });
     return id;
   }
 
@@ -97,7 +98,7 @@ export class Founder {
     const [id, hourMs] = [randomUUID(), 3_600_000];
     const { token, hash: tokenHash } = generateToken('session', id);
     const data = { id, userId, tokenHash, expiresAt: new Date(Date.now() + hourMs), delegators: [] };
-    await this.#api.services.database.prisma.session.create({ data });
+    await prismaOf(this.#api.services.database).session.create({ data });
     return { id, token: token.reveal() };
   }
 
@@ -105,7 +106,7 @@ export class Founder {
   async identity(userId: string): Promise<string> {
     const id = randomUUID();
     const data = { id, userId, issuer: `https://${id}.example`, subject: 'x', delegators: [] };
-    await this.#api.services.database.prisma.identity.create({ data });
+    await prismaOf(this.#api.services.database).identity.create({ data });
     return id;
   }
 
@@ -114,19 +115,19 @@ export class Founder {
     const id = randomUUID();
     const key = { credentialId: Buffer.from(id), publicKey: Buffer.from('x'), counter: 0, backedUp: false };
     const data = { id, userId, rpId: 'keyframe.example.com', name: 'Laptop', delegators: [], ...key };
-    await this.#api.services.database.prisma.passkey.create({ data });
+    await prismaOf(this.#api.services.database).passkey.create({ data });
     return id;
   }
 
   /** Gives a person a role, past the routes that are tested. */
   async enrol(organizationId: string, userId: string, role: Role): Promise<void> {
-    await this.#api.services.database.prisma.membership.create({ data: { organizationId, userId, role } });
+    await prismaOf(this.#api.services.database).membership.create({ data: { organizationId, userId, role } });
   }
 
   /** Gives a person a role in a place of this level, past the routes that are tested. */
   async bind(place: Place, level: Level, { role, ...subject }: Binding): Promise<void> {
     const data = { id: randomUUID(), ...idsOf(place, level), ...subject, role };
-    await this.#api.services.database.prisma.roleBinding.create({ data });
+    await prismaOf(this.#api.services.database).roleBinding.create({ data });
   }
 
   /** Id of an invitation of a person to an organization, in which the founder is an owner, past the routes that are tested. */
@@ -134,7 +135,7 @@ export class Founder {
     const id = randomUUID();
     const expiresAt = new Date(Date.now() + 3_600_000);
     const data = { id, organizationId, userId, role: 'viewer' as const, invitedBy: this.#self.id, expiresAt };
-    await this.#api.services.database.prisma.invitation.create({ data });
+    await prismaOf(this.#api.services.database).invitation.create({ data });
     return id;
   }
 
@@ -157,7 +158,7 @@ export class Founder {
     const slug = freshSlug('acme');
     const { id } = await this.send<{ id: string }>('POST', '/organizations', { slug });
     const data = roles.map((role) => ({ organizationId: id, userId: this.members[role].id, role }));
-    if (options.members) await this.#api.services.database.prisma.membership.createMany({ data });
+    if (options.members) await prismaOf(this.#api.services.database).membership.createMany({ data });
     const place = { ...nowhere, organization: slug, organizationId: id };
     if (options.members) await this.roleHolders.bind(place, 'organization');
     return { ...place, serviceTokenId: (await this.serviceToken(place, { scope: 'organization' })).id };
@@ -165,7 +166,7 @@ export class Founder {
 
   /** Takes the founder out of an organization, so that its owner is the last one. */
   async leave(organizationId: string): Promise<void> {
-    const { prisma } = this.#api.services.database;
+    const prisma = prismaOf(this.#api.services.database);
     await prisma.membership.deleteMany({ where: { userId: this.#self.id, organizationId } });
   }
 
@@ -206,7 +207,7 @@ export class Founder {
   /** Id of a revoked keyless token for the place's environment, past the controller. */
   async keylessToken({ organizationId, projectId, environmentId }: Place): Promise<string> {
     const id = randomUUID();
-    await this.#api.services.database.prisma.serviceToken.create({
+    await prismaOf(this.#api.services.database).serviceToken.create({
       data: {
         id,
         organizationId,
@@ -281,7 +282,7 @@ export async function makePlaces(founder: Founder): Promise<Places> {
 
 /** Deletes, in the database, what has to be deleted. */
 export async function deletePlaces({ services }: TestApi, { foreign }: Places): Promise<void> {
-  const { prisma } = services.database;
+  const prisma = prismaOf(services.database);
   const data = { deletedAt: new Date() };
   const id = (target: ForeignTarget): Place => foreign.get(target) ?? nowhere;
   await prisma.environment.update({ where: { id: id('deleted environment').environmentId }, data });

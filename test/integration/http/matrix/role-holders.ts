@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { BoundRole } from '../../../../src/store/role-bindings.ts';
 import type { TestApi } from '../../../support/api/http.ts';
 import { type TestUser, createUser } from '../../../support/api/services.ts';
+import { prismaOf } from '../../../support/database/prisma.ts';
 import type { ActorName } from './actors.ts';
 import type { Place } from './places.ts';
 
@@ -68,7 +69,7 @@ export class RoleHolders {
     const data = subjects
       .filter((bound) => bound.level === level)
       .map(({ level: _level, ...bound }) => ({ id: randomUUID(), ...idsOf(place, level), ...bound }));
-    await this.#api.services.database.prisma.roleBinding.createMany({ data });
+    await prismaOf(this.#api.services.database).roleBinding.createMany({ data });
     this.#bound.add(keyOf(place, level));
   }
 
@@ -80,7 +81,7 @@ export class RoleHolders {
   /** Puts a user into a group, as a sign-in does. */
   async join(groupName: string, userId: string, lifetimeMs = hourMs): Promise<void> {
     const data = { userId, groupName, expiresAt: new Date(Date.now() + lifetimeMs) };
-    await this.#api.services.database.prisma.groupMember.create({ data });
+    await prismaOf(this.#api.services.database).groupMember.create({ data });
   }
 
   #idOf(name: string): string {

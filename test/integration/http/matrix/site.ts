@@ -1,5 +1,6 @@
 import type { TestApi } from '../../../support/api/http.ts';
 import { KeepAliveClient, type Reply } from '../../../support/api/keep-alive-client.ts';
+import { prismaOf } from '../../../support/database/prisma.ts';
 import { tableDigests } from '../../../support/database/table-digest.ts';
 import { type Actor, type DeadCredentials, makeActors, makeDeadCredentials } from './callers.ts';
 import type { ActorName } from './actors.ts';
@@ -78,7 +79,9 @@ export class Site {
   /** Outcomes of the audit entries of answers, by request id. */
   async audited(answers: readonly Reply[]): Promise<ReadonlyMap<string, readonly string[]>> {
     const ids = answers.map(requestIdOf);
-    const entries = await this.#api.services.database.prisma.auditEntry.findMany({ where: { requestId: { in: ids } } });
+    const entries = await prismaOf(this.#api.services.database).auditEntry.findMany({
+      where: { requestId: { in: ids } },
+    });
     const byRequest = Map.groupBy(entries, ({ requestId }) => requestId);
     return new Map(ids.map((id) => [id, (byRequest.get(id) ?? []).map(({ outcome }) => outcome)]));
   }
