@@ -8,6 +8,7 @@ import { clusterSecretSync } from './cluster-secret-sync.ts';
 import { commandStart } from './command-start.ts';
 import { image } from './image.ts';
 import { largeEnvironment } from './large-environment.ts';
+import { largeStart } from './large-start.ts';
 import { readEnvironment } from './read-environment.ts';
 import { scale } from './scale.ts';
 import { sizing } from './sizing.ts';
@@ -22,6 +23,7 @@ const benches: ReadonlyMap<string, () => Promise<void>> = new Map([
   ['command-start', commandStart],
   ['image', image],
   ['large-environment', largeEnvironment],
+  ['large-start', largeStart],
   ['read-environment', readEnvironment],
   ['scale', scale],
   ['sizing', sizing],

@@ -81,6 +81,8 @@ export interface ReconcilingOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** For node, before the program. */
   readonly nodeArgs?: readonly string[];
+  /** As `ServerProcess` takes it. */
+  readonly program?: string | undefined;
 }
 
 /** Starts both as users run them. */
@@ -110,7 +112,7 @@ export async function startProcesses(
 export async function startReconciling(
   resources: AsyncDisposableStack,
   { databaseUrl }: SecretPlace,
-  { role, memory, env = {}, nodeArgs }: ReconcilingOptions,
+  { role, memory, env = {}, nodeArgs, program }: ReconcilingOptions,
 ): Promise<ServerProcess> {
   const variables = {
     DATABASE_URL: databaseUrl,
@@ -118,7 +120,7 @@ export async function startReconciling(
     KUBECONFIG_FILE: sharedCluster().controllerKubeconfig,
     ...env,
   };
-  return await ServerProcess.start(resources, { role, memory, nodeArgs, env: variables });
+  return await ServerProcess.start(resources, { role, memory, nodeArgs, program, env: variables });
 }
 
 function rootKeyFile(): string {

@@ -21,6 +21,8 @@ export interface ServerOptions {
   readonly memory?: MemoryLimit | undefined;
   /** For node, before the program. */
   readonly nodeArgs?: readonly string[] | undefined;
+  /** The file of the program; that of this checkout's build if it is left out. */
+  readonly program?: string | undefined;
 }
 
 const readyLimitMs = 90_000;
@@ -40,9 +42,9 @@ export class ServerProcess {
   /** Starts it, to be ended with `resources` at the latest. Does not wait until it is ready. */
   static async spawn(
     resources: AsyncDisposableStack,
-    { role, env, name = role, clock, memory, nodeArgs = [] }: ServerOptions,
+    { role, env, name = role, clock, memory, nodeArgs = [], program: other }: ServerOptions,
   ): Promise<ServerProcess> {
-    const program = await buildServer();
+    const program = other ?? (await buildServer());
     const ports = { api: await freePort(), metrics: await freePort() };
     const variables = { ...noRateLimits, ...env, PORT: ports.api, METRICS_PORT: ports.metrics, HOST: '127.0.0.1' };
     const prefixed = Object.fromEntries(
