@@ -102,11 +102,12 @@ describe('a ServiceToken is refused with a sentence about', () => {
 });
 
 test.each(scopes)('a ServiceToken of scope %s takes the place of its scope, and no other', async (scope) => {
-  for (const set of placeSets) {
-    const wanted = { scope, ...set };
-    if (Object.keys(set).join() === placeOfScope[scope]) expect(await trial.accepted(wanted)).toMatchObject(wanted);
-    else await trial.refused(wanted, scopeRule);
+  const isOwn = (set: object): boolean => Object.keys(set).join() === placeOfScope[scope];
+  expect(placeSets.filter(isOwn)).toHaveLength(1);
+  for (const set of placeSets.filter(isOwn)) {
+    expect(await trial.accepted({ scope, ...set })).toMatchObject({ scope, ...set });
   }
+  for (const set of placeSets.filter((each) => !isOwn(each))) await trial.refused({ scope, ...set }, scopeRule);
 });
 
 describe('a ServiceToken may have', () => {

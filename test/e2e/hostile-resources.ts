@@ -103,13 +103,13 @@ function tokens(targets: HostileTargets): fc.Arbitrary<Judged> {
   const permission = fc.constantFrom('Read', 'ReadWrite');
   return fc.tuple(scope, places(targets), permission, secretName).map(([wanted, ref, may, name]) => {
     const { organization, project } = ref;
-    const places: Readonly<Record<string, object>> = {
+    const ofScope: Readonly<Record<string, object>> = {
       Organization: { organization },
       Project: { projectRef: { organization, name: project } },
     };
     const spec = {
       scope: wanted,
-      ...(places[wanted] ?? { environmentRef: ref }),
+      ...(ofScope[wanted] ?? { environmentRef: ref }),
       permission: may,
       ...(name === undefined ? {} : { secretName: name }),
     };
