@@ -185,21 +185,25 @@ function textOf(node: unknown): string | undefined {
 }
 
 function faultOf(path: string, room: string, site: ImportSite, dependencies: ReadonlySet<string>): string | undefined {
-  const { specifier } = site;
+  const { specifier, typeOnly } = site;
   if (specifier === undefined) return 'imports a module whose name is computed';
-  if (specifier.startsWith('.'))
-    return (
-      doorFault(path, specifier) ??
-      clientFault(path, room, site) ??
-      relativeFault(path, room, specifier, site.typeOnly) ??
-      prismaFault(path, posix.join(posix.dirname(path), specifier), site.typeOnly)
-    );
   if (specifier.startsWith('node:'))
     return rooms[room]?.portable ? `${room} imports ${specifier}, a module of Node's` : undefined;
+  if (specifier.startsWith('.')) return fileFault(path, room, site, specifier);
   return (
-    packageFault(room, specifier, site.typeOnly) ??
-    prismaFault(path, specifier, site.typeOnly) ??
+    packageFault(room, specifier, typeOnly) ??
+    prismaFault(path, specifier, typeOnly) ??
     undeclaredFault(specifier, dependencies)
+  );
+}
+
+function fileFault(path: string, room: string, site: ImportSite, specifier: string): string | undefined {
+  const target = posix.join(posix.dirname(path), specifier);
+  return (
+    doorFault(path, specifier) ??
+    clientFault(path, room, site) ??
+    relativeFault(path, room, specifier, site.typeOnly) ??
+    prismaFault(path, target, site.typeOnly)
   );
 }
 
