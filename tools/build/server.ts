@@ -1,6 +1,6 @@
 import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { build } from 'esbuild';
+import { type BuildOptions, build } from 'esbuild';
 import { buildIfStale, dist } from './if-stale.ts';
 import { checkoutDirectory } from '../checkout.ts';
 
@@ -10,6 +10,19 @@ export const serverProgram = join(dist, 'server', 'main.js');
 // The CommonJS packages in the bundle load Node's own modules by `require`, which an ES module has not.
 const requireForPackages =
   "import { createRequire as bundleRequire } from 'node:module';const require = bundleRequire(import.meta.url);";
+
+/** How the server is bundled with its packages. */
+export const serverBundle = {
+  bundle: true,
+  platform: 'node',
+  target: 'node24',
+  format: 'esm',
+  banner: { js: requireForPackages },
+  // The page at /docs is made of this package's files, and pg falls back if this one is not there.
+  external: ['swagger-ui-dist', 'pg-native'],
+  legalComments: 'none',
+  logLevel: 'silent',
+} satisfies BuildOptions;
 
 let built: Promise<string> | undefined;
 
@@ -36,19 +49,11 @@ export function buildServer(): Promise<string> {
 async function bundleServer(): Promise<void> {
   const folder = dirname(serverProgram);
   const { outputFiles } = await build({
+    ...serverBundle,
     entryPoints: [join(checkoutDirectory, 'src', 'main.ts')],
     outdir: folder,
-    bundle: true,
     splitting: true,
-    platform: 'node',
-    target: 'node24',
-    format: 'esm',
     sourcemap: true,
-    banner: { js: requireForPackages },
-    // The page at /docs is made of this package's files, and pg falls back if this one is not there.
-    external: ['swagger-ui-dist', 'pg-native'],
-    legalComments: 'none',
-    logLevel: 'silent',
     write: false,
   });
   rmSync(folder, { recursive: true, force: true });

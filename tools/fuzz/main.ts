@@ -1,6 +1,6 @@
 /** `npm run test:fuzz`: schemathesis against the started server, with reports/fuzz.json as its result. */
 import { spawn } from 'node:child_process';
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,12 +16,7 @@ import { sessionActions } from '../../src/domain/policy.ts';
 import { judgeReport } from './fuzz-report.ts';
 import { type FuzzDocument, narrowDocument } from './narrow-document.ts';
 import { FuzzerMissing, findSchemathesis } from './python.ts';
-import { insertIdentity } from '../../src/store/identities.ts';
-import { insertPasskey } from '../../src/store/passkeys.ts';
-import { inTransaction } from '../../src/store/transaction.ts';
-import { createKeylessTokens } from '../../src/store/keyless-tokens.ts';
-import { reportSyncStates } from '../../src/store/sync-states.ts';
-import { openDatabase } from '../../src/store/database.ts';
+import { beyondRequests } from './beyond.ts';
 import { makeWorld, slugsOf } from './world.ts';
 
 const reports = join(checkoutDirectory, 'reports');
@@ -79,31 +74,6 @@ async function startTarget(resources: AsyncDisposableStack, folder: string): Pro
   };
 }
 
-/** Does what the controller does for a SecretSync, as no request can. Returns the id of its keyless token. */
-async function actAsController(url: string, environmentId: string): Promise<string> {
-  const database = openDatabase({ url, poolSize: 2 });
-  const id = randomUUID();
-  const creator = { id: randomUUID(), name: 'SecretSync team-a/app' };
-  const token = { id, name: 'SecretSyncs of team-a', cluster: 'fuzz', namespace: 'team-a', environmentId, creator };
-  try {
-    await createKeylessTokens(database.pool, [{ ...token, requestId: randomUUID() }]);
-    await reportSyncStates(database.pool, 'fuzz', [{ ...syncState, uid: creator.id, environmentId }]);
-  } finally {
-    await database.close();
-  }
-  return id;
-}
-
-async function keepLogin(url: string, deviceCode: string): Promise<void> {
-  const database = openDatabase({ url, poolSize: 1 });
-  try {
-    const text = `UPDATE login_request SET expires_at = clock_timestamp() + interval '1 hour' WHERE id = $1`;
-    await database.pool.query(text, [deviceCode]);
-  } finally {
-    await database.close();
-  }
-}
-
 /** Operations that only a page of the server may do: with a session, or to begin one. */
 const pageOperations: ReadonlySet<string> = new Set(
   [
@@ -112,63 +82,12 @@ const pageOperations: ReadonlySet<string> = new Set(
   ].map(({ method, path }) => `${method} /api/v1${path}`),
 );
 
-async function linkIdentity(url: string, userId: string): Promise<string> {
-  const database = openDatabase({ url, poolSize: 2 });
-  const id = randomUUID();
-  const creator = { actor: null, derivedAt: null };
-  const identity = { id, userId, issuer: 'https://issuer.example', subject: userId, creator, delegators: [] };
-  try {
-    await inTransaction(database, (tx) => insertIdentity(tx, identity));
-  } finally {
-    await database.close();
-  }
-  return id;
-}
-
-async function registerPasskey(url: string, userId: string): Promise<string> {
-  const database = openDatabase({ url, poolSize: 2 });
-  const id = randomUUID();
-  const key = { credentialId: Buffer.from(id), publicKey: Buffer.from('x'), counter: 0, transports: [] };
-  const about = { rpId: 'localhost', name: 'Laptop', backedUp: false };
-  const made = { creator: { actor: null, derivedAt: null }, delegators: [] };
-  try {
-    await inTransaction(database, (tx) => insertPasskey(tx, { id, userId, ...key, ...about, ...made }));
-  } finally {
-    await database.close();
-  }
-  return id;
-}
-
-const syncState = {
-  source: '',
-  namespace: 'team-a',
-  name: 'app',
-  isPinned: false,
-  state: 'ready',
-  reason: 'Synced',
-  wanted: null,
-  synced: null,
-  syncedAt: null,
-  secretName: 'app',
-  rollout: {
-    state: 'converged',
-    reason: 'Converged',
-    converged: null,
-    workloads: [{ kind: 'Deployment', name: 'web' }],
-  },
-} as const;
-
 async function fuzz(program: string): Promise<{ passed: number; failed: number }> {
   await using resources = new AsyncDisposableStack();
   const folder = mkdtempSync(join(tmpdir(), 'keyframe-fuzz-'));
   resources.defer(() => rmSync(folder, { recursive: true, force: true }));
   const { url, token, databaseUrl } = await startTarget(resources, folder);
-  const world = await makeWorld(new Api(url, token), {
-    actAsController: (environmentId) => actAsController(databaseUrl, environmentId),
-    keepLogin: (deviceCode) => keepLogin(databaseUrl, deviceCode),
-    linkIdentity: (userId) => linkIdentity(databaseUrl, userId),
-    registerPasskey: (userId) => registerPasskey(databaseUrl, userId),
-  });
+  const world = await makeWorld(new Api(url, token), beyondRequests(databaseUrl));
   const document = (await (await fetch(`${url}/openapi.json`)).json()) as FuzzDocument;
   narrowDocument(document, world);
   const documentFile = join(folder, 'openapi.json');

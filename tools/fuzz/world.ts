@@ -24,7 +24,7 @@ interface Created {
 }
 
 /** What no request can do. */
-interface Beyond {
+export interface Beyond {
   readonly actAsController: (environmentId: string) => Promise<string>;
   /** Lets the sign-in of a device end after the run. */
   readonly keepLogin: (deviceCode: string) => Promise<void>;
