@@ -27,7 +27,7 @@ No public registry has the image, so \`image.repository\` has no default. Build 
 
 \`\`\`sh
 npm run image -- --output keyframe.tar
-skopeo copy docker-archive:keyframe.tar docker://registry.example.com/keyframe:0.9.0
+skopeo copy docker-archive:keyframe.tar docker://registry.example.com/keyframe:1.0.0-dev
 helm install keyframe charts/keyframe --namespace keyframe --create-namespace \\
   --set image.repository=registry.example.com/keyframe --set bootstrap.adminEmail=you@example.com
 helm test keyframe --namespace keyframe

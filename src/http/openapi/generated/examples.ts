@@ -20,7 +20,7 @@ export const examples: Readonly<Record<string, OperationExample>> = {
       instanceAdmin: true,
       session: null,
       expiresAt: null,
-      serverVersion: '0.9.0',
+      serverVersion: '1.0.0-dev',
       organizations: [],
       rolesByPlace: [],
       waitingInvitations: 0,
