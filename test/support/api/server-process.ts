@@ -27,7 +27,7 @@ export interface ServerOptions {
 
 const readyLimitMs = 90_000;
 
-/** A `keyframe-server` process of this checkout's build, on free ports. */
+/** A `keyframe-server` process, on free ports. */
 export class ServerProcess {
   readonly url: string;
   readonly metricsUrl: string;

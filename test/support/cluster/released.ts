@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import { checkoutDirectory } from '../../../tools/checkout.ts';
@@ -11,38 +11,43 @@ import type { Definition } from './definition-changes.ts';
  */
 export const formerRelease = '0.9.0';
 
-// Resources with each field of each kind.
-const everyFieldFolder = join(checkoutDirectory, 'test', 'support', 'fixtures', 'every-field');
-const formerFolder = join(checkoutDirectory, 'test', 'released', formerRelease);
-// Until it is recorded, what it will publish stands for it.
-const isRecorded = existsSync(formerFolder);
+const folder = join(checkoutDirectory, 'test', 'released', formerRelease);
 
-export const formerDefinitionsFolder = join(isRecorded ? formerFolder : checkoutDirectory, 'crds');
+export const formerDefinitionsFolder = join(folder, 'crds');
 
-/** Its chart, as helm takes it. */
-export const formerChart = isRecorded
-  ? join(formerFolder, `keyframe-${formerRelease}.tgz`)
-  : join(checkoutDirectory, 'charts', 'keyframe');
+/** The package of its chart, as helm takes it. */
+export const formerChart = join(folder, `keyframe-${formerRelease}.tgz`);
+
+/** Its program, packed. */
+export const formerProgram = join(folder, 'server.js.br');
+
+/** Its recorded database, packed. */
+export const formerDatabaseFile = join(folder, 'database.json.br');
 
 /** The description of its HTTP interface. */
-export const formerOpenApiFile = join(isRecorded ? formerFolder : join(checkoutDirectory, 'docs'), 'openapi.json');
+export const formerOpenApiFile = join(folder, 'openapi.json');
 
 export interface ReleasedObject extends KubeObject {
   readonly spec: Readonly<Record<string, unknown>>;
 }
 
+/** Resources with each field of each kind, which the next release records. */
+export function everyField(): ReleasedObject[] {
+  return documentsOf(join(checkoutDirectory, 'test', 'support', 'fixtures', 'every-field')) as ReleasedObject[];
+}
+
 /** The definitions of a folder. */
-export function readDefinitions(folder: string): Definition[] {
-  return documentsOf(folder) as unknown as Definition[];
+export function readDefinitions(within: string): Definition[] {
+  return documentsOf(within) as unknown as Definition[];
 }
 
 /** Resources that it took. */
 export function formerObjects(): ReleasedObject[] {
-  return documentsOf(isRecorded ? join(formerFolder, 'objects') : everyFieldFolder) as ReleasedObject[];
+  return documentsOf(join(folder, 'objects')) as ReleasedObject[];
 }
 
-function documentsOf(folder: string): KubeObject[] {
-  const files = readdirSync(folder).filter((name) => name.endsWith('.yaml'));
-  const documents = files.sort().flatMap((name) => parseAllDocuments(readFileSync(join(folder, name), 'utf8')));
+function documentsOf(within: string): KubeObject[] {
+  const files = readdirSync(within).filter((name) => name.endsWith('.yaml'));
+  const documents = files.sort().flatMap((name) => parseAllDocuments(readFileSync(join(within, name), 'utf8')));
   return documents.map((document) => document.toJS() as KubeObject);
 }

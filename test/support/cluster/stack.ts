@@ -53,6 +53,8 @@ export interface ControllerOptions {
   readonly role?: 'all' | 'controller';
   /** The machine's if it is left out. */
   readonly memory?: MemoryLimit;
+  /** This checkout's build if it is left out. */
+  readonly program?: string;
   /** Whether it watches all namespaces, which needs another account than the stack's; default false. */
   readonly isClusterWide?: boolean;
 }
@@ -147,7 +149,7 @@ export class Stack {
   /** Starts a controller and does not wait for it. */
   async spawnController(options: ControllerOptions = {}): Promise<ServerProcess> {
     const { name = 'controller', databaseUrl = this.databaseUrl, kubeconfigFile = this.kubeconfigFile } = options;
-    const { env, clock, memory, role = 'controller', isClusterWide = false } = options;
+    const { env, clock, memory, role = 'controller', isClusterWide = false, program } = options;
     const all = {
       ...this.#env,
       DATABASE_URL: databaseUrl,
@@ -156,7 +158,7 @@ export class Stack {
       NAMESPACE: this.namespaces[0] ?? '',
       ...env,
     };
-    return this.#kept(await ServerProcess.spawn(this.#resources, { role, env: all, name, clock, memory }));
+    return this.#kept(await ServerProcess.spawn(this.#resources, { role, env: all, name, clock, memory, program }));
   }
 
   /**

@@ -26,3 +26,9 @@ export async function addMigration(directory: string, name: string, sql: string)
   await mkdir(join(directory, name));
   await writeFile(join(directory, name, 'migration.sql'), sql);
 }
+
+/** Removes all other migrations from such a copy. */
+export async function keepMigrations(directory: string, names: ReadonlySet<string>): Promise<void> {
+  const others = (await migrationNames(directory)).filter((name) => !names.has(name));
+  await Promise.all(others.map((name) => rm(join(directory, name), { recursive: true })));
+}

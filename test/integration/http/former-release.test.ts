@@ -1,0 +1,107 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { createLogger } from '../../../src/observability/logger.ts';
+import { migrate } from '../../../src/store/migrate.ts';
+import { readFaults, sendReads } from '../../../tools/record-release/reads.ts';
+import { EventReader } from '../../support/api/event-reader.ts';
+import { HttpClient } from '../../support/api/http.ts';
+import { type ProgramFolder, unpackFormer } from '../../support/api/program-folder.ts';
+import { ServerProcess } from '../../support/api/server-process.ts';
+import { type FormerDatabase, loadFormerDatabase } from '../../support/database/former-database.ts';
+
+/**
+ * The former release's program and the present one on the recorded database of the former release. One story: each test
+ * goes on where the one before has ended.
+ */
+
+const resources = new AsyncDisposableStack();
+const environment = 'acme/shop/production';
+let folder: ProgramFolder;
+let database: FormerDatabase;
+let former: ServerProcess;
+let present: ServerProcess;
+
+beforeAll(async () => {
+  folder = await unpackFormer(resources);
+  database = await loadFormerDatabase(resources, folder);
+}, 180_000);
+
+afterAll(() => resources.disposeAsync());
+
+function start(program?: string): Promise<ServerProcess> {
+  const env = {
+    DATABASE_URL: database.url,
+    ROOT_KEY: `test:${database.rootKey}`,
+    PUBLIC_URL: 'http://localhost:8700',
+  };
+  return ServerProcess.start(resources, { role: 'api', env, program });
+}
+
+/** What a server does not answer as it was recorded, as `path: field`. */
+async function faultsOf({ url }: ServerProcess): Promise<string[]> {
+  const answers = await sendReads(
+    { url, token: database.token },
+    database.reads.map(({ path }) => path),
+  );
+  return database.reads.flatMap(({ path, status, body }, index) => {
+    const answer = answers[index];
+    const faults = answer?.status === status ? readFaults(body, answer.body) : [`status ${answer?.status}`];
+    return faults.map((fault) => `${path}: ${fault}`);
+  });
+}
+
+/** Waits for the event of a revision, which must not come from what a stream looks up by itself. */
+async function waitForRevision(stream: EventReader, revisionId: string): Promise<void> {
+  for (;;) {
+    const event = await stream.nextAtOnce();
+    if (event === undefined) throw new Error('the stream has ended');
+    if (JSON.stringify(event.data).includes(revisionId)) return;
+  }
+}
+
+const clientOf = ({ url }: ServerProcess): HttpClient => new HttpClient(url, database.token);
+
+test('the former release answers every read of its database as it was recorded', async () => {
+  former = await start(folder.program);
+  expect(database.reads.length).toBeGreaterThan(30);
+  expect(await faultsOf(former)).toEqual([]);
+}, 120_000);
+
+test('the present release migrates it under that server, and both answer every read as it was recorded', async () => {
+  await migrate({ url: database.url, logger: createLogger('silent') });
+  present = await start();
+  expect([await faultsOf(present), await faultsOf(former)]).toEqual([[], []]);
+}, 120_000);
+
+test('each of them reads what the other one writes, and its streams report the changes of the other one', async () => {
+  for (const [writer, reader] of [
+    [former, present],
+    [present, former],
+  ] as const) {
+    const stream = await EventReader.open(`${reader.url}/api/v1/changes/${environment}`, {
+      reveal: () => database.token,
+    });
+    const value = `by ${writer === former ? 'the former' : 'the present'} one`;
+    const written = await clientOf(writer).expectStatus<{ revisionId: string }>(
+      200,
+      'PATCH',
+      `/secrets/${environment}`,
+      {
+        set: { SIDE_BY_SIDE: value },
+      },
+    );
+    await waitForRevision(stream, written.revisionId);
+    stream.close();
+    const read = await clientOf(reader).expectStatus(200, 'GET', `/secrets/${environment}/SIDE_BY_SIDE`);
+    expect(read).toMatchObject({ value });
+  }
+}, 120_000);
+
+test('after a rollback the former release starts again, and reads what the present one wrote', async () => {
+  await Promise.all([present.stop(), former.stop()]);
+  const env = { DATABASE_URL: database.url };
+  const migration = await ServerProcess.spawn(resources, { role: 'migrate', env, program: folder.program });
+  expect(await migration.captured.ended).toMatchObject({ code: 0 });
+  former = await start(folder.program);
+  const read = await clientOf(former).expectStatus(200, 'GET', `/secrets/${environment}/SIDE_BY_SIDE`);
+  expect(read).toMatchObject({ value: 'by the present one' });
+}, 120_000);
