@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildCli } from '../build/cli.ts';
-import { checkoutDirectory } from '../checkout.ts';
+import { checkoutDirectory, workingVersion } from '../checkout.ts';
 import { ensureBinaries } from '../devcluster/cluster/build.ts';
 import { type BuiltImage, makeImage, sourceTime } from '../devcluster/image/make-image.ts';
 import { Tools } from '../devcluster/image/tools.ts';
@@ -49,7 +49,7 @@ export async function makeRelease({
   installTools = false,
 }: ReleaseOptions): Promise<MadeRelease> {
   const tools = new Tools();
-  const { version } = JSON.parse(readFileSync(join(checkoutDirectory, 'package.json'), 'utf8')) as { version: string };
+  const version = workingVersion();
   const time = await sourceTime(tools);
   mkdirSync(folder, { recursive: true });
   for (const name of readdirSync(folder)) if (isOurs(name)) rmSync(join(folder, name));

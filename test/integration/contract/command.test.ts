@@ -91,7 +91,7 @@ describe('the commands of the interface', () => {
       [`GET /api/v1/snapshots/${snapshotId} 200`, undefined],
       [`POST /api/v1/snapshots/${path}/restore 200`, expect.objectContaining({ snapshotId })],
       [`GET /api/v1/versions/${path}/A?limit=20 200`, undefined],
-      [`POST /api/v1/versions/${path}/A/rollback 201`, { targetVersion: 1 }],
+      [`POST /api/v1/versions/${path}/A/rollback 201`, { targetVersion: 1, undelete: false }],
       [`POST /api/v1/service-tokens/${organization} 201`, token],
       projects,
       [`GET /api/v1/service-tokens/${organization} 200`, undefined],

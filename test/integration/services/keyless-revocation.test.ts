@@ -52,7 +52,8 @@ describe('reinstating', () => {
     });
     expect(await own.outcome()).toEqual(value);
     while (events.length === 0) await turn();
-    expect(events).toEqual([{ kind: 'service_token', serviceTokenId: tokenId }]);
+    const organizationId = world.organization.id;
+    expect(events).toEqual([{ kind: 'service_token', organizationId, serviceTokenId: tokenId }]);
     await reinstate();
     leave();
     expect(events).toHaveLength(1);

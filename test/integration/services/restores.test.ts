@@ -261,7 +261,7 @@ describe('a restore', () => {
     const { revisionId } = await snapshots.restore(id);
     await client.query('SELECT');
     client.release(true);
-    expect(heard).toEqual([JSON.stringify({ e: world.environment.id, r: revisionId })]);
+    expect(heard).toEqual([JSON.stringify({ o: world.organization.id, e: world.environment.id, r: revisionId })]);
   });
 });
 

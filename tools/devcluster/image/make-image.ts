@@ -1,6 +1,6 @@
-import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { checkoutDirectory } from '../../checkout.ts';
+import { workingVersion } from '../../checkout.ts';
 import { withBuildLock } from '../cluster/build-lock.ts';
 import { cacheFolder } from '../cluster/cache-folder.ts';
 import { BuildahBuilder } from './buildah-builder.ts';
@@ -52,7 +52,7 @@ export async function makeImage(options: ImageOptions): Promise<BuiltImage> {
   const settings = {
     folder,
     base: options.base,
-    tag: options.tag ?? `localhost/keyframe:${version()}`,
+    tag: options.tag ?? `localhost/keyframe:${workingVersion()}`,
     output: resolve(options.output ?? join(folder, 'keyframe.tar')),
   };
   return await alone(folder, async () => {
@@ -93,7 +93,7 @@ async function build(tools: Tools, builder: ImageBuilder, { tag, output, base }:
   const time = await sourceTime(tools);
   console.log(`Building ${tag} with ${builder.name}.`);
   const revision = await tools.ask('git', ['describe', '--always', '--dirty', '--abbrev=40', '--exclude', '*']);
-  const args = { VERSION: version(), REVISION: revision ?? '', SOURCE_DATE_EPOCH: String(time), BASE: usedBase };
+  const args = { VERSION: workingVersion(), REVISION: revision ?? '', SOURCE_DATE_EPOCH: String(time), BASE: usedBase };
   await builder.build({ tag, time, args });
   const fresh = `${output}.${process.pid}`;
   try {
@@ -103,11 +103,6 @@ async function build(tools: Tools, builder: ImageBuilder, { tag, output, base }:
     rmSync(fresh, { force: true });
   }
   return usedBase;
-}
-
-function version(): string {
-  const manifest = JSON.parse(readFileSync(join(checkoutDirectory, 'package.json'), 'utf8')) as { version: string };
-  return manifest.version;
 }
 
 /** SOURCE_DATE_EPOCH, else the time of the last commit, else 0. In seconds. Throws ImageError if the variable is no number. */
