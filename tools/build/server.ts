@@ -16,6 +16,8 @@ export const serverBundle = {
   bundle: true,
   platform: 'node',
   target: 'node24',
+  // Node 24 has `using`. What esbuild makes of one in a loop throws the first error again in each round.
+  supported: { using: true },
   format: 'esm',
   banner: { js: requireForPackages },
   // The page at /docs is made of this package's files, and pg falls back if this one is not there.
