@@ -16,7 +16,10 @@ import { npmStandIn } from '../support/cli/npm-stand-in.ts';
 import { startOwnCluster } from '../support/cluster/own-cluster.ts';
 import { waitFor } from '../support/fixtures/wait-for.ts';
 
-const page = readFileSync(join(checkoutDirectory, 'README.md'), 'utf8');
+// A reader who follows README.md, and then the page that it names.
+const pages = ['README.md', 'docs/tutorial-cluster.md'].map((path) =>
+  readFileSync(join(checkoutDirectory, path), 'utf8'),
+);
 const resources = new AsyncDisposableStack();
 let stack: Stack;
 let adminKubeconfig: string;
@@ -103,10 +106,10 @@ describe('the sample of npm start', () => {
   });
 });
 
-describe('README.md', () => {
-  test('its first ten minutes go as it says', async () => {
+describe('README.md and the tutorial with a cluster', () => {
+  test('go as they say', async () => {
     const { kubectl } = await ensureBinaries(['kubectl'], { env: process.env, output: process.stderr });
-    const blocks = documentedCommands(page).map(({ command }) => command);
+    const blocks = pages.flatMap(documentedCommands).map(({ command }) => command);
     expect(blocks).toHaveLength(2);
     const script = inNamespace([npmStandIn, ...blocks].join('')).replaceAll('http://127.0.0.1:8700', stack.api.url);
     const env = { KUBECTL: kubectl, ADMIN_KUBECONFIG: adminKubeconfig, NAMESPACE: namespace };

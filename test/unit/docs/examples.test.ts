@@ -6,10 +6,10 @@ import { documentedCommands } from '../../support/cli/documented-commands.ts';
 import { exampleFiles, exampleSections, exampleThemes, opening } from '../../support/fixtures/example-page.ts';
 
 describe('examples/README.md', () => {
-  test('shows every file of the examples in a command, or README.md does', () => {
+  test('shows every file of the examples in a command, or the tutorial with a cluster does', () => {
     const ours = [...exampleSections().values()].flat().map(({ command }) => command);
-    const readme = documentedCommands(readFileSync(join(checkoutDirectory, 'README.md'), 'utf8'));
-    const shown = [...ours, ...readme.map(({ command }) => command)].join('\n');
+    const tutorial = documentedCommands(readFileSync(join(checkoutDirectory, 'docs/tutorial-cluster.md'), 'utf8'));
+    const shown = [...ours, ...tutorial.map(({ command }) => command)].join('\n');
     const files = exampleFiles();
     expect(files).toContain('examples/quickstart.yaml');
     expect(files.filter((file) => !shown.includes(file))).toEqual([]);
