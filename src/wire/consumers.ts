@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { limits } from '../domain/limits.ts';
 import { healths } from '../domain/sync-health.ts';
+import { clusterReport } from './cluster-report.ts';
 import { pageQuery } from './page.ts';
 
 /** docs/interface.md 4.15: the SecretSyncs that read environments. */
@@ -45,12 +46,7 @@ const rollout = z.strictObject({
 /** One source of a SecretSync. */
 export const consumerView = z
   .strictObject({
-    /** The cluster's name, or the uid of its namespace kube-system. */
-    cluster: z.string(),
-    /** When the controller had last reported everything; null if it never did. */
-    clusterSeenAt: z.iso.datetime().nullable(),
-    /** Whether that was more than 3 minutes ago. All else here may then be out of date. */
-    stale: z.boolean(),
+    ...clusterReport,
     /** Of the SecretSync. */
     uid: z.guid(),
     /** Null if the caller may not see namespaces. */

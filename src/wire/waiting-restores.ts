@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { clusterReport } from './cluster-report.ts';
 
 /** docs/interface.md 4.15: the SnapshotRestores whose plan waits for an approval. */
 
@@ -7,12 +8,7 @@ const plannedKeys = z.strictObject({ count: z.int(), keys: z.array(z.string()).r
 
 export const waitingRestoreView = z
   .strictObject({
-    /** The cluster's name, or the uid of its namespace kube-system. */
-    cluster: z.string(),
-    /** When the controller had last reported everything; null if it never did. */
-    clusterSeenAt: z.iso.datetime().nullable(),
-    /** Whether that was more than 3 minutes ago. All else here may then be out of date. */
-    stale: z.boolean(),
+    ...clusterReport,
     /** Of the SnapshotRestore. */
     uid: z.guid(),
     /** Null if the caller may not see namespaces. */
