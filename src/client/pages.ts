@@ -9,3 +9,12 @@ export async function* pagesOf<Page extends { readonly nextCursor: string | null
     cursor = page.nextCursor ?? undefined;
   } while (cursor !== undefined);
 }
+
+/** All pages of a list. Throws what `read` throws. */
+export async function allPages<Page extends { readonly nextCursor: string | null }>(
+  read: (cursor: string | undefined) => Promise<Page>,
+): Promise<readonly Page[]> {
+  const pages: Page[] = [];
+  for await (const page of pagesOf(read)) pages.push(page);
+  return pages;
+}

@@ -1,12 +1,12 @@
 import { type UseQueryResult, queryOptions, useQuery } from '@tanstack/react-query';
 import { call } from '../../client/call.ts';
+import { allPages } from '../../client/pages.ts';
 import type { ConsumerView, FleetConsumerView } from '../../wire/consumers.ts';
 import { isUnderWay } from '../text/consumers.ts';
 import { type FleetSummary, summarizeFleet } from '../text/fleet-summary.ts';
 import type { Newest } from '../text/newest.ts';
 import { type Place, paramsOf, pathOf } from '../text/place.ts';
 import { type ApiError, api } from './client.ts';
-import { readPages } from './pages.ts';
 
 const pollMs = 10_000;
 const arrivalPollMs = 2_000;
@@ -16,7 +16,9 @@ function fleetQuery(organization: string) {
     queryKey: ['fleet', organization],
     queryFn: async () => {
       const params = { org: organization };
-      const pages = await readPages(async (query) => (await call(api, 'GET /fleet/{org}', { params, query })).body);
+      const pages = await allPages(
+        async (cursor) => (await call(api, 'GET /fleet/{org}', { params, query: { cursor } })).body,
+      );
       return pages.flatMap(({ consumers }) => consumers);
     },
     refetchInterval: pollMs,
@@ -37,7 +39,7 @@ export function useConsumers(
     queryFn: async () => {
       const params = paramsOf(place);
       const endpoint = 'GET /environments/{org}/{project}/{env}/consumers';
-      const pages = await readPages(async (query) => (await call(api, endpoint, { params, query })).body);
+      const pages = await allPages(async (cursor) => (await call(api, endpoint, { params, query: { cursor } })).body);
       return pages.flatMap(({ consumers }) => consumers);
     },
     refetchInterval: ({ state: { data } }) => (isUnderWay(data ?? [], newest) ? arrivalPollMs : pollMs),

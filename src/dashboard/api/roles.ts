@@ -1,11 +1,11 @@
 import { type QueryKey, type UseMutationResult, type UseQueryResult, useQuery } from '@tanstack/react-query';
 import { call } from '../../client/call.ts';
+import { allPages } from '../../client/pages.ts';
 import { type RoleEndpoints, roleEndpoints } from '../../client/endpoint-sets.ts';
 import type { InvitationView } from '../../wire/invitations.ts';
 import type { MemberView } from '../../wire/members.ts';
 import type { RoleBindingView } from '../../wire/role-bindings.ts';
 import { ApiError, api } from './client.ts';
-import { readPages } from './pages.ts';
 import { useChange } from './use-change.ts';
 
 export type Role = MemberView['role'];
@@ -30,7 +30,9 @@ export function useRoles(
       const pages = await Promise.all(
         places.map((place) => {
           const params = paramsOf(organization, place);
-          return readPages(async (query) => (await call(api, endpointsOf(place).list, { params, query })).body);
+          return allPages(
+            async (cursor) => (await call(api, endpointsOf(place).list, { params, query: { cursor } })).body,
+          );
         }),
       );
       return pages.flat().flatMap(({ roles }) => roles);

@@ -84,7 +84,11 @@ const doors: readonly (readonly [target: string, importers: RegExp])[] = [
 ];
 
 /** The files of the client that run in a browser too. */
-const portableClient: ReadonlySet<string> = new Set(['src/client/call.ts', 'src/client/endpoint-sets.ts']);
+const portableClient: ReadonlySet<string> = new Set([
+  'src/client/call.ts',
+  'src/client/endpoint-sets.ts',
+  'src/client/pages.ts',
+]);
 
 /** Clients use its types alone: at run time they hold neither the contract nor zod. */
 const contractFolder = 'src/wire/contract/';

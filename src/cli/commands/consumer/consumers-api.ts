@@ -1,7 +1,7 @@
 import type { ConsumerView } from '../../../wire/consumers.ts';
 import type { ApiClient } from '../../../client/api-client.ts';
 import { call } from '../../../client/call.ts';
-import { pagesOf } from '../../../client/pages.ts';
+import { allPages } from '../../../client/pages.ts';
 import { type Scope, scopeParams } from '../../settings/scope.ts';
 
 /** Texts of the query; what is undefined selects nothing. */
@@ -15,13 +15,11 @@ export interface ConsumerFilter {
 export async function allConsumers(api: ApiClient, scope: Scope, filter: ConsumerFilter = {}): Promise<ConsumerView[]> {
   const params = scopeParams(scope);
   const { cluster, health, reason } = filter;
-  const consumers: ConsumerView[] = [];
-  const pages = pagesOf(async (cursor) => {
+  const pages = await allPages(async (cursor) => {
     const query = { cluster, health, reason, cursor };
     return (await call(api, 'GET /environments/{org}/{project}/{env}/consumers', { params, query })).body;
   });
-  for await (const page of pages) consumers.push(...page.consumers);
-  return consumers;
+  return pages.flatMap(({ consumers }) => consumers);
 }
 
 /** `namespace/name`, with the source if it has a name; the name alone if the caller may not see the namespace. */

@@ -1,7 +1,7 @@
 import type { ApiClient } from '../../../client/api-client.ts';
 import { call } from '../../../client/call.ts';
 import { type RoleEndpoints, roleEndpoints } from '../../../client/endpoint-sets.ts';
-import { pagesOf } from '../../../client/pages.ts';
+import { allPages } from '../../../client/pages.ts';
 import type { RoleBindingView } from '../../../wire/role-bindings.ts';
 import { usageError } from '../../core/cli-error.ts';
 import type { CommandContext } from '../../core/command.ts';
@@ -90,10 +90,8 @@ export function wholeOrganization(organization: string): RolePlace {
 
 /** All roles at a place and within it. Throws ClientError. */
 export async function allRoles(api: ApiClient, { endpoints, params }: RolePlace): Promise<RoleBindingView[]> {
-  const roles: RoleBindingView[] = [];
-  const pages = pagesOf(async (cursor) => (await call(api, endpoints.list, { params, query: { cursor } })).body);
-  for await (const page of pages) roles.push(...page.roles);
-  return roles;
+  const pages = await allPages(async (cursor) => (await call(api, endpoints.list, { params, query: { cursor } })).body);
+  return pages.flatMap(({ roles }) => roles);
 }
 
 /** Who has a role, as commands take it. */
