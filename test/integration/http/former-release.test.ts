@@ -1,4 +1,6 @@
+import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import pg from 'pg';
 import { createLogger } from '../../../src/observability/logger.ts';
 import { migrate } from '../../../src/store/migrate.ts';
 import { readFaults, sendReads } from '../../../tools/record-release/reads.ts';
@@ -6,34 +8,57 @@ import { EventReader } from '../../support/api/event-reader.ts';
 import { HttpClient } from '../../support/api/http.ts';
 import { type ProgramFolder, unpackFormer } from '../../support/api/program-folder.ts';
 import { ServerProcess } from '../../support/api/server-process.ts';
+import { execute } from '../../support/api/test-server.ts';
 import { type FormerDatabase, loadFormerDatabase } from '../../support/database/former-database.ts';
 
 /**
- * The former release's program and the present one on the recorded database of the former release. One story: each test
- * goes on where the one before has ended.
+ * The former release's program and the present one on the recorded database of the former release, as the role that
+ * migrations grant. One story: each test goes on where the one before has ended.
  */
 
 const resources = new AsyncDisposableStack();
 const environment = 'acme/shop/production';
+const role = `former_${randomBytes(6).toString('hex')}`;
 let folder: ProgramFolder;
 let database: FormerDatabase;
+let runUrl: string;
 let former: ServerProcess;
 let present: ServerProcess;
 
 beforeAll(async () => {
   folder = await unpackFormer(resources);
   database = await loadFormerDatabase(resources, folder);
+  resources.defer(() => execute(database.url, `DROP OWNED BY ${role}; DROP ROLE ${role}`));
+  runUrl = Object.assign(new URL(database.url), { username: role, password: 'change-me' }).href;
+  await migrateByFormer();
 }, 180_000);
 
 afterAll(() => resources.disposeAsync());
 
 function start(program?: string): Promise<ServerProcess> {
-  const env = {
-    DATABASE_URL: database.url,
-    ROOT_KEY: `test:${database.rootKey}`,
-    PUBLIC_URL: 'http://localhost:8700',
-  };
+  const env = { DATABASE_URL: runUrl, ROOT_KEY: `test:${database.rootKey}`, PUBLIC_URL: 'http://localhost:8700' };
   return ServerProcess.start(resources, { role: 'api', env, program });
+}
+
+/** Runs `migrate` of the former release. */
+async function migrateByFormer(): Promise<void> {
+  const env = { DATABASE_URL: database.url, DATABASE_RUN_URL: runUrl };
+  const migration = await ServerProcess.spawn(resources, { role: 'migrate', env, program: folder.program });
+  expect(await migration.captured.ended).toMatchObject({ code: 0 });
+}
+
+/** The rights of the servers' role, such as `SELECT on secret`. */
+async function roleRights(): Promise<string[]> {
+  const client = new pg.Client({ connectionString: database.url });
+  await client.connect();
+  const { rows } = await client.query<{ right: string }>(
+    `SELECT privilege_type || ' on ' || table_name AS right FROM information_schema.table_privileges WHERE grantee = $1
+     UNION ALL
+     SELECT privilege_type || ' on ' || object_name FROM information_schema.usage_privileges WHERE grantee = $1`,
+    [role],
+  );
+  await client.end();
+  return rows.map(({ right }) => right);
 }
 
 /** What a server does not answer as it was recorded, as `path: field`. */
@@ -66,8 +91,15 @@ test('the former release answers every read of its database as it was recorded',
   expect(await faultsOf(former)).toEqual([]);
 }, 120_000);
 
-test('the present release migrates it under that server, and both answer every read as it was recorded', async () => {
-  await migrate({ url: database.url, logger: createLogger('silent') });
+test('the present release migrates it under that server, and takes no right from its role', async () => {
+  const before = await roleRights();
+  expect(before.length).toBeGreaterThan(100);
+  await migrate({ url: database.url, runUrl, logger: createLogger('silent') });
+  const after = new Set(await roleRights());
+  expect(before.filter((right) => !after.has(right))).toEqual([]);
+}, 120_000);
+
+test('both releases answer every read as it was recorded', async () => {
   present = await start();
   expect([await faultsOf(present), await faultsOf(former)]).toEqual([[], []]);
 }, 120_000);
@@ -98,9 +130,7 @@ test('each of them reads what the other one writes, and its streams report the c
 
 test('after a rollback the former release starts again, and reads what the present one wrote', async () => {
   await Promise.all([present.stop(), former.stop()]);
-  const env = { DATABASE_URL: database.url };
-  const migration = await ServerProcess.spawn(resources, { role: 'migrate', env, program: folder.program });
-  expect(await migration.captured.ended).toMatchObject({ code: 0 });
+  await migrateByFormer();
   former = await start(folder.program);
   const read = await clientOf(former).expectStatus(200, 'GET', `/secrets/${environment}/SIDE_BY_SIDE`);
   expect(read).toMatchObject({ value: 'by the present one' });
