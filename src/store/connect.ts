@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { errorFields, type Logger } from '../observability/logger.ts';
 import { type DatabaseAddress, connectionOptions } from './address.ts';
-import { describedError } from './prisma-errors.ts';
+import { describedError } from './store-error.ts';
 import { setUpSession } from './session.ts';
 import { tlsFault } from './tls-fault.ts';
 

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import pg from 'pg';
 import { type DatabaseAddress, connectionOptions } from './address.ts';
-import { isStalePlan, sqlState, storeError } from './prisma-errors.ts';
+import { isStalePlan, sqlState, storeError } from './store-error.ts';
 import { Sql } from './sql.ts';
 import { isReadOnly, readOnlyFault, readOnlyState, setUpSession } from './session.ts';
 import { endUselessConnections } from './useless-connections.ts';

@@ -7,7 +7,7 @@ import { Interrupt } from '../lib/interrupt.ts';
 import { errorFields, type Logger } from '../observability/logger.ts';
 import { type DatabaseAddress, connectionOptions } from './address.ts';
 import { notifyChannel, parseMessage, type StoreMessage } from './notify.ts';
-import { describedError } from './prisma-errors.ts';
+import { describedError } from './store-error.ts';
 import { setUpSession } from './session.ts';
 
 /**

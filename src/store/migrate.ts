@@ -10,7 +10,7 @@ import { isOlderRelease, ownRelease } from '../lib/release.ts';
 import type { DatabaseAddress } from './address.ts';
 import { connectPatiently } from './connect.ts';
 import type { Database } from './database.ts';
-import { sqlState, storeError } from './prisma-errors.ts';
+import { sqlState, storeError } from './store-error.ts';
 import { prepareRunRole } from './run-role.ts';
 
 /** Its address is a direct one: the lock that keeps runners apart belongs to the session. */

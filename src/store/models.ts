@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { PrismaClient } from './generated/client.ts';
-import { storeError } from './prisma-errors.ts';
+import { storeError } from './store-error.ts';
 
 type ModelName =
   | 'environment'

@@ -5,7 +5,7 @@ import { DomainError } from '../domain/errors/domain-error.ts';
 import { errorFields, type Logger } from '../observability/logger.ts';
 import { addressFault } from './address-fault.ts';
 import { connect } from './connect.ts';
-import { describedError, sqlState, storeError } from './prisma-errors.ts';
+import { describedError, sqlState, storeError } from './store-error.ts';
 import { tlsFault } from './tls-fault.ts';
 
 /** The role as which servers connect: it can use the tables, but neither alter them nor change what is append-only. */

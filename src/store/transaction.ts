@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { DomainError } from '../domain/errors/domain-error.ts';
 import { backoffMs } from '../lib/backoff.ts';
 import type { Database } from './database.ts';
-import { isStalePlan, isWriteConflict, storeError } from './prisma-errors.ts';
+import { isStalePlan, isWriteConflict, storeError } from './store-error.ts';
 import { sql } from './sql.ts';
 
 /**

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { isStalePlan } from './prisma-errors.ts';
+import { isStalePlan } from './store-error.ts';
 import { readOnlyState } from './session.ts';
 
 // Connection failures, a server that shuts down, transactions that were ended for their age, too many connections, and a

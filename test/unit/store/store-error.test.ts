@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { DomainError } from '../../../src/domain/errors/domain-error.ts';
-import { describedError, isWriteConflict, sqlState, storeError } from '../../../src/store/prisma-errors.ts';
+import { describedError, isWriteConflict, sqlState, storeError } from '../../../src/store/store-error.ts';
 
 function errorWith(fields: object, message = 'canary-value'): Error {
   return Object.assign(new Error(message), fields);
