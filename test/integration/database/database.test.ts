@@ -1,12 +1,13 @@
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Database, openDatabase, queryRows } from '../../../src/store/database.ts';
 import { listMembers } from '../../../src/store/members.ts';
 import { inTransaction, type Transaction } from '../../../src/store/transaction.ts';
 import { LockSession } from '../../support/database/locks.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/postgres.ts';
-import { PostgresProxy, runs } from '../../support/faults/postgres-proxy.ts';
+import type { TestDatabase } from '../../support/database/postgres.ts';
+import { withProxiedDatabase } from '../../support/database/proxied-database.ts';
+import { type PostgresProxy, runs } from '../../support/faults/postgres-proxy.ts';
 import { StoreFixtures } from '../../support/database/store-fixtures.ts';
 
 const one = { name: 'test-one', text: 'SELECT 1 AS one' };
@@ -17,17 +18,8 @@ let server: TestDatabase;
 let proxy: PostgresProxy;
 let database: Database;
 
-beforeEach(async () => {
-  server = await createTestDatabase();
-  proxy = await PostgresProxy.start(server.url);
-  database = openDatabase({ url: proxy.url, poolSize: 4, silenceMs: { reads: 4_000, transactions: 4_000 } });
-});
-
-afterEach(async () => {
-  proxy.thaw();
-  await proxy.close();
-  await database.close();
-  await server.drop();
+withProxiedDatabase((given) => ({ server, proxy, database } = given), {
+  silenceMs: { reads: 4_000, transactions: 4_000 },
 });
 
 async function insertOrganization(tx: Transaction, slug: string, createdAt = new Date()): Promise<void> {

@@ -1,29 +1,18 @@
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { type Database, openDatabase, queryRows } from '../../../src/store/database.ts';
+import { describe, expect, test } from '@jest/globals';
+import { type Database, queryRows } from '../../../src/store/database.ts';
 import { inTransaction } from '../../../src/store/transaction.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/postgres.ts';
-import { PostgresProxy, runs } from '../../support/faults/postgres-proxy.ts';
+import { withProxiedDatabase } from '../../support/database/proxied-database.ts';
+import { type PostgresProxy, runs } from '../../support/faults/postgres-proxy.ts';
 
 /** Statements that the connections of a running server have prepared, and that a migration has made useless. */
 
 const text = 'SELECT display_name FROM organization';
 const alter = 'ALTER TABLE organization ALTER display_name TYPE varchar(999)';
-let server: TestDatabase;
 let proxy: PostgresProxy;
 let database: Database;
 
-beforeEach(async () => {
-  server = await createTestDatabase();
-  proxy = await PostgresProxy.start(server.url);
-  // Two connections for reads and two for transactions.
-  database = openDatabase({ url: proxy.url, poolSize: 4 });
-});
-
-afterEach(async () => {
-  await proxy.close();
-  await database.close();
-  await server.drop();
-});
+// Two connections for reads and two for transactions.
+withProxiedDatabase((given) => ({ proxy, database } = given));
 
 const startups = (): number => proxy.count(({ type }) => type === 'Startup');
 

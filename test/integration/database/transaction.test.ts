@@ -1,10 +1,11 @@
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { createHash, randomUUID } from 'node:crypto';
 import { type Database, openDatabase, queryRows } from '../../../src/store/database.ts';
 import { inTransaction, type Transaction } from '../../../src/store/transaction.ts';
 import { LockSession } from '../../support/database/locks.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/postgres.ts';
-import { PostgresProxy, runs } from '../../support/faults/postgres-proxy.ts';
+import type { TestDatabase } from '../../support/database/postgres.ts';
+import { withProxiedDatabase } from '../../support/database/proxied-database.ts';
+import { type PostgresProxy, runs } from '../../support/faults/postgres-proxy.ts';
 import { StoreFixtures } from '../../support/database/store-fixtures.ts';
 
 const slugs = { name: 'test-slugs', text: 'SELECT slug FROM organization ORDER BY slug' };
@@ -13,17 +14,7 @@ let server: TestDatabase;
 let proxy: PostgresProxy;
 let database: Database;
 
-beforeEach(async () => {
-  server = await createTestDatabase();
-  proxy = await PostgresProxy.start(server.url);
-  database = openDatabase({ url: proxy.url, poolSize: 4 });
-});
-
-afterEach(async () => {
-  await proxy.close();
-  await database.close();
-  await server.drop();
-});
+withProxiedDatabase((given) => ({ server, proxy, database } = given));
 
 async function insert(tx: Transaction, slug: string): Promise<void> {
   await tx.run`INSERT INTO organization (id, slug, display_name) VALUES (${randomUUID()}::uuid, ${slug}, 'x')`;

@@ -1,11 +1,12 @@
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { DomainError } from '../../../src/domain/errors/domain-error.ts';
 import { AuditLog, auditRecord } from '../../../src/services/audit/audit-log.ts';
 import type { AuditRecord } from '../../../src/store/audit.ts';
 import { type Database, openDatabase } from '../../../src/store/database.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/postgres.ts';
-import { PostgresProxy, runs } from '../../support/faults/postgres-proxy.ts';
+import type { TestDatabase } from '../../support/database/postgres.ts';
+import { withProxiedDatabase } from '../../support/database/proxied-database.ts';
+import { type PostgresProxy, runs } from '../../support/faults/postgres-proxy.ts';
 import { callerOf, StoreFixtures } from '../../support/database/store-fixtures.ts';
 
 let server: TestDatabase;
@@ -14,18 +15,13 @@ let database: Database;
 let audit: AuditLog;
 const inserts = runs(/INSERT INTO audit_entry/);
 
-beforeEach(async () => {
-  server = await createTestDatabase();
-  proxy = await PostgresProxy.start(server.url);
-  database = openDatabase({ url: proxy.url, poolSize: 6 });
-  audit = new AuditLog({ database });
-});
-
-afterEach(async () => {
-  await proxy.close();
-  await database.close();
-  await server.drop();
-});
+withProxiedDatabase(
+  (given) => {
+    ({ server, proxy, database } = given);
+    audit = new AuditLog({ database });
+  },
+  { poolSize: 6 },
+);
 
 function record(action: string, more: Partial<AuditRecord> = {}): AuditRecord {
   return {
