@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { liveCredentialIds, liveTokenIds } from './credentials.ts';
 import { queryRows, type Statement } from './database.ts';
+import type { EnvironmentModel } from './generated/models.ts';
 import { hasDestroyed } from './revisions.ts';
 
 export interface PresentState {
@@ -28,7 +29,7 @@ export interface StateQuestion {
 
 const presentState: Statement = {
   name: 'changes-present-state',
-  text: `SELECT e.id, e.revision_id, 'environment' AS kind
+  text: `SELECT e.id, e.revision_id AS "revisionId", 'environment' AS kind
     FROM environment e
     JOIN project p ON p.id = e.project_id AND p.deleted_at IS NULL
     JOIN organization o ON o.id = p.organization_id AND o.deleted_at IS NULL
@@ -46,8 +47,8 @@ const presentState: Statement = {
 interface Row {
   readonly kind: 'environment' | 'credential' | 'kept' | 'token';
   readonly id: string;
-  /** Of an environment alone. */
-  readonly revision_id: string;
+  /** Only of an environment. */
+  readonly revisionId: EnvironmentModel['revisionId'];
 }
 
 /**
@@ -59,7 +60,7 @@ export async function findPresentState(pool: pg.Pool, question: StateQuestion): 
   const rows = await queryRows<Row>(pool, presentState, [environmentIds, credentialIds, keptIds, serviceTokenIds]);
   const idsOf = (wanted: Row['kind']): string[] => rows.filter(({ kind }) => kind === wanted).map(({ id }) => id);
   return {
-    environments: new Map(rows.filter(({ kind }) => kind === 'environment').map((row) => [row.id, row.revision_id])),
+    environments: new Map(rows.filter(({ kind }) => kind === 'environment').map((row) => [row.id, row.revisionId])),
     liveCredentials: new Set(idsOf('credential')),
     liveTokens: new Set(idsOf('token')),
     kept: new Set(idsOf('kept')),

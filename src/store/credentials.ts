@@ -1,15 +1,15 @@
 import type pg from 'pg';
 import type { TokenPermission } from '../domain/grants.ts';
-import type {
-  BearerPrincipal,
-  ResourcePrincipal,
-  SessionFacts,
-  TokenCreator,
-  TokenScope,
-} from '../domain/principal.ts';
+import type { BearerPrincipal, ResourcePrincipal, SessionFacts, TokenCreator } from '../domain/principal.ts';
 import { limits } from '../domain/limits.ts';
 import { queryRows, type Statement } from './database.ts';
-import type { PersonalTokenModel } from './generated/models.ts';
+import type {
+  PersonalTokenModel,
+  ServiceTokenCredentialModel,
+  ServiceTokenModel,
+  SessionModel,
+  UserModel,
+} from './generated/models.ts';
 import { raw } from './sql.ts';
 import type { Transaction } from './transaction.ts';
 
@@ -31,37 +31,26 @@ export interface FoundCredential {
   readonly useDue: boolean;
 }
 
-interface CredentialRow {
-  readonly credential_id: string;
-  readonly token_hash: Uint8Array;
-  readonly fault: CredentialFault | null;
-  readonly use_due: boolean;
-  readonly expires_at: Date | null;
-  readonly id: string;
-  readonly name: string;
-}
+/** What rows of all kinds have, besides the hash. */
+type CredentialRow = Pick<FoundCredential, 'fault' | 'useDue'> & { readonly credentialId: string };
 
-interface ServiceTokenRow extends CredentialRow {
-  readonly organization_id: string;
-  readonly project_id: string | null;
-  readonly environment_id: string | null;
-  readonly scope: TokenScope;
-  readonly permission: TokenPermission;
-}
+type ServiceTokenRow = CredentialRow &
+  Readonly<
+    Pick<ServiceTokenCredentialModel, 'tokenHash' | 'expiresAt'> &
+      Pick<ServiceTokenModel, 'id' | 'name' | 'organizationId' | 'projectId' | 'environmentId' | 'scope' | 'permission'>
+  >;
 
-interface UserRow extends CredentialRow, TokenCreatorRow {
-  readonly instance_admin: boolean;
-}
+type UserRow = CredentialRow &
+  TokenCreatorRow &
+  Readonly<Pick<UserModel, 'id' | 'instanceAdmin'>> & { readonly name: UserModel['email'] };
 
-interface SessionRow extends UserRow {
-  readonly personal_token_id: string | null;
-  readonly identity_id: string | null;
-  readonly sign_in_link_id: string | null;
-  readonly passkey_id: string | null;
-  readonly is_recent: boolean;
-  readonly tokens_end_at: Date;
-  readonly token_expires_at: Date | null;
-}
+type PersonalTokenRow = UserRow & Readonly<Pick<PersonalTokenModel, 'tokenHash' | 'expiresAt'>>;
+
+type SessionRow = UserRow &
+  SessionFacts &
+  Readonly<
+    Pick<SessionModel, 'tokenHash' | 'expiresAt' | 'personalTokenId' | 'identityId' | 'signInLinkId' | 'passkeyId'>
+  >;
 
 /** Who created a personal token, as a row has it. */
 export type TokenCreatorRow = Readonly<Pick<PersonalTokenModel, keyof typeof creatorFields>>;
@@ -139,33 +128,38 @@ export const sessionFault = `CASE
 export const sessionCreatorId = 'COALESCE(t.created_by_id, i.created_by_id, k.created_by_id, l.created_by)';
 // What a user sets up with the link of another user stays after the token of that one (docs/people.md).
 const ownLinkTokenEnd = 'CASE WHEN lt.user_id = c.user_id THEN lt.expires_at END';
-const useDue = `(c.last_used_at IS NULL OR c.last_used_at < clock_timestamp() - interval '1 minute')`;
+const userColumns = 'u.id, u.email AS name, u.instance_admin AS "instanceAdmin"';
+
+/** The columns that credentials of all kinds have as c. */
+function credentialColumns(fault: string): string {
+  return `c.id AS "credentialId", c.token_hash AS "tokenHash", c.expires_at AS "expiresAt", ${fault} AS fault,
+      (c.last_used_at IS NULL OR c.last_used_at < clock_timestamp() - interval '1 minute') AS "useDue"`;
+}
 
 const findServiceTokens: Statement = {
   name: 'credential-find-service-tokens',
-  text: `SELECT c.id AS credential_id, c.token_hash, ${serviceTokenFault} AS fault, ${useDue} AS use_due, c.expires_at, t.id, t.name,
-      t.organization_id, t.project_id, t.environment_id, t.scope, t.permission
+  text: `SELECT ${credentialColumns(serviceTokenFault)}, t.id, t.name, t.organization_id AS "organizationId",
+      t.project_id AS "projectId", t.environment_id AS "environmentId", t.scope, t.permission
     FROM ${serviceTokenTables} WHERE c.id = ANY($1::uuid[])`,
 };
 
 const findPersonalTokens: Statement = {
   name: 'credential-find-personal-tokens',
-  text: `SELECT c.id AS credential_id, c.token_hash, ${personalTokenFault} AS fault, ${useDue} AS use_due, c.expires_at, u.id, u.email AS name,
-      u.instance_admin, ${tokenCreatorColumns('c')}
+  text: `SELECT ${credentialColumns(personalTokenFault)}, ${userColumns}, ${tokenCreatorColumns('c')}
     FROM ${personalTokenTables} WHERE c.id = ANY($1::uuid[])`,
 };
 
 const findSessions: Statement = {
   name: 'credential-find-sessions',
-  text: `SELECT c.id AS credential_id, c.token_hash, ${sessionFault} AS fault, ${useDue} AS use_due, c.expires_at, u.id, u.email AS name,
-      u.instance_admin, c.personal_token_id, c.identity_id, c.sign_in_link_id, c.passkey_id,
+  text: `SELECT ${credentialColumns(sessionFault)}, ${userColumns}, c.personal_token_id AS "personalTokenId",
+      c.identity_id AS "identityId", c.sign_in_link_id AS "signInLinkId", c.passkey_id AS "passkeyId",
       COALESCE(t.created_by_type, i.created_by_type, k.created_by_type, CASE WHEN l.id IS NOT NULL THEN 'user'::actor_type END) AS "createdByType",
       ${sessionCreatorId} AS "createdById",
       COALESCE(t.created_by_name, i.created_by_name, k.created_by_name, lb.email) AS "createdByName",
       COALESCE(t.derived_at, i.derived_at, k.derived_at) AS "derivedAt",
-      COALESCE(c.verified_at > clock_timestamp() - interval '${limits.recentSignInMinutes} minutes', false) AS is_recent,
-      LEAST(t.expires_at, ${ownLinkTokenEnd}, clock_timestamp() + interval '${limits.sessionTokenDays} days') AS tokens_end_at,
-      COALESCE(t.expires_at, ${ownLinkTokenEnd}) AS token_expires_at
+      COALESCE(c.verified_at > clock_timestamp() - interval '${limits.recentSignInMinutes} minutes', false) AS "isRecent",
+      LEAST(t.expires_at, ${ownLinkTokenEnd}, clock_timestamp() + interval '${limits.sessionTokenDays} days') AS "tokensEndAt",
+      COALESCE(t.expires_at, ${ownLinkTokenEnd}) AS "tokenExpiresAt"
     FROM ${sessionTables} LEFT JOIN app_user lb ON lb.id = l.created_by WHERE c.id = ANY($1::uuid[])`,
 };
 
@@ -235,7 +229,7 @@ const finders: Readonly<Record<CredentialKind, Finder>> = {
   service_token: async (pool, ids) =>
     (await queryRows<ServiceTokenRow>(pool, findServiceTokens, [ids])).map(foundServiceToken),
   personal_token: async (pool, ids) =>
-    (await queryRows<UserRow>(pool, findPersonalTokens, [ids])).map(foundPersonalToken),
+    (await queryRows<PersonalTokenRow>(pool, findPersonalTokens, [ids])).map(foundPersonalToken),
   session: async (pool, ids) => (await queryRows<SessionRow>(pool, findSessions, [ids])).map(foundSession),
 };
 
@@ -294,52 +288,55 @@ function foundServiceToken(row: ServiceTokenRow): FoundCredential {
     type: 'service_token',
     id: row.id,
     name: row.name,
-    organizationId: row.organization_id,
+    organizationId: row.organizationId,
     scope: row.scope,
-    projectId: row.project_id,
-    environmentId: row.environment_id,
+    projectId: row.projectId,
+    environmentId: row.environmentId,
     permission: row.permission,
-    credentialId: row.credential_id,
-    expiresAt: row.expires_at,
+    credentialId: row.credentialId,
+    expiresAt: row.expiresAt,
   });
 }
 
-function foundPersonalToken(row: UserRow): FoundCredential {
+function foundPersonalToken(row: PersonalTokenRow): FoundCredential {
   return foundCredential(row, {
     type: 'user',
     id: row.id,
     name: row.name,
-    instanceAdmin: row.instance_admin,
+    instanceAdmin: row.instanceAdmin,
     tokenCreator: tokenCreatorOf(row, row.id),
-    credentialId: row.credential_id,
-    expiresAt: row.expires_at,
+    credentialId: row.credentialId,
+    expiresAt: row.expiresAt,
   });
 }
 
 function foundSession(row: SessionRow): FoundCredential {
   const session: SessionFacts = {
-    isRecent: row.is_recent,
-    tokensEndAt: row.tokens_end_at,
-    tokenExpiresAt: row.token_expires_at,
+    isRecent: row.isRecent,
+    tokensEndAt: row.tokensEndAt,
+    tokenExpiresAt: row.tokenExpiresAt,
   };
   return foundCredential(row, {
     type: 'user',
     id: row.id,
     name: row.name,
-    instanceAdmin: row.instance_admin,
+    instanceAdmin: row.instanceAdmin,
     // Other ways to sign in prove who the user is.
     tokenCreator: hasCreator(row) ? tokenCreatorOf(row, row.id) : null,
-    credentialId: row.credential_id,
-    expiresAt: row.expires_at,
+    credentialId: row.credentialId,
+    expiresAt: row.expiresAt,
     session,
   });
 }
 
 /** Whether a session began with what another person may have created and kept. */
-function hasCreator({ personal_token_id, identity_id, sign_in_link_id, passkey_id }: SessionRow): boolean {
-  return [personal_token_id, identity_id, sign_in_link_id, passkey_id].some((id) => id !== null);
+function hasCreator({ personalTokenId, identityId, signInLinkId, passkeyId }: SessionRow): boolean {
+  return [personalTokenId, identityId, signInLinkId, passkeyId].some((id) => id !== null);
 }
 
-function foundCredential(row: CredentialRow, principal: BearerPrincipal): FoundCredential {
-  return { principal, tokenHash: row.token_hash, fault: row.fault, useDue: row.use_due };
+function foundCredential(
+  { tokenHash, fault, useDue }: Omit<FoundCredential, 'principal'>,
+  principal: BearerPrincipal,
+): FoundCredential {
+  return { principal, tokenHash, fault, useDue };
 }

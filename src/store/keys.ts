@@ -2,20 +2,15 @@ import type { DataKeyRecord, KeyStore } from '../crypto/key-store.ts';
 import type { WrappedKey } from '../crypto/root-keys.ts';
 import { DomainError } from '../domain/errors/domain-error.ts';
 import { type Database, queryRows, type Statement } from './database.ts';
+import type { DataKeyModel, InstanceKeyModel } from './generated/models.ts';
 import { raw, type Sql, sql } from './sql.ts';
 import { inTransaction, type Transaction } from './transaction.ts';
 
-interface InstanceKeyRow {
-  readonly wrapped_key: Uint8Array;
-  readonly root_key_id: string;
-}
+type InstanceKeyRow = Pick<InstanceKeyModel, 'wrappedKey' | 'rootKeyId'>;
+type DataKeyRow = Pick<DataKeyModel, 'id' | 'projectId' | 'wrappedKey' | 'rootKeyId'>;
 
-interface DataKeyRow extends InstanceKeyRow {
-  readonly id: string;
-  readonly project_id: string;
-}
-
-const dataKeyColumns = 'id, project_id, wrapped_key, root_key_id';
+const keyColumns = 'wrapped_key AS "wrappedKey", root_key_id AS "rootKeyId"';
+const dataKeyColumns = `id, project_id AS "projectId", ${keyColumns}`;
 const findDataKeys: Statement = {
   name: 'keys-find',
   text: `SELECT ${dataKeyColumns} FROM data_key WHERE id = ANY($1::uuid[])`,
@@ -31,9 +26,9 @@ export class PostgresKeyStore implements KeyStore {
 
   async findInstanceKey(name: string): Promise<WrappedKey | undefined> {
     const [row] = await this.#query<InstanceKeyRow>(
-      sql`SELECT wrapped_key, root_key_id FROM instance_key WHERE name = ${name}`,
+      sql`SELECT ${raw(keyColumns)} FROM instance_key WHERE name = ${name}`,
     );
-    return row === undefined ? undefined : wrappedKey(row);
+    return row;
   }
 
   /** Inserts unless present; returns the row that is there afterwards, so that two replicas agree. */
@@ -54,19 +49,19 @@ export class PostgresKeyStore implements KeyStore {
   async findActiveDataKey(projectId: string): Promise<DataKeyRecord | undefined> {
     const [row] = await this.#query<DataKeyRow>(sql`
       SELECT ${raw(dataKeyColumns)} FROM data_key WHERE project_id = ${projectId} AND retired_at IS NULL`);
-    return row === undefined ? undefined : dataKey(row);
+    return row;
   }
 
   async findDataKeys(ids: readonly string[]): Promise<DataKeyRecord[]> {
-    return (await queryRows<DataKeyRow>(this.#database.pool, findDataKeys, [ids])).map(dataKey);
+    return queryRows<DataKeyRow>(this.#database.pool, findDataKeys, [ids]);
   }
 
   /** Adds to the reserved uses of an unretired key and returns the new total; undefined if it is retired or gone. */
   async reserveUses(id: string, count: number): Promise<bigint | undefined> {
-    const [row] = await this.#query<{ uses_reserved: string }>(sql`
+    const [row] = await this.#query<{ usesReserved: string }>(sql`
       UPDATE data_key SET uses_reserved = uses_reserved + ${count} WHERE id = ${id} AND retired_at IS NULL
-      RETURNING uses_reserved`);
-    return row === undefined ? undefined : BigInt(row.uses_reserved);
+      RETURNING uses_reserved AS "usesReserved"`);
+    return row === undefined ? undefined : BigInt(row.usesReserved);
   }
 
   /**
@@ -79,7 +74,7 @@ export class PostgresKeyStore implements KeyStore {
       const active = await tx.row<DataKeyRow>`
         SELECT ${raw(dataKeyColumns)} FROM data_key
         WHERE project_id = ${projectId}::uuid AND retired_at IS NULL`;
-      if (active !== undefined && active.id !== replaces) return dataKey(active);
+      if (active !== undefined && active.id !== replaces) return active;
       await tx.run`
         UPDATE data_key SET retired_at = now() WHERE project_id = ${projectId}::uuid AND retired_at IS NULL`;
       await tx.run`
@@ -97,12 +92,4 @@ export class PostgresKeyStore implements KeyStore {
 async function lockProject(tx: Transaction, projectId: string): Promise<void> {
   const locked = await tx.run`SELECT FROM project WHERE id = ${projectId}::uuid FOR NO KEY UPDATE`;
   if (locked === 0) throw new DomainError('not_found', 'the project does not exist any more');
-}
-
-function wrappedKey(row: InstanceKeyRow): WrappedKey {
-  return { wrappedKey: row.wrapped_key, rootKeyId: row.root_key_id };
-}
-
-function dataKey(row: DataKeyRow): DataKeyRecord {
-  return { id: row.id, projectId: row.project_id, ...wrappedKey(row) };
 }
