@@ -1,5 +1,7 @@
 import type pg from 'pg';
 import { queryRows, type Statement } from './database.ts';
+import type { EnvironmentModel, OrganizationModel, ProjectModel, UserModel } from './generated/models.ts';
+import type { RevisionIds } from './revisions.ts';
 import {
   confirmedBeneathColumn,
   type PlaceLevel,
@@ -13,21 +15,19 @@ import type { Transaction } from './transaction.ts';
 
 /** An organization that exists, and how a user stands in it. */
 export interface OrganizationTarget extends Standing {
-  readonly organizationId: string;
+  readonly organizationId: OrganizationModel['id'];
   /** For a user who has roles only at places beneath this one: `confirmedAt` of the newest of them; else null. */
   readonly confirmedBeneath?: Date | null;
 }
 
 export interface ProjectTarget extends OrganizationTarget {
-  readonly projectId: string;
+  readonly projectId: ProjectModel['id'];
 }
 
-export interface EnvironmentTarget extends ProjectTarget {
-  readonly environmentId: string;
-  readonly isProtected: boolean;
-  /** The newest revision at this moment. */
-  readonly revision: number;
-  readonly revisionId: string;
+/** With the newest revision at this moment. */
+export interface EnvironmentTarget extends ProjectTarget, RevisionIds {
+  readonly environmentId: EnvironmentModel['id'];
+  readonly isProtected: EnvironmentModel['protected'];
 }
 
 // Of every request and every reconcile, by the unique indexes of the slugs.
@@ -205,15 +205,15 @@ export async function findSnapshotTarget(
 
 /** Ids from the organization down to a target. */
 export interface TargetIds {
-  readonly organizationId: string;
-  readonly projectId?: string;
-  readonly environmentId?: string;
+  readonly organizationId: OrganizationModel['id'];
+  readonly projectId?: ProjectModel['id'];
+  readonly environmentId?: EnvironmentModel['id'];
 }
 
 /** A target inside a transaction, as `holdTarget` found it. */
 export interface HeldTarget extends Standing {
   /** Of an environment. */
-  readonly isProtected?: boolean;
+  readonly isProtected?: EnvironmentModel['protected'];
 }
 
 export interface HoldOptions {
@@ -333,7 +333,7 @@ export async function holdUsers(tx: Transaction, ids: readonly string[]): Promis
 
 /** Whether a user is an instance admin now; from here to the commit a change of that waits. */
 export async function holdInstanceAdmin(tx: Transaction, userId: string): Promise<boolean> {
-  const user = await tx.row<{ instanceAdmin: boolean }>`
+  const user = await tx.row<Pick<UserModel, 'instanceAdmin'>>`
     SELECT instance_admin AS "instanceAdmin" FROM app_user WHERE id = ${userId}::uuid FOR SHARE`;
   return user?.instanceAdmin === true;
 }

@@ -2,6 +2,7 @@ import type pg from 'pg';
 import type { ShownTokenCreator } from '../domain/impersonation.ts';
 import type { Actor, ActorType } from '../domain/principal.ts';
 import { queryRows, type Statement } from './database.ts';
+import type { AuditEntryModel } from './generated/models.ts';
 import type { Transaction } from './transaction.ts';
 
 /** Slugs, keys and ids of what was acted on; never a value or a token. */
@@ -116,11 +117,23 @@ export interface AuditFilter {
   readonly limit: number;
 }
 
-interface EntryRow extends Omit<AuditEntryRecord, 'actor' | 'credential'> {
-  readonly actorType: ActorType;
-  readonly actorId: string;
-  readonly actorName: string;
-  readonly credentialId: string | null;
+interface EntryRow
+  extends
+    Readonly<
+      Pick<
+        AuditEntryModel,
+        | 'at'
+        | 'actorType'
+        | 'actorId'
+        | 'actorName'
+        | 'action'
+        | 'requestId'
+        | 'sourceAddress'
+        | 'label'
+        | 'credentialId'
+      >
+    >,
+    Pick<AuditEntryRecord, 'id' | 'target' | 'outcome'> {
   readonly credentialCreator: ShownTokenCreator | null;
 }
 

@@ -1,14 +1,10 @@
 import type pg from 'pg';
 import { queryRows } from './database.ts';
+import type { ClusterModel } from './generated/models.ts';
 import { sql } from './sql.ts';
 
 /** Who leads under the name of a cluster. */
-export interface ClusterHolder {
-  /** The uid of its namespace kube-system. */
-  readonly uid: string;
-  /** By the database's clock. */
-  readonly seenAt: Date;
-}
+export type ClusterHolder = Readonly<Pick<ClusterModel, 'uid' | 'seenAt'>>;
 
 /** Takes a cluster's name unless another cluster was seen under it in the last 10 minutes. Returns who has it then. */
 export async function claimCluster(pool: pg.Pool, name: string, uid: string): Promise<ClusterHolder> {

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { Health, RolloutState, SyncState } from '../domain/sync-health.ts';
 import { queryRows, type Statement } from './database.ts';
+import type { ClusterStateModel, EnvironmentModel, ProjectModel, SyncStateModel } from './generated/models.ts';
 import { seesEnvironment } from './standing.ts';
 import type { WorkloadState } from './sync-states.ts';
 
@@ -8,50 +9,53 @@ import type { WorkloadState } from './sync-states.ts';
 
 /** A cluster, and whether what it reported is up to date. */
 export interface SeenCluster {
-  readonly cluster: string;
+  readonly cluster: ClusterStateModel['cluster'];
   /** When the cluster had last reported everything; null if it never did. */
-  readonly clusterSeenAt: Date | null;
+  readonly clusterSeenAt: ClusterStateModel['seenAt'] | null;
   /** Whether the cluster was last seen more than 3 minutes ago. */
   readonly isStale: boolean;
 }
 
 /** A source of a SecretSync that reads an environment. */
-export interface ConsumerRecord extends SeenCluster {
-  readonly environmentId: string;
+export interface ConsumerRecord
+  extends
+    SeenCluster,
+    Readonly<
+      Pick<
+        SyncStateModel,
+        | 'environmentId'
+        | 'uid'
+        | 'namespace'
+        | 'name'
+        | 'source'
+        | 'isPinned'
+        | 'reason'
+        | 'wantedRevisionId'
+        | 'syncedRevisionId'
+        | 'syncedAt'
+        | 'secretName'
+        | 'rolloutReason'
+        | 'convergedRevisionId'
+        | 'changedAt'
+      >
+    > {
   /** Slugs. */
-  readonly project: string;
-  readonly environment: string;
+  readonly project: ProjectModel['slug'];
+  readonly environment: EnvironmentModel['slug'];
   /** Whether the environment, or its project, is deleted. */
   readonly isEnvironmentDeleted: boolean;
   /** The newest revision of the environment. */
-  readonly environmentRevision: number;
-  readonly environmentRevisionId: string;
-  /** Of the SecretSync. */
-  readonly uid: string;
-  readonly namespace: string;
-  readonly name: string;
-  /** Empty for the only source of a SecretSync without spec.sources. */
-  readonly source: string;
-  readonly isPinned: boolean;
+  readonly environmentRevision: EnvironmentModel['revisionNumber'];
+  readonly environmentRevisionId: EnvironmentModel['revisionId'];
   readonly health: Health;
   readonly state: SyncState;
-  readonly reason: string;
-  /** What the newest reconcile read; null if it read nothing. */
-  readonly wantedRevision: number | null;
-  readonly wantedRevisionId: string | null;
-  /** What the Secret holds; null if it holds nothing. The number is also null if the environment does not know the id. */
-  readonly syncedRevision: number | null;
-  readonly syncedRevisionId: string | null;
-  readonly syncedAt: Date | null;
-  readonly secretName: string;
+  /** These are also null if the environment does not know the id beside them. */
+  readonly wantedRevision: SyncStateModel['wantedRevision'] | null;
+  readonly syncedRevision: SyncStateModel['syncedRevision'] | null;
+  readonly convergedRevision: SyncStateModel['convergedRevision'] | null;
   /** Null without spec.rollout. */
   readonly rolloutState: RolloutState | null;
-  readonly rolloutReason: string | null;
-  readonly convergedRevision: number | null;
-  readonly convergedRevisionId: string | null;
   readonly workloads: readonly WorkloadState[] | null;
-  /** When any of this last changed. */
-  readonly changedAt: Date;
 }
 
 /** The environments of an organization that a caller sees. */

@@ -1,16 +1,11 @@
+import type { SecretModel } from './generated/models.ts';
 import type { RevisionIds } from './revisions.ts';
+import type { StoredSecret } from './secrets.ts';
 import type { Transaction } from './transaction.ts';
 
 /** A key of a copy's destination, also one that is deleted. */
-export interface DestinationKey {
-  readonly secretId: string;
-  readonly key: string;
-  /** Number of the newest version. */
-  readonly version: number;
-  readonly versionId: string;
-  readonly isDeleted: boolean;
-  readonly valueMac: Uint8Array;
-  readonly valueBytes: number;
+export interface DestinationKey extends StoredSecret {
+  readonly versionId: SecretModel['currentVersionId'];
 }
 
 /** The environment that a copy changes, at its newest revision. */

@@ -27,7 +27,7 @@ export interface EnvironmentRecord extends Omit<EnvironmentRow, 'revisionNumber'
 
 /** One that is deleted. */
 export interface DeletedEnvironmentRecord extends EnvironmentRecord {
-  readonly deletedAt: Date;
+  readonly deletedAt: NonNullable<EnvironmentModel['deletedAt']>;
 }
 
 export interface NewEnvironment {
@@ -114,9 +114,7 @@ export async function listEnvironments(
 }
 
 /** An environment and the project that it is in. */
-export interface PlacedEnvironmentRecord extends EnvironmentRecord {
-  readonly projectId: string;
-}
+export interface PlacedEnvironmentRecord extends EnvironmentRecord, Readonly<Pick<EnvironmentModel, 'projectId'>> {}
 
 /** What a caller sees of the environments of an organization. */
 export interface VisibleEnvironments extends Visible {

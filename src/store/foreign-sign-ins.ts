@@ -1,4 +1,5 @@
 import { sessionCreatorId, sessionTables } from './credentials.ts';
+import type { UserModel } from './generated/models.ts';
 import { raw, type Sql, sql } from './sql.ts';
 import type { Transaction } from './transaction.ts';
 
@@ -10,9 +11,9 @@ export interface ForeignSignIn {
   readonly name: string | null;
   /** When it was set up. Of a session that began with another way, when that one was. */
   readonly createdAt: Date;
-  readonly createdById: string;
+  readonly createdById: UserModel['id'];
   /** The present address of that other user. */
-  readonly createdByEmail: string;
+  readonly createdByEmail: UserModel['email'];
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { IdempotencyRecordModel } from './generated/models.ts';
 import type { Transaction } from './transaction.ts';
 
 /** A request under an Idempotency-Key: the first four together are what is made once. */
@@ -14,8 +15,7 @@ export interface IdempotencyClaim {
 }
 
 /** An earlier request under the same key that was committed. */
-export interface IdempotencyRecord {
-  readonly requestHash: Uint8Array;
+export interface IdempotencyRecord extends Readonly<Pick<IdempotencyRecordModel, 'requestHash'>> {
   readonly result: unknown;
 }
 

@@ -34,10 +34,7 @@ export async function listIdentities(pool: pg.Pool, userId: string): Promise<Ide
   });
 }
 
-export interface FoundIdentity {
-  readonly id: string;
-  readonly userId: string;
-}
+export type FoundIdentity = Readonly<Pick<IdentityModel, 'id' | 'userId'>>;
 
 /** Lock its user before relying on it. */
 export async function findIdentity(

@@ -3,6 +3,13 @@ import { limits } from '../domain/limits.ts';
 import type { Role } from '../domain/principal.ts';
 import type { TargetIds } from './access.ts';
 import { queryRows } from './database.ts';
+import type {
+  EnvironmentModel,
+  InvitationModel,
+  OrganizationModel,
+  ProjectModel,
+  UserModel,
+} from './generated/models.ts';
 import { empty, raw, type Sql, sql } from './sql.ts';
 import type { Transaction } from './transaction.ts';
 
@@ -11,36 +18,30 @@ import type { Transaction } from './transaction.ts';
  * yet and has a link (sign-in-links.ts).
  */
 
-export type InvitationOutcome = 'accepted' | 'declined' | 'withdrawn' | 'replaced';
+export type InvitationOutcome = NonNullable<InvitationModel['outcome']>;
 
-export interface InvitationRecord {
-  readonly id: string;
+/** `userId` and `displayName` are null while the address is no user's. */
+export interface InvitationRecord extends Readonly<
+  Pick<InvitationModel, 'id' | 'userId' | 'role' | 'createdAt' | 'expiresAt'>
+> {
   /** Slugs; project and environment are null for a membership, and the environment for a whole project. */
-  readonly organization: string;
-  readonly project: string | null;
-  readonly environment: string | null;
-  /** Null while the address is no user's. */
-  readonly userId: string | null;
+  readonly organization: OrganizationModel['slug'];
+  readonly project: ProjectModel['slug'] | null;
+  readonly environment: EnvironmentModel['slug'] | null;
   readonly email: string;
-  readonly displayName: string | null;
-  readonly role: Role;
+  readonly displayName: UserModel['displayName'];
   /** The user who gives the role, with the present e-mail address. */
-  readonly invitedById: string;
-  readonly invitedByEmail: string;
-  readonly createdAt: Date;
-  readonly expiresAt: Date;
+  readonly invitedById: InvitationModel['invitedBy'];
+  readonly invitedByEmail: UserModel['email'];
 }
 
 /** An invitation with its place and its state. */
-export interface FoundInvitation extends InvitationRecord, InvitationState {
-  readonly organizationId: string;
-  readonly projectId: string | null;
-  readonly environmentId: string | null;
-}
+export type FoundInvitation = InvitationRecord &
+  InvitationState &
+  Readonly<Pick<InvitationModel, 'organizationId' | 'projectId' | 'environmentId'>>;
 
-export interface InvitationState {
-  /** Null if it waits, or has expired. */
-  readonly outcome: InvitationOutcome | null;
+/** The outcome is null if the invitation waits, or has expired. */
+export interface InvitationState extends Readonly<Pick<InvitationModel, 'outcome'>> {
   readonly isExpired: boolean;
 }
 

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { EnvironmentTarget } from './access.ts';
 import { queryRows, type Statement } from './database.ts';
+import type { ServiceTokenModel } from './generated/models.ts';
 import { isIn, type TokenHome } from './service-tokens.ts';
 import { standingOfNoMember } from './standing.ts';
 import type { TokenHolder } from './service-tokens.ts';
@@ -16,9 +17,7 @@ export interface AskedKeyless {
 }
 
 /** The keyless token of a namespace for an environment. */
-export interface KeylessToken {
-  readonly id: string;
-  readonly name: string;
+export interface KeylessToken extends Readonly<Pick<ServiceTokenModel, 'id' | 'name'>> {
   readonly isRevoked: boolean;
   /** Whether its use was last noted more than a minute ago, or never. */
   readonly useDue: boolean;
@@ -31,8 +30,8 @@ export interface KeylessTarget extends EnvironmentTarget {
 
 type Row = EnvironmentTarget & {
   readonly position: number;
-  readonly tokenId: string | null;
-  readonly tokenName: string;
+  readonly tokenId: ServiceTokenModel['id'] | null;
+  readonly tokenName: ServiceTokenModel['name'];
   readonly isRevoked: boolean;
   readonly useDue: boolean;
 };
@@ -148,7 +147,7 @@ export async function reinstateKeylessToken(
   home: TokenHome,
   id: string,
 ): Promise<Reinstated | undefined> {
-  const held = await tx.row<{ isRevoked: boolean; cluster: string | null; namespace: string | null }>`
+  const held = await tx.row<{ isRevoked: boolean } & Pick<ServiceTokenModel, 'cluster' | 'namespace'>>`
     SELECT revoked_at IS NOT NULL AS "isRevoked", cluster, namespace FROM service_token t
     WHERE id = ${id}::uuid AND ${isIn(home)} FOR NO KEY UPDATE`;
   if (held === undefined) return undefined;

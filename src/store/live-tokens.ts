@@ -1,16 +1,16 @@
 import type pg from 'pg';
-import type { GrantPlace, TokenPermission } from '../domain/grants.ts';
+import type { GrantPlace } from '../domain/grants.ts';
 import { serviceTokenFault, serviceTokenTables } from './credentials.ts';
 import { queryRows, type Statement } from './database.ts';
+import type { ResourceClaimModel, ServiceTokenModel } from './generated/models.ts';
 
 /** A custom resource's token that works, with the resource as the database knows it. */
-export interface LiveToken extends GrantPlace {
-  /** The resource's. */
-  readonly uid: string;
-  /** The resource's kind, namespace and name: `ServiceToken team-a/ci`. */
-  readonly name: string;
-  readonly namespace: string;
-  readonly permission: TokenPermission;
+export interface LiveToken
+  extends
+    GrantPlace,
+    Readonly<Pick<ResourceClaimModel, 'uid' | 'name'>>,
+    Readonly<Pick<ServiceTokenModel, 'permission'>> {
+  readonly namespace: NonNullable<ResourceClaimModel['namespace']>;
 }
 
 export interface LiveTokenPage {

@@ -1,19 +1,14 @@
 import type pg from 'pg';
 import { limits } from '../domain/limits.ts';
 import { queryRows } from './database.ts';
+import type { LoginRequestModel, SessionModel } from './generated/models.ts';
 import { raw, sql } from './sql.ts';
 import type { Transaction } from './transaction.ts';
 
 /** Sign-ins of the command that a user approves in a browser (docs/interface.md, "Sign-in of the command"). */
 
 /** The sign-in of a device, as the user sees it before the approval. */
-export interface WaitingDevice {
-  readonly id: string;
-  /** Of the command. */
-  readonly sourceAddress: string | null;
-  readonly createdAt: Date;
-  readonly expiresAt: Date;
-}
+export type WaitingDevice = Readonly<Pick<LoginRequestModel, 'id' | 'sourceAddress' | 'createdAt' | 'expiresAt'>>;
 
 export interface NewLoginRequest {
   readonly id: string;
@@ -95,16 +90,11 @@ export async function wrongCodesOf(tx: Transaction, sessionId: string): Promise<
 export type LoginName = { readonly id: string } | { readonly codeHash: Uint8Array };
 
 /** A request whose command may get its token. */
-export interface OpenLoginRequest {
-  readonly id: string;
-  /** SHA-256 of the secret of the command. */
-  readonly codeChallenge: Uint8Array;
-  readonly isDevice: boolean;
-  /** The session that approved it; null until then. */
-  readonly sessionId: string | null;
-  /** Where the browser of that session was when it signed in. */
-  readonly browserAddress: string | null;
-  readonly createdAt: Date;
+export interface OpenLoginRequest extends Readonly<
+  Pick<LoginRequestModel, 'id' | 'codeChallenge' | 'isDevice' | 'sessionId' | 'createdAt'>
+> {
+  /** Where the browser of the session that approved it was when it signed in; null until the approval. */
+  readonly browserAddress: SessionModel['sourceAddress'];
 }
 
 /** A request that has neither ended nor got its token. */

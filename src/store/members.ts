@@ -22,15 +22,12 @@ export type MemberRecord = Readonly<
 export type UserRef = { readonly id: string } | { readonly email: string };
 
 /** A user as a change of their membership needs to know them. */
-export interface Candidate {
-  readonly id: string;
-  readonly email: string;
-  readonly displayName: string | null;
+export interface Candidate extends Readonly<Pick<UserModel, 'id' | 'email' | 'displayName'>> {
   readonly isDisabled: boolean;
   /** Null for no member. */
-  readonly role: Role | null;
+  readonly role: MembershipModel['role'] | null;
   /** Null for no member. */
-  readonly confirmedAt: Date | null;
+  readonly confirmedAt: MembershipModel['confirmedAt'] | null;
   /** Whether the user has a role of their own at any place in the organization; those of groups do not count. */
   readonly hasOwnRole: boolean;
 }

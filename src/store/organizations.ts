@@ -32,7 +32,7 @@ export interface AdministeredOrganizationRecord extends OrganizationRecord {
   /** By e-mail address. */
   readonly owners: readonly OrganizationOwner[];
   /** Null for one that is not deleted. */
-  readonly deletedAt: Date | null;
+  readonly deletedAt: OrganizationModel['deletedAt'];
 }
 
 export interface OrganizationOwner {

@@ -27,7 +27,7 @@ export interface PasskeyRecord extends Readonly<Pick<PasskeyModel, keyof typeof 
   readonly creator: TokenCreator | null;
 }
 
-type PasskeyRow = Omit<PasskeyRecord, 'creator'> & TokenCreatorRow & { readonly userId: string };
+type PasskeyRow = Readonly<Pick<PasskeyModel, keyof typeof fields | 'userId'>> & TokenCreatorRow;
 
 const columns = `id, name, rp_id AS "rpId", backed_up AS "backedUp", created_at AS "createdAt", last_used_at AS "lastUsedAt",
     unusable_since AS "unusableSince", user_id AS "userId", ${tokenCreatorColumns('passkey')}`;
@@ -54,12 +54,7 @@ export async function knownCredentials(pool: pg.Pool, userId: string, rpId: stri
 }
 
 /** What proves a sign-in with a passkey. */
-export interface StoredPasskey {
-  readonly id: string;
-  readonly userId: string;
-  /** COSE_Key. */
-  readonly publicKey: Uint8Array;
-}
+export type StoredPasskey = Readonly<Pick<PasskeyModel, 'id' | 'userId' | 'publicKey'>>;
 
 /** The passkey with the id that its authenticator gave it. Lock its user before relying on more than its key. */
 export async function findPasskey(pool: pg.Pool, credentialId: Uint8Array): Promise<StoredPasskey | undefined> {
@@ -111,8 +106,7 @@ export async function hasPasskey(
 }
 
 /** What a passkey is at a sign-in. `counted`: whether its counter rose, or it does not count. */
-export interface UsedPasskey {
-  readonly unusableSince: Date | null;
+export interface UsedPasskey extends Readonly<Pick<PasskeyModel, 'unusableSince'>> {
   readonly counted: boolean;
 }
 
@@ -169,8 +163,7 @@ export async function isSessionOfPasskey(tx: Transaction, sessionId: string, pas
 }
 
 /** A passkey that works again, or that did already. */
-export interface ConfirmedPasskey {
-  readonly name: string;
+export interface ConfirmedPasskey extends Readonly<Pick<PasskeyModel, 'name'>> {
   readonly wasUnusable: boolean;
 }
 

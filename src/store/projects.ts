@@ -12,7 +12,7 @@ export type ProjectRecord = Readonly<Pick<ProjectModel, keyof typeof fields>>;
 
 /** One that is deleted. */
 export interface DeletedProjectRecord extends ProjectRecord {
-  readonly deletedAt: Date;
+  readonly deletedAt: NonNullable<ProjectModel['deletedAt']>;
 }
 
 export interface NewProject {

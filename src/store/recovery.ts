@@ -1,32 +1,25 @@
+import type { PersonalTokenModel, ServiceTokenModel, UserModel } from './generated/models.ts';
 import type { Transaction } from './transaction.ts';
 
 /** What makes every credential of a restored database worthless (services/recover.ts). */
 
 /** A service token, some credentials of which were revoked. */
-export interface RevokedServiceToken {
-  readonly id: string;
-  readonly organizationId: string;
-  readonly name: string;
+export interface RevokedServiceToken extends Readonly<Pick<ServiceTokenModel, 'id' | 'organizationId' | 'name'>> {
   readonly credentials: number;
 }
 
 /** A user, some personal tokens of whom were revoked. */
-export interface RevokedUser {
-  readonly id: string;
-  readonly email: string;
+export interface RevokedUser extends Readonly<Pick<UserModel, 'id' | 'email'>> {
   readonly tokens: number;
 }
 
-export interface RecoveringAdmin {
-  readonly id: string;
-  readonly email: string;
-}
+export type RecoveringAdmin = Readonly<Pick<UserModel, 'id' | 'email'>>;
 
 /** A personal token that works, of an instance admin. */
 export interface AdminToken extends RecoveringAdmin {
-  readonly tokenId: string;
-  readonly tokenName: string;
-  readonly createdAt: Date;
+  readonly tokenId: PersonalTokenModel['id'];
+  readonly tokenName: PersonalTokenModel['name'];
+  readonly createdAt: PersonalTokenModel['createdAt'];
 }
 
 // Requests under way have this long; others wait behind this one meanwhile.

@@ -1,6 +1,8 @@
 import type pg from 'pg';
 import { queryRows } from './database.ts';
+import type { EnvironmentModel, OrganizationModel, ProjectModel } from './generated/models.ts';
 import type { ClaimOwner } from './resource-claims.ts';
+import type { RevisionIds } from './revisions.ts';
 import { raw, type Sql, sql } from './sql.ts';
 import type { Transaction } from './transaction.ts';
 
@@ -8,31 +10,29 @@ import type { Transaction } from './transaction.ts';
  * What stands at slugs from an organization down to an environment. Null for what is not there, be it deleted or not.
  */
 export interface EnvironmentPath {
-  readonly organizationId: string;
+  readonly organizationId: OrganizationModel['id'];
   readonly organizationDeleted: boolean;
-  readonly projectId: string | null;
+  readonly projectId: ProjectModel['id'] | null;
   readonly projectDeleted: boolean;
-  readonly environmentId: string | null;
+  readonly environmentId: EnvironmentModel['id'] | null;
   readonly environmentDeleted: boolean;
   /** Those of the environment; null without it. */
-  readonly displayName: string | null;
-  readonly revision: number | null;
-  readonly revisionId: string | null;
+  readonly displayName: EnvironmentModel['displayName'] | null;
+  readonly revision: EnvironmentModel['revisionNumber'] | null;
+  readonly revisionId: EnvironmentModel['revisionId'] | null;
   readonly secretCount: number;
   /** Whether the organization has an owner who is not disabled. */
   readonly hasOwner: boolean;
 }
 
 /** The environment that a resource made. */
-export interface ClaimedEnvironment {
-  readonly organizationId: string;
-  readonly projectId: string;
-  readonly environmentId: string;
-  readonly organization: string;
-  readonly project: string;
-  readonly environment: string;
-  readonly revision: number;
-  readonly revisionId: string;
+export interface ClaimedEnvironment extends RevisionIds {
+  readonly organizationId: OrganizationModel['id'];
+  readonly projectId: ProjectModel['id'];
+  readonly environmentId: EnvironmentModel['id'];
+  readonly organization: OrganizationModel['slug'];
+  readonly project: ProjectModel['slug'];
+  readonly environment: EnvironmentModel['slug'];
   readonly secretCount: number;
 }
 

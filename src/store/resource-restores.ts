@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { queryRows } from './database.ts';
+import type { ResourceClaimModel } from './generated/models.ts';
 import type { ClaimOwner } from './resource-claims.ts';
 import { type Sql, sql } from './sql.ts';
 import type { Transaction } from './transaction.ts';
@@ -53,7 +54,7 @@ export interface ClaimedRestore extends RestoreResult {
 
 interface ClaimedRow {
   readonly result: RestoreResult & { readonly completedAt: string };
-  readonly startedAt: Date;
+  readonly startedAt: ResourceClaimModel['createdAt'];
 }
 
 function claimOf({ cluster, id }: ClaimOwner): Sql {

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { queryRows } from './database.ts';
+import type { EnvironmentModel, OrganizationModel, ProjectModel } from './generated/models.ts';
 import type { ClaimOwner } from './resource-claims.ts';
 import { recordColumns, recordTables, type SnapshotRecord } from './snapshots.ts';
 import { raw, type Sql, sql } from './sql.ts';
@@ -9,11 +10,11 @@ import type { Transaction } from './transaction.ts';
 export interface ClaimedSnapshot extends SnapshotRecord {
   /** Whether the resource adopted it, and so did not take it. */
   readonly adopted: boolean;
-  readonly organizationId: string;
-  readonly environmentId: string;
-  readonly organization: string;
-  readonly project: string;
-  readonly environment: string;
+  readonly organizationId: OrganizationModel['id'];
+  readonly environmentId: EnvironmentModel['id'];
+  readonly organization: OrganizationModel['slug'];
+  readonly project: ProjectModel['slug'];
+  readonly environment: EnvironmentModel['slug'];
   /** Whether the environment, or something above it, is deleted: over the API the snapshot is not there any more. */
   readonly environmentDeleted: boolean;
   /** SHA-256 over the keys and the ids of their versions, in hexadecimal digits. */

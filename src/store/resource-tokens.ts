@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { TokenPermission } from '../domain/grants.ts';
-import type { TokenScope } from '../domain/principal.ts';
 import { queryRows } from './database.ts';
+import type { ServiceTokenCredentialModel, ServiceTokenModel } from './generated/models.ts';
 import { raw, type Sql, sql } from './sql.ts';
 import type { Transaction } from './transaction.ts';
 
@@ -12,29 +12,21 @@ export interface TokenOwner {
 }
 
 /** One secret string of the token of a custom resource. */
-export interface ResourceCredential {
-  readonly serial: number;
-  readonly state: 'pending' | 'active';
-  readonly createdAt: Date;
-  /** Null for never. */
-  readonly expiresAt: Date | null;
-  readonly revokedAt: Date | null;
-  readonly firstUsedAt: Date | null;
-  readonly lastUsedAt: Date | null;
-}
+export type ResourceCredential = Readonly<
+  Pick<
+    ServiceTokenCredentialModel,
+    'serial' | 'state' | 'createdAt' | 'expiresAt' | 'revokedAt' | 'firstUsedAt' | 'lastUsedAt'
+  >
+>;
 
-/** The token of a custom resource, as it is in the database. */
-export interface ResourceToken {
-  readonly tokenId: string;
-  readonly name: string;
-  readonly organizationId: string;
-  readonly scope: TokenScope;
-  readonly projectId: string | null;
-  readonly environmentId: string | null;
-  readonly permission: TokenPermission;
-  readonly suspendedAt: Date | null;
-  /** Set once it has ended for good, by any cause. */
-  readonly revokedAt: Date | null;
+/** The token of a custom resource, as it is in the database. `revokedAt`: set once it has ended for good, by any cause. */
+export interface ResourceToken extends Readonly<
+  Pick<
+    ServiceTokenModel,
+    'name' | 'organizationId' | 'scope' | 'projectId' | 'environmentId' | 'permission' | 'suspendedAt' | 'revokedAt'
+  >
+> {
+  readonly tokenId: ServiceTokenModel['id'];
   /** By serial, oldest first. */
   readonly credentials: readonly ResourceCredential[];
 }
@@ -42,8 +34,8 @@ export interface ResourceToken {
 type CredentialColumns = { readonly [K in keyof ResourceCredential]: ResourceCredential[K] | null };
 type Row = Omit<ResourceToken, 'tokenId' | 'credentials' | 'revokedAt'> & {
   /** Null if the token that was claimed is gone; so are all its other columns then. */
-  readonly tokenId: string | null;
-  readonly tokenRevokedAt: Date | null;
+  readonly tokenId: ServiceTokenModel['id'] | null;
+  readonly tokenRevokedAt: ServiceTokenModel['revokedAt'];
 } & CredentialColumns;
 
 const columns = `t.id AS "tokenId", t.name, t.organization_id AS "organizationId", t.scope, t.project_id AS "projectId",
@@ -145,16 +137,17 @@ export async function putPendingCredential(
     WHERE service_token_credential.state = 'pending' AND service_token_credential.revoked_at IS NULL`;
 }
 
+type CredentialHash = Readonly<Pick<ServiceTokenCredentialModel, 'id' | 'tokenHash'>>;
+
 /** The hash that is stored of a serial. */
 export async function credentialHash(
   tx: Transaction,
   tokenId: string,
   serial: number,
-): Promise<{ readonly id: string; readonly tokenHash: Uint8Array } | undefined> {
-  const found = await tx.row<{ id: string; tokenHash: Uint8Array }>`
+): Promise<CredentialHash | undefined> {
+  return tx.row<CredentialHash>`
     SELECT id, token_hash AS "tokenHash" FROM service_token_credential
     WHERE service_token_id = ${tokenId}::uuid AND serial = ${serial}::int`;
-  return found;
 }
 
 export async function activateCredential(tx: Transaction, tokenId: string, serial: number): Promise<void> {

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { RestoreFact, RestoreFacts } from '../domain/plans/restore.ts';
 import { queryRows, type Statement } from './database.ts';
+import type { SecretModel, SecretVersionModel } from './generated/models.ts';
 import type { Transaction } from './transaction.ts';
 
 /** Which environment is to go back to which of its snapshots. */
@@ -51,19 +52,17 @@ export async function readLockedRestoreFacts(
   return factsOf(await tx.rowsUnprepared<FactsRow>(factsStatement.text, environmentId, snapshotId));
 }
 
-interface FactRow {
-  readonly secretId: string;
-  readonly key: string;
-  readonly version: number;
+interface FactRow extends Readonly<Pick<SecretModel, 'key' | 'version'>> {
+  readonly secretId: SecretModel['id'];
   readonly isDeleted: boolean;
-  readonly presentId: string;
-  readonly presentMac: Uint8Array;
-  readonly presentBytes: number;
+  readonly presentId: SecretVersionModel['id'];
+  readonly presentMac: SecretVersionModel['valueMac'];
+  readonly presentBytes: SecretVersionModel['valueBytes'];
   /** Null, like the other fields of the target, for a key that the snapshot does not have. */
-  readonly targetId: string | null;
-  readonly targetVersion: number;
-  readonly targetMac: Uint8Array;
-  readonly targetBytes: number;
+  readonly targetId: SecretVersionModel['id'] | null;
+  readonly targetVersion: SecretVersionModel['version'];
+  readonly targetMac: SecretVersionModel['valueMac'];
+  readonly targetBytes: SecretVersionModel['valueBytes'];
   readonly isTargetDestroyed: boolean;
 }
 

@@ -2,6 +2,7 @@ import type pg from 'pg';
 import type { KeyVersion, PlannedSize } from '../domain/plans/plan.ts';
 import type { RevertFact, RevertFacts } from '../domain/plans/revert.ts';
 import { queryRows, type Statement } from './database.ts';
+import type { EnvironmentRevisionModel, SecretModel } from './generated/models.ts';
 import { type RevisionRef, wantedRevision, wantedRevisionValues } from './revisions.ts';
 import type { Transaction } from './transaction.ts';
 
@@ -67,10 +68,8 @@ export async function readLockedRevertFacts(
   return factsOf(await tx.rowsUnprepared<FactsRow>(factsStatement.text, ...valuesOf(place)));
 }
 
-interface FactRow {
-  readonly secretId: string;
-  readonly key: string;
-  readonly version: number;
+interface FactRow extends Readonly<Pick<SecretModel, 'key' | 'version'>> {
+  readonly secretId: SecretModel['id'];
   readonly isDeleted: boolean;
   readonly present: VersionColumn;
   readonly before: VersionColumn;
@@ -78,7 +77,10 @@ interface FactRow {
 }
 
 type HeadRow = Pick<RevertFacts, 'revision' | 'revisionId'> &
-  PlannedSize & { readonly revertedRevision: number; readonly revertedId: string };
+  PlannedSize & {
+    readonly revertedRevision: EnvironmentRevisionModel['number'];
+    readonly revertedId: EnvironmentRevisionModel['id'];
+  };
 type FactsRow = HeadRow & (FactRow | { readonly key: null });
 
 function factsOf(rows: readonly FactsRow[]): StoredRevertFacts | undefined {

@@ -1,9 +1,10 @@
 import type pg from 'pg';
-import type { ActorType, BearerPrincipal } from '../domain/principal.ts';
+import type { BearerPrincipal } from '../domain/principal.ts';
 import { raw, sql } from './sql.ts';
 import { type Standing, standingColumns, standingJoins } from './standing.ts';
 import { liveCredentialIds } from './credentials.ts';
 import { queryRows, type Statement } from './database.ts';
+import type { EnvironmentRevisionModel } from './generated/models.ts';
 import type { RevisionIds } from './revisions.ts';
 
 /** What a revision did to one key: the number of the version it set, null if it deleted the key. */
@@ -13,13 +14,11 @@ export interface ChangedKey {
 }
 
 /** One committed change of an environment's secrets. */
-export interface RevisionRecord extends RevisionIds {
-  readonly changedBy: string;
-  readonly changedByType: ActorType;
+export interface RevisionRecord extends RevisionIds, Readonly<Pick<EnvironmentRevisionModel, 'comment' | 'createdAt'>> {
+  readonly changedBy: EnvironmentRevisionModel['actorId'];
+  readonly changedByType: EnvironmentRevisionModel['actorType'];
   /** The actor's name as of then. */
-  readonly changedByName: string;
-  readonly comment: string | null;
-  readonly createdAt: Date;
+  readonly changedByName: EnvironmentRevisionModel['actorName'];
   /** By key. */
   readonly keys: readonly ChangedKey[];
 }
@@ -135,8 +134,8 @@ export async function listRevisions(
 interface LookRow extends RevisionIds, KeysRow, Standing {
   readonly credentialIsLive: boolean;
   readonly positionIsKnown: boolean;
-  readonly nextRevision: number | null;
-  readonly nextRevisionId: string | null;
+  readonly nextRevision: EnvironmentRevisionModel['number'] | null;
+  readonly nextRevisionId: EnvironmentRevisionModel['id'] | null;
 }
 
 /**

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { queryRows, type Statement } from './database.ts';
+import type { EnvironmentModel } from './generated/models.ts';
 import { sql } from './sql.ts';
 
 /** A revision as a caller names it: its number, or its id in lower case. */
@@ -7,8 +8,8 @@ export type RevisionRef = number | string;
 
 /** A revision's number, for people, and its id, for comparing. */
 export interface RevisionIds {
-  readonly revision: number;
-  readonly revisionId: string;
+  readonly revision: EnvironmentModel['revisionNumber'];
+  readonly revisionId: EnvironmentModel['revisionId'];
 }
 
 /**

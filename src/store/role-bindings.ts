@@ -1,38 +1,38 @@
 import type pg from 'pg';
-import type { Role } from '../domain/principal.ts';
 import type { TargetIds } from './access.ts';
 import { queryRows, type Statement } from './database.ts';
+import type {
+  EnvironmentModel,
+  OrganizationModel,
+  ProjectModel,
+  RoleBindingModel,
+  UserModel,
+} from './generated/models.ts';
 import { notifyUsers } from './notify.ts';
 import { sql } from './sql.ts';
 import type { Transaction } from './transaction.ts';
 
 /** Roles of users in projects and environments, and of groups at any place. The owner's role is only in memberships. */
 
-export type BoundRole = Exclude<Role, 'owner'>;
+export type BoundRole = Exclude<RoleBindingModel['role'], 'owner'>;
 
 /** Who has the role: a user by id, or a group of the identity provider by name. */
 export type Subject = { readonly userId: string } | { readonly group: string };
 
-export interface RoleBindingRecord {
-  readonly id: string;
+export interface RoleBindingRecord extends Readonly<Pick<RoleBindingModel, 'id' | 'userId' | 'createdAt'>> {
   /** Slugs; null for a role in the whole organization, or in a whole project. */
-  readonly project: string | null;
-  readonly environment: string | null;
-  /** All three are null for a group. */
-  readonly userId: string | null;
-  readonly email: string | null;
-  readonly displayName: string | null;
+  readonly project: ProjectModel['slug'] | null;
+  readonly environment: EnvironmentModel['slug'] | null;
+  /** Both are null for a group, and so is `userId`. */
+  readonly email: UserModel['email'] | null;
+  readonly displayName: UserModel['displayName'];
   /** Null for a user. */
-  readonly group: string | null;
+  readonly group: RoleBindingModel['groupName'];
   readonly role: BoundRole;
-  readonly createdAt: Date;
 }
 
 /** A role binding in a transaction. */
-export interface PresentBinding {
-  readonly id: string;
-  readonly role: BoundRole;
-}
+export type PresentBinding = Pick<RoleBindingRecord, 'id' | 'role'>;
 
 /** Where a page begins: after this entry. Empty texts stand for null. */
 export interface BindingPosition {
@@ -79,15 +79,10 @@ export async function listRoleBindings(
   return queryRows<RoleBindingRecord>(pool, listStatement, [...place, ...position, limit]);
 }
 
-/** A role of a user that is not a membership, for the user. */
-export interface OwnBinding {
-  /** Slugs. */
-  readonly organization: string;
-  readonly project: string | null;
-  readonly environment: string | null;
-  /** The group that has the role; null if the user has it. */
-  readonly group: string | null;
-  readonly role: BoundRole;
+/** A role of a user, or of a group of the user, that is not a membership. */
+export interface OwnBinding extends Pick<RoleBindingRecord, 'project' | 'environment' | 'group' | 'role'> {
+  /** The slug. */
+  readonly organization: OrganizationModel['slug'];
 }
 
 /** The role bindings that count for a user now, by place. */

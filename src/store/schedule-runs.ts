@@ -1,21 +1,21 @@
 import type pg from 'pg';
 import { queryRows } from './database.ts';
+import type { ScheduleRunModel, SnapshotModel } from './generated/models.ts';
 import type { ClaimOwner } from './resource-claims.ts';
 import { sql } from './sql.ts';
 import type { Transaction } from './transaction.ts';
 
 /** A SecretSnapshot that a SnapshotSchedule made for one of its times. */
-export interface ScheduledChild {
-  readonly dueAt: Date;
-  readonly uid: string;
-  readonly name: string;
+export interface ScheduledChild extends Readonly<Pick<ScheduleRunModel, 'dueAt'>> {
+  readonly uid: ScheduleRunModel['childUid'];
+  readonly name: ScheduleRunModel['childName'];
 }
 
 /** With what became of it, as the database knows it. */
 export interface ScheduleRun extends ScheduledChild {
   /** The snapshot that the child took, while that can be restored from; else null, also for one that it adopted. */
-  readonly snapshotId: string | null;
-  readonly takenAt: Date | null;
+  readonly snapshotId: SnapshotModel['id'] | null;
+  readonly takenAt: SnapshotModel['createdAt'] | null;
   /** Whether that snapshot holds the newest revision of its environment. */
   readonly isNewest: boolean;
 }

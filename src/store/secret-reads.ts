@@ -1,36 +1,37 @@
 import type pg from 'pg';
-import type { ActorType } from '../domain/principal.ts';
 import { queryRows, type Statement } from './database.ts';
+import type { EnvironmentRevisionModel, SecretModel, SecretVersionModel } from './generated/models.ts';
 import { type RevisionIds, type RevisionRef, wantedRevision, wantedRevisionValues } from './revisions.ts';
 import { sql } from './sql.ts';
 import type { Transaction } from './transaction.ts';
-import { contentCiphertext, contentColumns, contentDataKeyId, contentJoin } from './version-contents.ts';
+import {
+  contentCiphertext,
+  contentColumns,
+  contentDataKeyId,
+  contentJoin,
+  type StoredContent,
+} from './version-contents.ts';
 
 /** A secret at some revision, without its value. */
-export interface StoredKey {
-  readonly secretId: string;
-  readonly key: string;
-  readonly version: number;
+export interface StoredKey extends Readonly<Pick<SecretModel, 'key'>>, Readonly<Pick<SecretVersionModel, 'version'>> {
+  readonly secretId: SecretModel['id'];
   /** The id of the version record. */
-  readonly versionId: string;
+  readonly versionId: SecretVersionModel['id'];
   /** When that version was made. */
-  readonly updatedAt: Date;
+  readonly updatedAt: SecretVersionModel['createdAt'];
   /** Set if its value was destroyed, which only that of a past revision can have been. */
   readonly isDestroyed?: boolean;
 }
 
 /** The same with who made its version, under the actor's name as of then. */
 export interface AttributedKey extends StoredKey {
-  readonly updatedBy: string;
-  readonly updatedByType: ActorType;
-  readonly updatedByName: string;
+  readonly updatedBy: SecretVersionModel['changedById'];
+  readonly updatedByType: SecretVersionModel['changedByType'];
+  readonly updatedByName: SecretVersionModel['changedByName'];
 }
 
 /** The same with its value as it is stored. */
-export interface SealedSecret extends StoredKey {
-  readonly ciphertext: Uint8Array;
-  readonly dataKeyId: string;
-}
+export interface SealedSecret extends StoredKey, StoredContent {}
 
 /** Secrets of an environment, and the revision they are of. */
 export interface EnvironmentState<Row extends StoredKey> extends RevisionIds {
@@ -218,11 +219,11 @@ function statementFor(shape: Shape): Statement {
 
 /** A key that is deleted, with its last version. */
 export interface DeletedKey extends Pick<StoredKey, 'secretId' | 'key' | 'version' | 'updatedAt'> {
-  readonly deletedAt: Date;
-  readonly deletedBy: string;
-  readonly deletedByType: ActorType;
+  readonly deletedAt: NonNullable<SecretModel['deletedAt']>;
+  readonly deletedBy: EnvironmentRevisionModel['actorId'];
+  readonly deletedByType: EnvironmentRevisionModel['actorType'];
   /** The actor's name as of then. */
-  readonly deletedByName: string;
+  readonly deletedByName: EnvironmentRevisionModel['actorName'];
 }
 
 export interface DeletedKeys extends RevisionIds {
@@ -260,11 +261,9 @@ export async function listDeletedKeys(
 }
 
 /** A secret with the size of its value, and the value as it is stored if the whole state is small. */
-export interface SizedSecret extends StoredKey {
-  /** Bytes of the value in UTF-8; 0 if it was destroyed. */
-  readonly valueBytes: number;
-  readonly ciphertext: Uint8Array | null;
-  readonly dataKeyId: string;
+export interface SizedSecret
+  extends StoredKey, Readonly<Pick<SecretVersionModel, 'valueBytes'>>, Pick<StoredContent, 'dataKeyId'> {
+  readonly ciphertext: StoredContent['ciphertext'] | null;
 }
 
 /** An environment's state with the sizes of its values. */

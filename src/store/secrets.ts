@@ -1,11 +1,13 @@
 import type { Actor } from '../domain/principal.ts';
 import { byteaArray } from './bytea-array.ts';
+import type { SecretModel, SecretVersionModel } from './generated/models.ts';
 import { budgetAssignment, bytesOfVersions, growthColumns, type StoredGrowth, writtenVersion } from './growth.ts';
+import type { RevisionIds } from './revisions.ts';
 import { raw } from './sql.ts';
 import type { Transaction } from './transaction.ts';
 import { copiedContentId } from './version-contents.ts';
 
-export type ChangeType = 'created' | 'updated' | 'rolled_back';
+export type ChangeType = SecretVersionModel['changeType'];
 
 /** A value as it is stored. */
 export interface SealedContent {
@@ -16,22 +18,17 @@ export interface SealedContent {
 }
 
 /** What a write needs to know of a key that exists or once did. */
-export interface StoredSecret {
-  readonly secretId: string;
-  readonly key: string;
-  /** The number of the newest version. */
-  readonly version: number;
+export interface StoredSecret
+  extends
+    Readonly<Pick<SecretModel, 'key' | 'version'>>,
+    Readonly<Pick<SecretVersionModel, 'valueMac' | 'valueBytes'>> {
+  readonly secretId: SecretModel['id'];
   readonly isDeleted: boolean;
-  readonly valueMac: Uint8Array;
-  readonly valueBytes: number;
 }
 
 /** A version's number and size, for a rollback to it. */
-export interface StoredVersion {
-  readonly secretId: string;
-  readonly versionId: string;
-  readonly version: number;
-  readonly valueBytes: number;
+export interface StoredVersion extends Readonly<Pick<SecretVersionModel, 'secretId' | 'version' | 'valueBytes'>> {
+  readonly versionId: SecretVersionModel['id'];
   /** Whether its value was erased for good. */
   readonly isDestroyed: boolean;
 }
@@ -77,15 +74,11 @@ export interface WrittenRevision extends StoredGrowth {
  * Locks an environment until the transaction ends, and returns its newest revision; undefined if it is gone. Each
  * writer does this before anything else: that is the one order of writes.
  */
-export async function lockEnvironment(
-  tx: Transaction,
-  environmentId: string,
-): Promise<{ readonly revision: number; readonly revisionId: string } | undefined> {
-  const environment = await tx.row<{ revision: number; revisionId: string }>`
+export async function lockEnvironment(tx: Transaction, environmentId: string): Promise<RevisionIds | undefined> {
+  return tx.row<RevisionIds>`
     SELECT revision_number AS revision, revision_id AS "revisionId" FROM environment
     WHERE id = ${environmentId}::uuid AND deleted_at IS NULL
     FOR NO KEY UPDATE`;
-  return environment;
 }
 
 /** Those of the keys that exist or once did. Under the environment's lock they do not change meanwhile. */

@@ -1,9 +1,10 @@
 import type pg from 'pg';
 import type { TokenPermission } from '../domain/grants.ts';
-import type { Actor, ActorType, TokenScope } from '../domain/principal.ts';
+import type { Actor, TokenScope } from '../domain/principal.ts';
 import { serviceTokenFault, serviceTokenTables } from './credentials.ts';
 import { queryRows, type Statement } from './database.ts';
-import { readModels } from './models.ts';
+import type { ServiceTokenCredentialModel, ServiceTokenModel } from './generated/models.ts';
+import { readModels, type RecordPage } from './models.ts';
 import { empty, raw, type Sql, sql } from './sql.ts';
 import type { Transaction } from './transaction.ts';
 
@@ -13,33 +14,34 @@ export interface TokenHolder {
   readonly namespace: string;
 }
 
-export interface ServiceTokenRecord {
-  readonly id: string;
-  readonly name: string;
-  readonly scope: TokenScope;
-  /** The project of project and environment scope. */
-  readonly projectId: string | null;
-  /** The environment of environment scope. */
-  readonly environmentId: string | null;
-  readonly permission: TokenPermission;
-  readonly createdBy: string;
-  readonly createdByType: ActorType;
-  /** The creator's name as of then. */
-  readonly createdByName: string;
+/** A service token without its secret strings. The creator's name is as of then. */
+export interface ServiceTokenRecord extends Readonly<
+  Pick<
+    ServiceTokenModel,
+    | 'id'
+    | 'name'
+    | 'scope'
+    | 'projectId'
+    | 'environmentId'
+    | 'permission'
+    | 'createdByType'
+    | 'createdByName'
+    | 'createdAt'
+    | 'revokedAt'
+    | 'suspendedAt'
+  >
+> {
+  readonly createdBy: ServiceTokenModel['createdById'];
   /**
    * The cluster of the custom resource that it belongs to, as the controller named it then; null for any other token.
    */
-  readonly cluster: string | null;
+  readonly cluster: ServiceTokenModel['cluster'];
   /** Whose SecretSyncs read with it, if it is a keyless token; null for a token that has a value. */
   readonly holder: TokenHolder | null;
-  readonly createdAt: Date;
   /** When the newest credential ends; null for never. */
-  readonly expiresAt: Date | null;
-  readonly revokedAt: Date | null;
-  /** Set while it opens nothing because the AccessGrant that carries a token of a custom resource is withdrawn. */
-  readonly suspendedAt: Date | null;
+  readonly expiresAt: ServiceTokenCredentialModel['expiresAt'] | null;
   /** When it was last used, to the minute; null for never. */
-  readonly lastUsedAt: Date | null;
+  readonly lastUsedAt: ServiceTokenModel['lastUsedAt'];
 }
 
 export interface NewServiceToken {
@@ -75,13 +77,6 @@ export interface ScopeFacts {
   readonly projectExists: boolean;
   /** The project of the environment, if that exists in the organization. */
   readonly projectOfEnvironment: string | null;
-}
-
-export interface ServiceTokenPage {
-  /** The token that the page begins after; null begins at the newest. */
-  readonly after: { readonly createdAt: Date; readonly id: string } | null;
-  /** Null for all. */
-  readonly limit: number | null;
 }
 
 /** The names of what a service token is tied to. */
@@ -177,11 +172,10 @@ export type Rotated =
   /** `keyless`: it has no credential that could get a successor. */
   | { readonly outcome: 'revoked' | 'expired' | 'keyless' };
 
-interface NewestCredential {
-  readonly revokedAt: Date | null;
+interface NewestCredential extends Readonly<Pick<ServiceTokenCredentialModel, 'serial' | 'expiresAt'>> {
+  /** Of the token. */
+  readonly revokedAt: ServiceTokenModel['revokedAt'];
   readonly isExpired: boolean;
-  readonly serial: number;
-  readonly expiresAt: Date | null;
 }
 
 /**
@@ -244,7 +238,7 @@ export function isIn({ organizationId, projectId }: TokenHome): Sql {
 export async function listServiceTokens(
   pool: pg.Pool,
   home: TokenHome,
-  { after, limit }: ServiceTokenPage,
+  { after, limit }: RecordPage,
 ): Promise<ServiceTokenRecord[]> {
   const isBeyond = after === null ? empty : sql`AND (t.created_at, t.id) < (${after.createdAt}, ${after.id}::uuid)`;
   return queryRows<ServiceTokenRecord>(
@@ -287,10 +281,8 @@ export async function findScopeNames(pool: pg.Pool, serviceTokenId: string): Pro
 }
 
 /** A live token that can write all environments of its scope. */
-export interface WritingToken {
-  readonly id: string;
-  readonly name: string;
-  readonly scope: 'organization' | 'project';
+export interface WritingToken extends Readonly<Pick<ServiceTokenModel, 'id' | 'name'>> {
+  readonly scope: Exclude<ServiceTokenModel['scope'], 'environment'>;
 }
 
 /** The live tokens that write an environment because they write everything above it, by name. */

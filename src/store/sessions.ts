@@ -2,26 +2,19 @@ import type pg from 'pg';
 import { limits } from '../domain/limits.ts';
 import { sessionFault, sessionTables } from './credentials.ts';
 import { queryRows } from './database.ts';
+import type { SessionModel, UserModel } from './generated/models.ts';
 import { raw, sql } from './sql.ts';
 import type { Transaction } from './transaction.ts';
 
 /** How the user of a session proved who they are. */
 export type SignInMethod = 'personal_token' | 'oidc' | 'passkey' | 'link';
 
-export interface SessionRecord {
-  readonly id: string;
+export interface SessionRecord extends Readonly<
+  Pick<SessionModel, 'id' | 'createdAt' | 'verifiedAt' | 'lastUsedAt' | 'expiresAt' | 'sourceAddress' | 'userAgent'>
+> {
   readonly signedInWith: SignInMethod;
-  readonly createdAt: Date;
-  /** When the user last proved who they are. */
-  readonly verifiedAt: Date | null;
-  /** To the minute. */
-  readonly lastUsedAt: Date;
-  /** When it ends at the latest. */
-  readonly expiresAt: Date;
   /** When it ends if it is not used again. */
   readonly idleExpiresAt: Date;
-  readonly sourceAddress: string | null;
-  readonly userAgent: string | null;
 }
 
 /** What a user signed in with. */
@@ -149,13 +142,8 @@ export async function endSessions(tx: Transaction, userId: string): Promise<numb
   return row?.ended ?? 0;
 }
 
-/** A session of any user that was ended. */
-export interface EndedSession {
-  readonly id: string;
-  readonly userId: string;
-  /** Of the user. */
-  readonly email: string;
-}
+/** A session of any user that was ended, with the address of the user. */
+export type EndedSession = Readonly<Pick<SessionModel, 'id' | 'userId'> & Pick<UserModel, 'email'>>;
 
 /**
  * Ends the sessions that began with links of a user, except one, and returns them. `since`: only those of links that were

@@ -1,5 +1,6 @@
 import { limits } from '../domain/limits.ts';
 import { queryRows } from './database.ts';
+import type { SignInFlowModel } from './generated/models.ts';
 import type pg from 'pg';
 import { sql } from './sql.ts';
 
@@ -13,18 +14,13 @@ const methodMinutes: Readonly<Record<FlowMethod, number>> = {
 };
 
 /** A sign-in, or the registration of a passkey, that is under way in a browser. */
-export interface SignInFlow {
+export interface SignInFlow extends KeptFlow {
   /** SHA-256 of the secret in the cookie of its browser. */
   readonly secretHash: Uint8Array;
-  /** The path that the browser goes to afterwards. */
-  readonly returnTo: string;
-  /** Whether the issuer must ask the user again. */
-  readonly fresh: boolean;
-  /** Whether the identity is linked to the user of the session, and no session begins. */
-  readonly link: boolean;
-  /** The session that the browser had at the start. It is known to work only if `link` is set. */
-  readonly sessionId: string | null;
 }
+
+/** What is kept of a flow under its secret. The session is known to work only if `link` is set. */
+export type KeptFlow = Readonly<Pick<SignInFlowModel, 'returnTo' | 'fresh' | 'link' | 'sessionId'>>;
 
 export async function insertSignInFlow(pool: pg.Pool, method: FlowMethod, flow: SignInFlow): Promise<void> {
   const { secretHash, returnTo, fresh, link, sessionId } = flow;
@@ -50,8 +46,8 @@ export async function takeSignInFlow(
   pool: pg.Pool,
   method: FlowMethod,
   secretHash: Uint8Array,
-): Promise<Omit<SignInFlow, 'secretHash'> | undefined> {
-  type Row = Omit<SignInFlow, 'secretHash'> & { readonly method: string; readonly isLive: boolean };
+): Promise<KeptFlow | undefined> {
+  type Row = KeptFlow & Pick<SignInFlowModel, 'method'> & { readonly isLive: boolean };
   const [row] = await queryRows<Row>(
     pool,
     sql`

@@ -2,6 +2,7 @@ import type pg from 'pg';
 import { limits } from '../domain/limits.ts';
 import { personalTokenFault, personalTokenTables } from './credentials.ts';
 import { queryRows } from './database.ts';
+import type { SignInLinkModel, UserModel } from './generated/models.ts';
 import { raw, sql } from './sql.ts';
 import type { Transaction } from './transaction.ts';
 
@@ -27,18 +28,13 @@ export interface NewSignInLink {
   readonly delegators: readonly string[];
 }
 
-export interface FoundSignInLink {
-  readonly id: string;
-  /** SHA-256 of the whole token. */
-  readonly tokenHash: Uint8Array;
-  /** Either the user is set or the invitation. */
-  readonly userId: string | null;
-  readonly invitationId: string | null;
+export interface FoundSignInLink extends Readonly<
+  Pick<SignInLinkModel, 'id' | 'tokenHash' | 'userId' | 'invitationId' | 'expiresAt'>
+> {
   /** The address of the user, or the invited one. */
   readonly email: string;
-  readonly createdById: string;
-  readonly createdByEmail: string;
-  readonly expiresAt: Date;
+  readonly createdById: SignInLinkModel['createdBy'];
+  readonly createdByEmail: UserModel['email'];
   /** By the database's clock. Whether its invitation waits is not part of it. */
   readonly fault: SignInLinkFault;
 }

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { Actor } from '../domain/principal.ts';
 import { queryRows, type Statement } from './database.ts';
-import type { EnvironmentRevisionModel, SnapshotModel } from './generated/models.ts';
+import type { EnvironmentRevisionModel, SecretModel, SecretVersionModel, SnapshotModel } from './generated/models.ts';
 import { budgetAssignment, bytesOfSnapshot, growthColumns, type StoredGrowth } from './growth.ts';
 import { isAfter, newest, readModels, type RecordPage } from './models.ts';
 import { notifySnapshots } from './notify.ts';
@@ -63,12 +63,12 @@ export interface KeyDifference {
 /** How a snapshot and another state of its environment differ. */
 export interface SnapshotDifference {
   /** The revision of that other state, as in `SnapshotRecord`; of the present one it is never null. */
-  readonly revision: number;
-  readonly revisionId: string | null;
+  readonly revision: SnapshotRecord['revision'];
+  readonly revisionId: SnapshotRecord['revisionId'];
   /** How many keys are at the same version in both. */
   readonly unchanged: number;
   /** Versions of the first snapshot whose values were destroyed, by key. */
-  readonly destroyed: readonly { readonly key: string; readonly version: number }[];
+  readonly destroyed: readonly Readonly<Pick<SecretModel, 'key'> & Pick<SecretVersionModel, 'version'>>[];
   /** By key. */
   readonly differences: readonly KeyDifference[];
 }
@@ -224,10 +224,7 @@ export async function compareSnapshot(
 }
 
 /** A snapshot, with the custom resource that took it or stands for it. */
-export interface HeldSnapshot {
-  readonly id: string;
-  readonly name: string | null;
-  readonly createdAt: Date;
+export interface HeldSnapshot extends Readonly<Pick<SnapshotModel, 'id' | 'name' | 'createdAt'>> {
   /** `SecretSnapshot team-a/nightly`; null if there is none. */
   readonly heldBy: string | null;
 }

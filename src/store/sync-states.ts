@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { RolloutState, SyncState } from '../domain/sync-health.ts';
 import { queryRows, type Statement } from './database.ts';
+import type { SyncStateModel } from './generated/models.ts';
 import type { RevisionIds } from './revisions.ts';
 import { sql } from './sql.ts';
 
@@ -170,10 +171,7 @@ export async function forgetSyncStates(pool: pg.Pool, cluster: string, uids: rea
 }
 
 /** A SecretSync that has rows. */
-export interface ReportedSync {
-  readonly uid: string;
-  readonly namespace: string;
-}
+export type ReportedSync = Readonly<Pick<SyncStateModel, 'uid' | 'namespace'>>;
 
 /** The SecretSyncs of a cluster that have rows. */
 export async function listReportedSyncs(pool: pg.Pool, cluster: string): Promise<ReportedSync[]> {

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { Actor } from '../domain/principal.ts';
 import { queryRows } from './database.ts';
-import type { UserModel } from './generated/models.ts';
+import type { OrganizationModel, UserModel } from './generated/models.ts';
 import { adoptInvitations } from './invitations.ts';
 import { readModels } from './models.ts';
 import { raw, sql } from './sql.ts';
@@ -192,10 +192,7 @@ export async function lockOwnedOrganizations(tx: Transaction, userId: string): P
     ORDER BY o.id FOR NO KEY UPDATE OF o`;
 }
 
-export interface OwnedOrganization {
-  readonly id: string;
-  readonly slug: string;
-}
+export type OwnedOrganization = Readonly<Pick<OrganizationModel, 'id' | 'slug'>>;
 
 /** The organizations that no other user who is not disabled owns, by slug; none of a user who is disabled. */
 export async function organizationsOwnedAlone(

@@ -1,3 +1,5 @@
+import type { SecretVersionModel } from './generated/models.ts';
+
 /**
  * Where the value of a version is. A version holds it itself, or refers to the earlier version of the same secret that
  * does (`content_version_id`). That one holds it itself, so nothing ever follows a second reference. A reference costs a
@@ -14,9 +16,13 @@ export const contentJoin = `LEFT JOIN LATERAL (
         WHERE c.id = v.content_version_id AND v.content_version_id IS NOT NULL OFFSET 0
       ) AS content ON true`;
 
+/** The value of a version as it is stored, with the data key to read it. */
+export type StoredContent = Readonly<Pick<SecretVersionModel, 'ciphertext' | 'dataKeyId'>>;
+
 /** The value of `v` as it is stored, beside `contentJoin`. Both are of one row: keys rotate where the value is. */
 export const contentCiphertext = `coalesce(content.ciphertext, v.ciphertext)`;
 export const contentDataKeyId = `coalesce(content.data_key_id, v.data_key_id)`;
+/** The columns of `StoredContent`. */
 export const contentColumns = `${contentCiphertext} AS ciphertext, ${contentDataKeyId} AS "dataKeyId"`;
 
 /** What a version that takes its value from `copied` has as content_version_id. */

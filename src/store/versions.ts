@@ -1,27 +1,28 @@
 import type pg from 'pg';
-import type { Actor, ActorType } from '../domain/principal.ts';
+import type { Actor } from '../domain/principal.ts';
 import { queryRows } from './database.ts';
-import type { ChangeType } from './secrets.ts';
+import type { SecretModel, SecretVersionModel } from './generated/models.ts';
 import { raw, sql } from './sql.ts';
 import type { Transaction } from './transaction.ts';
-import { contentColumns, contentJoin } from './version-contents.ts';
+import { contentColumns, contentJoin, type StoredContent } from './version-contents.ts';
 
-/** One version of a secret, without its value. */
-export interface VersionRecord {
-  readonly version: number;
-  readonly changeType: ChangeType;
-  readonly changedBy: string;
-  readonly changedByType: ActorType;
-  /** The actor's name as of then. */
-  readonly changedByName: string;
-  readonly comment: string | null;
-  readonly createdAt: Date;
-  /** When its value was erased for good; null, like the others, while it has one. */
-  readonly destroyedAt: Date | null;
-  readonly destroyedBy: string | null;
-  readonly destroyedByType: ActorType | null;
-  /** The actor's name as of then. */
-  readonly destroyedByName: string | null;
+/** One version of a secret, without its value. The names of actors are as of then. */
+export interface VersionRecord extends Readonly<
+  Pick<
+    SecretVersionModel,
+    | 'version'
+    | 'changeType'
+    | 'changedByType'
+    | 'changedByName'
+    | 'comment'
+    | 'createdAt'
+    | 'destroyedAt'
+    | 'destroyedByType'
+    | 'destroyedByName'
+  >
+> {
+  readonly changedBy: SecretVersionModel['changedById'];
+  readonly destroyedBy: SecretVersionModel['destroyedById'];
 }
 
 /** What a version has that was not destroyed. */
@@ -33,10 +34,8 @@ export const notDestroyed = {
 } as const satisfies Partial<VersionRecord>;
 
 /** One version of a secret with its value as it is stored; without any if it was destroyed. */
-export interface SealedVersion extends VersionRecord {
-  readonly secretId: string;
-  readonly ciphertext: Uint8Array;
-  readonly dataKeyId: string;
+export interface SealedVersion extends VersionRecord, StoredContent {
+  readonly secretId: SecretModel['id'];
 }
 
 export interface VersionPage {
@@ -92,7 +91,7 @@ export async function findVersion(
 
 /** A version that may be destroyed, and what else is to be known of its key. */
 export interface VersionToDestroy extends VersionRecord {
-  readonly secretId: string;
+  readonly secretId: SecretModel['id'];
   /** Whether it is what a read of the key returns now. */
   readonly isCurrent: boolean;
   /** The number of the version that a read of the key returns; null for a key that is deleted. */

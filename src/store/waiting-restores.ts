@@ -1,33 +1,28 @@
 import type pg from 'pg';
 import { clusterFacts, placeText, placeValues, type SeenPlace, type SeenCluster } from './consumers.ts';
 import { queryRows, type Statement } from './database.ts';
+import type { EnvironmentModel, ProjectModel, WaitingRestoreModel } from './generated/models.ts';
 import type { ReportedLists } from './resource-restores.ts';
 import { sql } from './sql.ts';
 
 /** The plans of SnapshotRestores that wait for an approval, as their controllers reported them. */
 
 /** A plan of a SnapshotRestore. */
-export interface ReportedPlan {
-  /** Of the SnapshotRestore. */
-  readonly uid: string;
-  readonly namespace: string;
-  readonly name: string;
-  readonly environmentId: string;
-  readonly snapshotId: string;
-  readonly planHash: string;
-  /** The revision that the environment was at. */
-  readonly revision: number;
-  readonly revisionId: string;
+export interface ReportedPlan extends Readonly<
+  Pick<
+    WaitingRestoreModel,
+    'uid' | 'namespace' | 'name' | 'environmentId' | 'snapshotId' | 'planHash' | 'revision' | 'revisionId'
+  >
+> {
   readonly keys: ReportedLists;
 }
 
 /** A plan that waits, with its place. */
-export interface WaitingRestoreRecord extends ReportedPlan, SeenCluster {
+export interface WaitingRestoreRecord
+  extends ReportedPlan, SeenCluster, Readonly<Pick<WaitingRestoreModel, 'changedAt'>> {
   /** Slugs. */
-  readonly project: string;
-  readonly environment: string;
-  /** When the plan last changed. */
-  readonly changedAt: Date;
+  readonly project: ProjectModel['slug'];
+  readonly environment: EnvironmentModel['slug'];
 }
 
 /** A SnapshotRestore that has a row. */

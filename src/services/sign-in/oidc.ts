@@ -13,7 +13,7 @@ import { findCredentials } from '../../store/credentials.ts';
 import type { Database } from '../../store/database.ts';
 import * as identities from '../../store/identities.ts';
 import { notifyUsers } from '../../store/notify.ts';
-import { insertSignInFlow, type SignInFlow, takeSignInFlow } from '../../store/sign-in-flows.ts';
+import { insertSignInFlow, type KeptFlow, takeSignInFlow } from '../../store/sign-in-flows.ts';
 import { inTransaction } from '../../store/transaction.ts';
 import { lockUser } from '../../store/users.ts';
 import type { Access, PersonAccess } from '../access/access.ts';
@@ -80,11 +80,9 @@ export interface OidcSignInDeps {
 /** Where the issuer sends browsers back to: below the public address of the server. */
 export const oidcCallbackPath = '/sign-in/oidc/callback';
 
-type Flow = Omit<SignInFlow, 'secretHash'>;
-
 /** One request that comes back from the issuer, with its flow. */
 interface Attempt {
-  readonly flow: Flow;
+  readonly flow: KeptFlow;
   readonly claims: IssuerClaims;
   readonly request: SignInRequest;
 }
@@ -157,7 +155,7 @@ export class OidcSignIn {
     });
   }
 
-  async #redeem({ secrets }: FlowSecret, { fresh }: Flow, query: string): Promise<IssuerClaims> {
+  async #redeem({ secrets }: FlowSecret, { fresh }: KeptFlow, query: string): Promise<IssuerClaims> {
     // The library compares it too. Here it is known which check failed.
     const states = new URLSearchParams(query).getAll('state');
     const isSame = states.length === 1 && hashesEqual(Buffer.from(states[0] ?? ''), Buffer.from(secrets.state));
@@ -233,7 +231,10 @@ export class OidcSignIn {
   }
 
   /** The user of the session that started a flow to link. Throws SignInRefusal if the session has ended. */
-  async #sessionUser({ sessionId }: Flow, { requestId, sourceAddress }: SignInRequest): Promise<Caller<UserPrincipal>> {
+  async #sessionUser(
+    { sessionId }: KeptFlow,
+    { requestId, sourceAddress }: SignInRequest,
+  ): Promise<Caller<UserPrincipal>> {
     const [found] = await findCredentials(this.#deps.database.pool, 'session', sessionId === null ? [] : [sessionId]);
     if (found?.principal.type !== 'user') throw new SignInRefusal('session_ended');
     const { principal } = found;
@@ -255,7 +256,7 @@ export class OidcSignIn {
 
   async #auditRefusal(
     { fault, user = unknownPerson }: SignInRefusal,
-    { link }: Flow,
+    { link }: KeptFlow,
     request: SignInRequest,
   ): Promise<void> {
     const outcome = fault === 'issuer_unavailable' ? 'failed' : 'denied';
