@@ -29,12 +29,14 @@ export function writtenSql(sources: ReadonlyMap<string, string>): WrittenSql[] {
   );
 }
 
-interface Node {
+/** A part of a syntax tree. */
+export interface Node {
   readonly type: string;
   readonly [field: string]: unknown;
 }
 
-function nodesOf(value: unknown): Node[] {
+/** A part of a syntax tree with all that is in it. */
+export function nodesOf(value: unknown): Node[] {
   if (Array.isArray(value)) return value.flatMap(nodesOf);
   if (typeof value !== 'object' || value === null) return [];
   const inner = Object.values(value).flatMap(nodesOf);
