@@ -34,8 +34,8 @@ export interface ReadyClaim {
   readonly message: string;
   /** Changes while the work advances. The time until it counts as Stalled then starts again. */
   readonly advance?: string;
-  /** A part of the message that an Event reports once, when the message begins to have it. It must depend on the spec alone. */
-  readonly notice?: Notice;
+  /** Parts of the message that an Event reports once, when the message begins to have them. */
+  readonly notices?: readonly Notice[];
 }
 
 export interface Notice {

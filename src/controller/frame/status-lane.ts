@@ -7,6 +7,7 @@ import { type EventDeps, type ObjectEvent, recordEvent } from '../../kube/client
 import type { Clock } from '../../lib/clock.ts';
 import { type Logger, errorFields } from '../../observability/logger.ts';
 import type { Notice, Progress, ReadyClaim, SideClaim } from './conditions.ts';
+import { EventPace } from './event-pace.ts';
 import { retryAfter } from './failure.ts';
 import type { KindRules } from './kind-rules.ts';
 import { eventNotRecorded, statusNotWritten } from './messages.ts';
@@ -82,6 +83,8 @@ export class StatusLane<T extends Resource, O extends ReportedOutcome> {
   readonly #patience = new Patience();
   /** What Events have reported of resources that wait. */
   readonly #announced = new Map<string, Announced>();
+  /** Notices can come and go with what others change. */
+  readonly #noticePace: EventPace;
   /** The patches in progress. */
   readonly #writing = new Map<string, Promise<unknown>>();
   /** Cancels the timer of the hold; undefined if patches are not held back. */
@@ -90,6 +93,7 @@ export class StatusLane<T extends Resource, O extends ReportedOutcome> {
   constructor(deps: StatusLaneDeps<T, O>) {
     this.#deps = deps;
     const { clock, logger, shares, onInactive } = deps;
+    this.#noticePace = new EventPace(clock);
     this.#queue = new WorkQueue({
       clock,
       logger,
@@ -168,6 +172,7 @@ export class StatusLane<T extends Resource, O extends ReportedOutcome> {
     this.#failed.delete(key);
     this.#patience.forget(key);
     this.#announced.delete(key);
+    this.#noticePace.forget(key);
   }
 
   start(): void {
@@ -183,6 +188,7 @@ export class StatusLane<T extends Resource, O extends ReportedOutcome> {
     this.#failed.clear();
     this.#patience.clear();
     this.#announced.clear();
+    this.#noticePace.clear();
   }
 
   async drain(limitMs: number): Promise<void> {
@@ -267,12 +273,27 @@ export class StatusLane<T extends Resource, O extends ReportedOutcome> {
       claim.progress === 'waiting'
         ? this.#announceWait(key, before, claim)
         : this.#announceRest(key, before, { claim, progress });
+    // The Event about Ready has the notices as well.
     if (isDue) this.#recordEvent(resource, readyEvent(claim, action));
-    // The Event about Ready has the notice as well.
-    else if (isNewNotice(claim, before)) this.#recordEvent(resource, noticeEvent(claim.notice, action));
+    else
+      for (const notice of this.#newNotices(key, resource, before, claim))
+        this.#recordEvent(resource, noticeEvent(notice, action));
     if (side !== undefined && reasonOf(before, side.claim.type) !== side.claim.reason) {
       this.#recordEvent(resource, sideEvent(side));
     }
+  }
+
+  /** The notices that the message did not have before. */
+  #newNotices(
+    key: string,
+    { metadata: { generation } }: T,
+    before: StatusOf<T> | undefined,
+    { notices = [] }: ReadyClaim,
+  ): readonly Notice[] {
+    const former = before?.conditions?.find(({ type }) => type === 'Ready')?.message ?? '';
+    return notices.filter(
+      ({ reason, message }) => !former.includes(message) && this.#noticePace.take(key, reason, generation),
+    );
   }
 
   /** Whether a claim that waits for others needs an Event. What a new resource waits for may come within seconds. */
@@ -344,11 +365,6 @@ export function reasonOf(status: Resource['status'], conditionType: string): str
 
 function isStalled(status: Resource['status']): boolean {
   return status?.conditions?.some(({ type, status: now }) => type === 'Stalled' && now === 'True') === true;
-}
-
-function isNewNotice(claim: ReadyClaim, before: Resource['status']): claim is ReadyClaim & { readonly notice: Notice } {
-  const message = before?.conditions?.find(({ type }) => type === 'Ready')?.message;
-  return claim.notice !== undefined && message?.includes(claim.notice.message) !== true;
 }
 
 function noticeEvent({ reason, message }: Notice, action: string): Omit<ObjectEvent, 'at'> {

@@ -131,7 +131,19 @@ const samples: Samples<typeof messages> = {
 
 const child = secretSync({ metadata: { labels: { 'keyframe.dev/cluster-sync': 'app' } } });
 
+const controller = { apiVersion: 'external-secrets.io/v1', kind: 'ExternalSecret', name: 'web', uid: 'e' };
+const configMap = { apiVersion: 'v1', kind: 'ConfigMap', name: 'settings', uid: 'c' };
+const strange = { apiVersion: 'v1', kind: 'A b', name: '`x`', uid: 's' };
+const deletedWith = secretSync({ target: { deletionPolicy: 'Delete' } });
+
 const ownershipSamples: Samples<typeof ownershipMessages> = {
+  controlled: [ownershipMessages.controlled(sync, controller)],
+  otherOwner: [
+    ownershipMessages.otherOwner(sync, [configMap]),
+    ownershipMessages.otherOwner(sync, [configMap, strange]),
+    ownershipMessages.otherOwner(deletedWith, [configMap]),
+    ownershipMessages.otherOwner(deletedWith, [configMap, strange]),
+  ],
   targetClaimed: [
     ownershipMessages.targetClaimed(sync, { holder: claim(), isPresent: true }),
     ownershipMessages.targetClaimed(sync, { holder: claim({ kind: 'ServiceToken', name: 'ci' }), isPresent: true }),

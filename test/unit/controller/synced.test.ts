@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
+import type { ReadyClaim } from '../../../src/controller/frame/conditions.ts';
 import type { SecretSyncStatus } from '../../../src/controller/generated/secret-sync.ts';
 import { heldData, syncedClaim } from '../../../src/controller/kinds/secret-sync/synced.ts';
-import { secretSync } from './builders.ts';
+import { type SyncOptions, secretSync, targetMeta } from './builders.ts';
 import { prod, wanted } from './judge-facts.ts';
 import { sourceOf } from './source-harness.ts';
 import type { WantedFacts } from '../../../src/controller/kinds/secret-sync/model.ts';
@@ -17,13 +18,17 @@ const status: SecretSyncStatus = {
   ],
 };
 
+function claimOf(options: SyncOptions, of: WantedFacts = wanted): ReadyClaim {
+  return syncedClaim(secretSync(options), of, targetMeta());
+}
+
 describe('what is reported of a Secret in step', () => {
   test('names its one revision, or that of each source, and the pins', () => {
     const sources = [sourceOf('shared', { snapshotRef: { name: 'good' } }), sourceOf('own', { revision: 9 })];
-    expect(syncedClaim(secretSync({ spec: { revision: 7 } }), wanted).message).toBe(
+    expect(claimOf({ spec: { revision: 7 } }).message).toBe(
       'Secret app holds revision 7 with 2 keys, pinned to that revision.',
     );
-    expect(syncedClaim(secretSync({ spec: { sources } }), united).message).toBe(
+    expect(claimOf({ spec: { sources } }, united).message).toBe(
       'Secret app holds 2 keys: shared at revision 4 (pinned to the SecretSnapshot good), own at revision 9 (pinned to that revision).',
     );
   });
@@ -32,32 +37,32 @@ describe('what is reported of a Secret in step', () => {
 describe('what a spec probably does not mean', () => {
   test('is a name or a glob that no key of the environment has', () => {
     const keys = { include: ['A', 'NOPE', 'DB_*', '*B'] };
-    const { progress, message } = syncedClaim(secretSync({ spec: { keys } }), { ...wanted, names: ['A', 'B'] });
+    const { progress, message } = claimOf({ spec: { keys } }, { ...wanted, names: ['A', 'B'] });
     expect([progress, message]).toEqual([
       'done',
       'Secret app holds revision 7 with 2 keys. spec.keys.include names keys that the environment does not have: NOPE, DB_*.',
     ]);
     const sources = [sourceOf('shared'), sourceOf('own', { keys: { include: ['NOPE'] } })];
-    expect(syncedClaim(secretSync({ spec: { sources } }), united).message).toContain(
+    expect(claimOf({ spec: { sources } }, united).message).toContain(
       'spec.sources[own].keys.include names keys that the environment does not have: NOPE.',
     );
   });
 
   test('is a reference in the form of other tools', () => {
     const template = { data: { URL: 'http://{{ .HOST }}', OK: '$(A)' } };
-    const { message, notice } = syncedClaim(secretSync({ spec: { template } }), wanted);
+    const { message, notices = [] } = claimOf({ spec: { template } });
     expect(message).toMatch(
       / In spec\.template\.data, "\{\{" is text, not a reference \(URL\)\. Refer to a key with \$\(KEY\)\.$/,
     );
-    // The Event says the same, and its text depends on the spec alone.
-    expect(notice?.reason).toBe('BracesAreText');
-    expect(message.endsWith(` ${notice?.message ?? 'none'}`)).toBe(true);
-    expect(syncedClaim(secretSync(), wanted)).not.toHaveProperty('notice');
+    // The Event says the same.
+    expect(notices).toEqual([{ reason: 'BracesAreText', message: expect.stringMatching(/./) }]);
+    expect(message.endsWith(` ${notices[0]?.message}`)).toBe(true);
+    expect(claimOf({}).notices).toEqual([]);
   });
 
   test('is not to leave out a key, or to choose none', () => {
     for (const keys of [{ exclude: ['NOPE'] }, { include: [] }, {}]) {
-      expect(syncedClaim(secretSync({ spec: { keys } }), wanted).message).toMatch(/with 2 keys\.$/);
+      expect(claimOf({ spec: { keys } }).message).toMatch(/with 2 keys\.$/);
     }
   });
 });

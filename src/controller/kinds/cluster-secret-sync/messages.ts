@@ -62,7 +62,8 @@ export function blocked({ name, selected, conflicts, refused }: BlockedFacts): s
   const have = conflicts.length === 1 ? 'has' : 'have';
   const conflict =
     `${share(conflicts.length, selected)} already ${have} a SecretSync ${name} that this ClusterSecretSync did not create ` +
-    `(${shortList(conflicts)}). Add the namespace to spec.excludeNamespaces, or label that SecretSync with ${clusterSyncLabel}=${name} to hand it over.`;
+    `(${shortList(conflicts)}). Add the namespace to spec.excludeNamespaces, or label that SecretSync with ${clusterSyncLabel}=${name} to hand it over. ` +
+    'One that has a controller among its owner references stays with that controller.';
   const refusal =
     `The API server refused the SecretSync in ${share(refused.length, selected)} (${shortList(refused)}); the controller retries ` +
     "every minute. Check the namespace's quotas and admission policies, and the controller's RBAC.";

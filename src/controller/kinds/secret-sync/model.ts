@@ -1,5 +1,5 @@
 import type { DomainError } from '../../../domain/errors/domain-error.ts';
-import type { KubeObject } from '../../../kube/client/objects.ts';
+import type { KubeObject, OwnerReference } from '../../../kube/client/objects.ts';
 import type { Precondition } from '../../../kube/client/secrets.ts';
 import type { recordAnnotations } from '../../annotations.ts';
 import type { SecretSync, SecretSyncStatus } from '../../generated/secret-sync.ts';
@@ -49,8 +49,15 @@ export type MergeObstacle =
 /** What was observed of the Secret that a SecretSync writes. */
 export type TargetFacts =
   | { readonly state: 'absent' }
-  /** It belongs to something else that does not write it now. `owner` is what its annotation names. */
-  | { readonly state: 'unmanaged'; readonly owner: SecretOwner | undefined }
+  /**
+   * It belongs to something else that does not write it now. `owner` is what its annotation names. `controller` is the owner
+   * that controls it, if it is offered to the SecretSync nevertheless.
+   */
+  | {
+      readonly state: 'unmanaged';
+      readonly owner: SecretOwner | undefined;
+      readonly controller?: OwnerReference | undefined;
+    }
   /** Another resource writes it, or creates it if it is missing. */
   | { readonly state: 'claimed'; readonly holder: SecretClaim; readonly isPresent: boolean }
   /** It belongs to something else, and the SecretSync may not merge into it. */

@@ -1,5 +1,6 @@
 import { DomainError } from '../../../domain/errors/domain-error.ts';
 import { ApiError, type ErrorCause } from '../../../kube/client/api-error.ts';
+import type { OwnerReference } from '../../../kube/client/objects.ts';
 import {
   allowAdoptionAnnotation,
   allowMergeAnnotation,
@@ -45,6 +46,38 @@ export function notOwned(sync: SecretSync, owner: SecretOwner | undefined): Doma
     'target_not_owned',
     `Secret ${name} already exists and ${whose}. It is not changed. ${anotherTarget(sync)}${handover}`,
   );
+}
+
+/** The Secret is offered to the SecretSync, but another controller manages it. */
+export function controlled(sync: SecretSync, controller: OwnerReference): DomainError {
+  const { name } = targetOf(sync);
+  const owner = referenceText(controller);
+  return new DomainError(
+    'target_not_owned',
+    `Secret ${name} is controlled by ${owner}, which may write it again, and with which the garbage collector deletes it. ` +
+      `It is not changed. To let this SecretSync take it over, stop ${owner} from managing it, and ${withoutOwners(sync)}.`,
+  );
+}
+
+/** A hint: the Secret has other owners besides the SecretSync. */
+export function otherOwner(sync: SecretSync, owners: readonly OwnerReference[]): string {
+  const belongs = `The Secret also belongs to ${shortList(owners.map(referenceText))}`;
+  const [one, all] =
+    owners.length === 1 ? ['that exists', 'that is gone'] : ['one of them exists', 'all of them are gone'];
+  return sync.spec.target.deletionPolicy === 'Delete'
+    ? `${belongs}, so it stays while ${one}, even if this SecretSync is deleted.`
+    : `${belongs}, and the garbage collector deletes it when ${all}. To keep it, ${withoutOwners(sync)}.`;
+}
+
+function withoutOwners(sync: SecretSync): string {
+  const { name, namespace } = targetOf(sync);
+  return `run \`kubectl patch secret -n ${namespace} ${name} --type=json -p '[{"op":"remove","path":"/metadata/ownerReferences"}]'\``;
+}
+
+/** The kind and name in an owner reference. Users choose them, so they are untrusted input. */
+function referenceText({ kind, name }: OwnerReference): string {
+  const isPlain = /^[A-Za-z][A-Za-z0-9]{0,62}$/.test(kind) && /^[A-Za-z0-9][-A-Za-z0-9._:]{0,252}$/.test(name);
+  return isPlain ? `${kind} ${name}` : 'another resource';
 }
 
 /** What to do with a SecretSync that must not write its Secret. The ClusterSecretSync would create a deleted one again. */

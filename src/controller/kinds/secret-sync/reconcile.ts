@@ -214,7 +214,7 @@ export class SecretSyncReconciler {
     memory.verified = { uid, resourceVersion, type: sync.spec.target.type, keys: names, fingerprint };
     const { name } = targetOf(sync);
     return {
-      claim: syncedClaim(sync, wanted),
+      claim: syncedClaim(sync, wanted, target),
       sources: (wanted.asked ?? sources).map(stateOf),
       rolledBack: wanted.rolledBack,
       synced: { sources: sources.map(stateOf), secretCount: names.length, target: { name, uid, resourceVersion } },

@@ -1,21 +1,25 @@
 import type { Notice, ReadyClaim } from '../../frame/conditions.ts';
+import type { ObjectMeta } from '../../../kube/client/objects.ts';
 import type { SecretSync } from '../../generated/secret-sync.ts';
 import { dataMark } from '../rollout/restart-mark.ts';
 import * as messages from './messages.ts';
+import { otherOwner } from './ownership-messages.ts';
 import { globTest } from '../../../domain/key-globs.ts';
 import type { SourceFacts, SourceRevision, WantedFacts } from './model.ts';
+import { isMerge } from './spec/resource.ts';
 import { fieldOf, sourcesOf } from './spec/source.ts';
+import { otherOwners } from './target/target-metadata.ts';
 import { revisionIdOf, type HeldData } from '../rollout/model.ts';
 
-/** The claim of the condition Ready for a Secret in the right state. */
-export function syncedClaim(sync: SecretSync, wanted: WantedFacts): ReadyClaim {
+/** The claim of the condition Ready for a Secret in the right state; `target` is its metadata. */
+export function syncedClaim(sync: SecretSync, wanted: WantedFacts, target: ObjectMeta): ReadyClaim {
   const { rolledBack } = wanted;
   if (rolledBack !== undefined)
     return { progress: 'stalled', reason: 'RolledBack', message: messages.rolledBack(sync, rolledBack) };
-  const notice = bracesNotice(sync);
-  const hints = [...unmatchedHints(sync, wanted), ...(notice === undefined ? [] : [notice.message])];
+  const notices = [...bracesNotice(sync), ...ownerNotice(sync, target)];
+  const hints = [...unmatchedHints(sync, wanted), ...notices.map(({ message }) => message)];
   const message = [messages.synced(sync, wanted), ...hints].join(' ');
-  return { progress: 'done', reason: 'Synced', message, ...(notice === undefined ? {} : { notice }) };
+  return { progress: 'done', reason: 'Synced', message, notices };
 }
 
 // What is valid in the spec and probably not meant.
@@ -38,13 +42,17 @@ function unmatchedHints(sync: SecretSync, { sources }: WantedFacts): readonly st
 }
 
 /** References of other tools in templates. */
-function bracesNotice(sync: SecretSync): Notice | undefined {
+function bracesNotice(sync: SecretSync): readonly Notice[] {
   const foreign = Object.entries(sync.spec.template?.data ?? {}).flatMap(([name, text]) =>
     text.includes('{{') ? [name] : [],
   );
-  return foreign.length === 0
-    ? undefined
-    : { reason: 'BracesAreText', message: messages.bracesAreText(foreign.toSorted()) };
+  return foreign.length === 0 ? [] : [{ reason: 'BracesAreText', message: messages.bracesAreText(foreign.toSorted()) }];
+}
+
+/** Other owners of a Secret that the SecretSync owns. */
+function ownerNotice(sync: SecretSync, target: ObjectMeta): readonly Notice[] {
+  const owners = isMerge(sync) ? [] : otherOwners(sync, target);
+  return owners.length === 0 ? [] : [{ reason: 'OtherOwner', message: otherOwner(sync, owners) }];
 }
 
 /** The data that workloads are restarted for. Data of several sources has no single revision. */

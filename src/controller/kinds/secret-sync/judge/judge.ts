@@ -4,7 +4,7 @@ import { blockedDeletion } from './deletion-breaker.ts';
 import { keyLoss } from './key-loss.ts';
 import { replacedSourceError } from './replaced-source.ts';
 import { beingDeleted, deletionBlocked, tooLarge, typeUnmet } from '../messages.ts';
-import { mergeForbidden, notOwned, targetClaimed } from '../ownership-messages.ts';
+import { controlled, mergeForbidden, notOwned, targetClaimed } from '../ownership-messages.ts';
 import { sameRecord } from '../target/target-record.ts';
 import { allowDeletionAnnotation } from '../../../annotations.ts';
 import {
@@ -39,7 +39,8 @@ export function isForeign(target: TargetFacts): target is ForeignTarget {
 }
 
 function foreignError(sync: SecretSync, target: ForeignTarget): DomainError {
-  if (target.state === 'unmanaged') return notOwned(sync, target.owner);
+  if (target.state === 'unmanaged')
+    return target.controller === undefined ? notOwned(sync, target.owner) : controlled(sync, target.controller);
   return target.state === 'claimed' ? targetClaimed(sync, target) : mergeForbidden(sync, target.obstacle);
 }
 

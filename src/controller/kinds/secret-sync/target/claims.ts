@@ -43,7 +43,11 @@ function claimedFacts(
   const { resource: sync, seen } = context;
   const key = targetKeyOf(sync);
   if (target.state === 'absent') return claimedBy(claims.rivalOf(key, claimantOf(sync), seen), false);
-  if (target.state === 'unmanaged') return claimedBy(claims.ownerClaim(key, target.owner, seen), true);
+  if (target.state === 'unmanaged') {
+    // Its owner consents, so only the controller is in the way.
+    if (target.controller !== undefined) return undefined;
+    return claimedBy(claims.ownerClaim(key, target.owner, seen), true);
+  }
   const obstacle = mergeObstacle(claims, context, { target, existing });
   return obstacle === undefined ? undefined : { state: 'mergeForbidden', obstacle };
 }

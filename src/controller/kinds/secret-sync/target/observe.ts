@@ -1,4 +1,4 @@
-import { lastAppliedAnnotation, type ObjectMeta } from '../../../../kube/client/objects.ts';
+import { lastAppliedAnnotation, type ObjectMeta, type OwnerReference } from '../../../../kube/client/objects.ts';
 import type { SecretObject, SecretsClient } from '../../../../kube/client/secrets.ts';
 import type { SecretSync } from '../../../generated/secret-sync.ts';
 import { ownerOf } from '../../secret-claims/claim.ts';
@@ -6,7 +6,7 @@ import type { SecretClaims } from '../../secret-claims/claims.ts';
 import type { SyncContext, TargetMemory } from '../model.ts';
 import { targetKeyOf, targetOf } from '../spec/resource.ts';
 import { fingerprintOf } from '../data/secret-data.ts';
-import { isOfferedTo, isOwnedBy, metadataFits } from './target-metadata.ts';
+import { isOfferedTo, isOwnedBy, metadataFits, otherOwners } from './target-metadata.ts';
 import { recordOf } from './target-record.ts';
 import type { TargetFacts } from '../model.ts';
 import type { Fingerprint } from '../../../frame/fingerprint.ts';
@@ -45,7 +45,8 @@ export async function observeTarget(
   if (observed !== undefined) return observed;
   const found = await findTarget(deps, sync, { watched, fresh });
   if (found === undefined) return absent;
-  if (!isOwnedBy(found.metadata, sync) && !isOfferedTo(found.metadata, sync)) return unmanaged(found.metadata);
+  const foreign = foreignTarget(sync, found.metadata);
+  if (foreign !== undefined) return foreign;
   memory.target.record(watched?.resourceVersion, { metadata: found.metadata });
   return owned(sync, found.metadata, contentOf(deps, sync, found));
 }
@@ -68,7 +69,7 @@ function observeFromCache(
   watched: ObjectMeta | undefined,
 ): ObservedTarget | undefined {
   if (watched === undefined) return absent;
-  if (!isOwnedBy(watched, sync)) return isOfferedTo(watched, sync) ? undefined : unmanaged(watched);
+  if (!isOwnedBy(watched, sync)) return foreignTarget(sync, watched);
   // The watch's copy lacks the value of this annotation: a replacement built from the copy would remove it.
   if (watched.annotations?.[lastAppliedAnnotation] !== undefined) return undefined;
   const { verified } = memory;
@@ -115,6 +116,15 @@ function owned(sync: SecretSync, metadata: ObjectMeta, content: TargetContent): 
   return { target, existing: metadata };
 }
 
-function unmanaged(metadata: ObjectMeta): ObservedTarget {
-  return { target: { state: 'unmanaged', owner: ownerOf(metadata) }, existing: undefined };
+/** A Secret that the SecretSync must not write; undefined for one that it owns or may take over. */
+function foreignTarget(sync: SecretSync, metadata: ObjectMeta): ObservedTarget | undefined {
+  if (isOwnedBy(metadata, sync)) return undefined;
+  if (!isOfferedTo(metadata, sync)) return unmanaged(metadata);
+  // A controller would write its Secret again, and the garbage collector would delete the Secret with it.
+  const controller = otherOwners(sync, metadata).find((owner) => owner.controller === true);
+  return controller === undefined ? undefined : unmanaged(metadata, controller);
+}
+
+function unmanaged(metadata: ObjectMeta, controller?: OwnerReference): ObservedTarget {
+  return { target: { state: 'unmanaged', owner: ownerOf(metadata), controller }, existing: undefined };
 }

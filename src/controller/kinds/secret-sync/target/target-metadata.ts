@@ -88,18 +88,26 @@ export function metadataFits(sync: SecretSync, existing: ObjectMeta): boolean {
   );
 }
 
-// The own reference is identified by kind and name: with the uid of a deleted SecretSync of the same name, the garbage
-// collector would delete the Secret.
-function ownerReferences({ metadata, spec }: SecretSync, existing: readonly OwnerReference[]): OwnerReference[] {
+/** The owners of a Secret besides the SecretSync. The garbage collector deletes a Secret when the last of its owners is gone. */
+export function otherOwners(sync: SecretSync, { ownerReferences: owners = [] }: ObjectMeta): readonly OwnerReference[] {
+  return owners.filter((owner) => !refersTo(owner, sync));
+}
+
+function ownerReferences(sync: SecretSync, existing: readonly OwnerReference[]): OwnerReference[] {
+  const { name, uid } = sync.metadata;
   const { group, version, kind } = secretSyncKind;
-  const isOurs = (owner: OwnerReference): boolean =>
-    owner.kind === kind && owner.name === metadata.name && owner.apiVersion.startsWith(`${group}/`);
-  const own: OwnerReference = { apiVersion: `${group}/${version}`, kind, name: metadata.name, uid: metadata.uid };
-  const others = existing.filter((owner) => !isOurs(owner));
-  if (spec.target.deletionPolicy !== 'Delete') return others;
+  const own: OwnerReference = { apiVersion: `${group}/${version}`, kind, name, uid };
+  const others = existing.filter((owner) => !refersTo(owner, sync));
+  if (sync.spec.target.deletionPolicy !== 'Delete') return others;
   // Keeps its place, so that an unchanged list stays equal.
-  const place = existing.findIndex(isOurs);
+  const place = existing.findIndex((owner) => refersTo(owner, sync));
   return place === -1 ? [...others, own] : others.toSpliced(place, 0, own);
+}
+
+// By kind and name: with the uid of a deleted SecretSync of the same name, the garbage collector would delete the Secret.
+function refersTo(owner: OwnerReference, { metadata: { name } }: SecretSync): boolean {
+  const { group, kind } = secretSyncKind;
+  return owner.kind === kind && owner.name === name && owner.apiVersion.startsWith(`${group}/`);
 }
 
 /** What the annotation lists; nothing if it is absent or was damaged by hand. */
