@@ -229,7 +229,7 @@ async function state(): Promise<unknown> {
 }
 
 describe('consent', () => {
-  test('every command is known to ask, or to have no need to', () => {
+  test('every command is in the table `asks` or in the list `neverAsks`', () => {
     expect([...neverAsks, ...Object.keys(asks)].sort()).toEqual([...commands].sort());
   });
 

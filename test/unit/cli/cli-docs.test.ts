@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { checkoutDirectory } from '../../../tools/checkout.ts';
 import { commandTable } from '../../../src/cli/command-table.ts';
+import { commandShapes } from '../../../src/cli/output/command-shapes.ts';
 import { summaries } from '../../../src/cli/generated/summaries.ts';
 import { cliDocs } from '../../../tools/generate/cli-docs.ts';
 import { nonEmpty } from '../../support/fixtures/non-empty.ts';
@@ -45,6 +46,11 @@ test('docs/cli.md has a section with usage and summary for each command and each
 test('the summaries that lists of commands show are those of the commands, in the same order', async () => {
   expect(Object.entries(summaries)).toEqual((await commands()).map(({ words, summary }) => [words, summary]));
   for (const summary of Object.values(summaries)) expect(summary).toMatch(/^[A-Z].*[^.]$/);
+});
+
+test('src/cli/output/command-shapes.ts names the shapes of each command', async () => {
+  const words = (await commands()).map((command) => command.words);
+  expect(Object.keys(commandShapes).toSorted()).toEqual(words.toSorted());
 });
 
 test('every command has an example, and each shown line begins a command that there is', () => {

@@ -19,14 +19,17 @@ withSite((given) => ({ site } = given));
 const routes = [...Map.groupBy(rows, ({ route }) => route).values()].flatMap(([first]) => first ?? []);
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
-describe('the committed table', () => {
+describe('the table in own-targets.ts', () => {
   test('has a line for every route, and a route for every line', () => {
     const served = routeTable.map(({ method, path }) => `${method} ${path}`);
     expect(routes.map(({ route }) => route).toSorted()).toEqual(served.toSorted());
   });
 
-  test('has a request for every line, and an answer for every name that can be missing', () => {
+  test('has a request in requests.ts for every line', () => {
     expect(Object.keys(preparations).toSorted()).toEqual(rows.map(({ name }) => name).toSorted());
+  });
+
+  test('has a status in `missingItems` for every item that can be missing', () => {
     const withItem = routes
       .filter(({ path }) => /\{(?:key|version|id|user|subject)\}/.test(path))
       .map(({ route }) => route);

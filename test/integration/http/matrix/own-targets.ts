@@ -1,7 +1,7 @@
 /**
  * One line for each route, more where the answer depends on what is asked (the case in brackets; docs/interface.md
  * 4). The target is the actor's own: in the organization of the roles, in the place of each role binding, and in the
- * scope of each service token, or above it. The columns are `actors` of expectations.ts, in that order.
+ * scope of each service token, or above it. The columns are `actors` of actors.ts, in that order.
  */
 export const ownTargets = `
                                                                        role                      service token              role by place
