@@ -1,8 +1,10 @@
+import { commandVariables } from '../lib/command-variables.ts';
 import { prefix, secretNames, variableNames } from './variables.ts';
 
 const knownNames: readonly string[] = [...variableNames, ...secretNames.map((name) => `${name}_FILE`)];
 // Other programs of Keyframe read these, and may share an environment with the server.
-const otherNames = /^(?:URL|TOKEN|CACHE_DIR|TEST_.+)$/;
+const commandNames: readonly string[] = commandVariables.map((name) => name.slice(prefix.length));
+const toolNames = /^(?:CACHE_DIR|TEST_.+)$/;
 // Kubernetes gives a pod such variables for each Service of its namespace, and the server's is likely called keyframe.
 const serviceLinkNames = /^(?:.+_)?(?:SERVICE_HOST|SERVICE_PORT(?:_.+)?|PORT_[0-9]+_(?:TCP|UDP|SCTP)(?:_.+)?)$/;
 const serviceLinkValue = /^(?:tcp|udp|sctp):\/\//;
@@ -17,7 +19,7 @@ export function unknownNameFaults(env: Readonly<Record<string, string | undefine
 }
 
 function isKnown(name: string, value: string): boolean {
-  if (knownNames.includes(name) || otherNames.test(name)) return true;
+  if (knownNames.includes(name) || commandNames.includes(name) || toolNames.test(name)) return true;
   return serviceLinkNames.test(name) || (name.endsWith('_PORT') && serviceLinkValue.test(value));
 }
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { commandVariables } from '../../../src/lib/command-variables.ts';
 import { makeAuthority } from '../../support/fixtures/certificate.ts';
 import { loadMigrateConfig, loadRecoveredConfig } from '../../../src/config/database-config.ts';
 import { loadServerConfig } from '../../../src/config/server-config.ts';
@@ -381,11 +382,10 @@ test('all faults are reported at once', () => {
   );
 });
 
-test('variables of our other programs and of Kubernetes are no faults', () => {
+test('variables of the command, of tools and of Kubernetes are no faults', () => {
   expect(
     faults({
-      KEYFRAME_URL: 'http://localhost:8700',
-      KEYFRAME_TOKEN: 'x',
+      ...Object.fromEntries(commandVariables.map((name) => [name, 'x'])),
       KEYFRAME_CACHE_DIR: '/x',
       KEYFRAME_TEST_SCALE: 'full',
       KEYFRAME_SERVICE_HOST: '10.0.0.9',
