@@ -3,7 +3,8 @@ import { ApiClient } from '../../client/api-client.ts';
 import { commandTable } from '../command-table.ts';
 import { Configuration } from '../settings/configuration.ts';
 import type { Environment } from '../settings/environment.ts';
-import { scopeFrom } from '../settings/scope.ts';
+import { resolveScope } from '../settings/scope.ts';
+import { scopeSourcesOf } from '../settings/scope-sources.ts';
 import { endNow } from '../terminal/end-now.ts';
 import { completionOutput, completionsOf } from './candidates.ts';
 import { type GivenInput, targetOf } from './line.ts';
@@ -35,19 +36,21 @@ async function outputFor(args: readonly string[], environment: Environment): Pro
     };
     return new Configuration({ environment, flags });
   };
+  const api = (given: GivenInput): ApiClient => {
+    const { url, token } = configurationOf(given);
+    return new ApiClient({ url, token, signal: AbortSignal.timeout(deadlineMs(given)) });
+  };
   const sources = apiSources({
-    api: (given) => {
-      const { url, token } = configurationOf(given);
-      return new ApiClient({ url, token, signal: AbortSignal.timeout(deadlineMs(given)) });
-    },
-    scope: (given, deepest) => {
+    api,
+    scope: async (given, deepest) => {
       const { options } = given;
       const flags = {
         organization: options.get('organization'),
         project: options.get('project'),
         environment: options.get('environment'),
       };
-      return scopeFrom(flags, configurationOf(given), deepest);
+      const named = scopeSourcesOf(configurationOf(given), () => api(given));
+      return await resolveScope(flags, named, deepest);
     },
   });
   const target = await targetOf(words, commandTable);

@@ -14,7 +14,7 @@ export interface SourceDeps {
   /** Throws if there is no token. */
   readonly api: (given: GivenInput) => ApiClient;
   /** Throws if a slug is missing or the folder file is not trusted. */
-  readonly scope: (given: GivenInput, deepest: ScopeName) => Scope;
+  readonly scope: (given: GivenInput, deepest: ScopeName) => Promise<Scope>;
 }
 
 type TenantLevel = 'organization' | 'project' | 'environment';
@@ -37,13 +37,13 @@ export function apiSources({ api, scope }: SourceDeps): Sources {
     key: async (given, current) => {
       // A word of `set` such as KEY=VALUE holds a value, which must not become part of an address.
       if (current !== '' && validateSecretKeyPrefix(current) !== undefined) return [];
-      const params = scopeParams(scope(given, 'environment'));
+      const params = scopeParams(await scope(given, 'environment'));
       const query = { values: 'false', ...(current === '' ? {} : { prefix: current }) } as const;
       const { body } = await call(api(given), 'GET /secrets/{org}/{project}/{env}', { params, query });
       return body.secrets.map(({ key, version }) => ({ word: key, description: `version ${version}` }));
     },
     version: async (given) => {
-      const place = scopeParams(scope(given, 'environment'));
+      const place = scopeParams(await scope(given, 'environment'));
       // A word of `set` such as KEY=VALUE holds a value, which must not become part of an address.
       const [key = ''] = (given.args[0] ?? '').split('=');
       if (validateSecretKeyPrefix(key) !== undefined) return [];
@@ -55,7 +55,7 @@ export function apiSources({ api, scope }: SourceDeps): Sources {
       }));
     },
     snapshot: async (given) => {
-      const request = { params: scopeParams(scope(given, 'environment')), query: newestQuery };
+      const request = { params: scopeParams(await scope(given, 'environment')), query: newestQuery };
       const { body } = await call(api(given), 'GET /snapshots/{org}/{project}/{env}', request);
       return body.snapshots.map(({ id, name, createdAt }) => ({
         word: id,
@@ -72,8 +72,9 @@ export function apiSources({ api, scope }: SourceDeps): Sources {
       }));
     },
     member: async (given) => {
-      const { members } = (await call(api(given), 'GET /members/{org}', { params: organizationParams(scope, given) }))
-        .body;
+      const { members } = (
+        await call(api(given), 'GET /members/{org}', { params: await organizationParams(scope, given) })
+      ).body;
       return members.map(({ email, displayName, role }) => ({
         word: email,
         description: `${displayName ?? ''} ${role}`.trim(),
@@ -85,14 +86,14 @@ export function apiSources({ api, scope }: SourceDeps): Sources {
 const newestQuery = { limit: String(maxCandidates) };
 const pageQuery = { limit: String(limits.pageSize) };
 
-function organizationParams(scope: SourceDeps['scope'], given: GivenInput): { readonly org: string } {
-  return { org: scope(given, 'organization').organization };
+async function organizationParams(scope: SourceDeps['scope'], given: GivenInput): Promise<{ readonly org: string }> {
+  return { org: (await scope(given, 'organization')).organization };
 }
 
 /** Tokens, by what the command can do with them: an ended one cannot be revoked or rotated. */
 function tokenSources({ api, scope }: SourceDeps): Pick<Sources, TokenSource> {
   const serviceTokens = async (given: GivenInput): Promise<readonly ServiceTokenView[]> => {
-    const request = { params: organizationParams(scope, given), query: pageQuery };
+    const request = { params: await organizationParams(scope, given), query: pageQuery };
     return (await call(api(given), 'GET /service-tokens/{org}', request)).body.serviceTokens;
   };
   return {
@@ -123,11 +124,11 @@ function tenantSources({ api, scope }: SourceDeps): Pick<Sources, TenantSource> 
   const organizations = async (given: GivenInput, query: TenantQuery = {}): Promise<Candidate[]> =>
     (await call(api(given), 'GET /organizations', { query })).body.organizations.map(named);
   const projects = async (given: GivenInput, query: TenantQuery = {}): Promise<Candidate[]> => {
-    const request = { params: organizationParams(scope, given), query };
+    const request = { params: await organizationParams(scope, given), query };
     return (await call(api(given), 'GET /projects/{org}', request)).body.projects.map(named);
   };
   const environments = async (given: GivenInput, query: TenantQuery = {}): Promise<Candidate[]> => {
-    const request = { params: scopeParams(scope(given, 'project')), query };
+    const request = { params: scopeParams(await scope(given, 'project')), query };
     return (await call(api(given), 'GET /environments/{org}/{project}', request)).body.environments.map(named);
   };
   return {

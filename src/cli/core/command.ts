@@ -4,7 +4,7 @@ import type { Environment } from '../settings/environment.ts';
 import type { Io } from '../terminal/io.ts';
 import type { Argument, Option } from './options.ts';
 import type { Printer } from '../terminal/printer.ts';
-import type { OrganizationFlags, ProjectFlags, Scope, ScopeFlags } from '../settings/scope.ts';
+import type { OrganizationFlags, ProjectFlags, Scope, ScopeFlags, ScopeSources } from '../settings/scope.ts';
 
 /** What a command works with. */
 export interface CommandContext {
@@ -19,10 +19,12 @@ export interface CommandContext {
   readonly api: (signal?: AbortSignal) => ApiClient;
   /** A client for another server or token. */
   readonly client: (connection: Pick<ApiClientOptions, 'url' | 'token' | 'signal'>) => ApiClient;
-  /** The slugs of flags and .keyframe.json. Throws CliError 2, which names what is missing. */
-  readonly scope: (flags: ScopeFlags) => Scope;
-  readonly project: (flags: ProjectFlags) => Pick<Scope, 'organization' | 'project'>;
-  readonly organization: (flags: OrganizationFlags) => string;
+  /** The slugs of flags and of `scopeSources`. Throws CliError 2, which names what is missing. */
+  readonly scope: (flags: ScopeFlags) => Promise<Scope>;
+  readonly project: (flags: ProjectFlags) => Promise<Pick<Scope, 'organization' | 'project'>>;
+  readonly organization: (flags: OrganizationFlags) => Promise<string>;
+  /** What names the environment besides flags. */
+  readonly scopeSources: ScopeSources;
   /** Asks the user to confirm; --yes confirms. Throws CliError 7 if the user does not, or if there is no terminal. */
   readonly confirm: (question: string) => Promise<void>;
   /** Throws CliError 7 if `confirm` would, because there is no terminal: before work that would be lost. */

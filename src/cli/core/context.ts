@@ -7,7 +7,8 @@ import { exitCodes } from './exit-codes.ts';
 import type { GlobalValues } from './global-options.ts';
 import { Io, type Streams } from '../terminal/io.ts';
 import { Printer } from '../terminal/printer.ts';
-import { scopeFrom } from '../settings/scope.ts';
+import { resolveScope } from '../settings/scope.ts';
+import { scopeSourcesOf } from '../settings/scope-sources.ts';
 
 export interface ContextOptions {
   readonly streams: Streams;
@@ -32,6 +33,8 @@ export function createContext({ streams, environment, flags, ...rest }: ContextO
       onSlow: () => io.note(`Waiting for ${url} …`),
       timeoutMs: timeout === undefined ? undefined : timeout * 1000,
     });
+  const api: CommandContext['api'] = (signal) => client({ url: configuration.url, token: configuration.token, signal });
+  const scopeSources = scopeSourcesOf(configuration, api);
   return {
     io,
     environment,
@@ -39,10 +42,12 @@ export function createContext({ streams, environment, flags, ...rest }: ContextO
     printer: new Printer({ io, format: flags.output ?? 'table' }),
     isConfirmed,
     client,
-    api: (signal) => client({ url: configuration.url, token: configuration.token, signal }),
-    scope: (scopeFlags) => scopeFrom(scopeFlags, configuration, 'environment'),
-    project: (projectFlags) => scopeFrom(projectFlags, configuration, 'project'),
-    organization: (organizationFlags) => scopeFrom(organizationFlags, configuration, 'organization').organization,
+    api,
+    scopeSources,
+    scope: async (scopeFlags) => await resolveScope(scopeFlags, scopeSources, 'environment'),
+    project: async (projectFlags) => await resolveScope(projectFlags, scopeSources, 'project'),
+    organization: async (organizationFlags) =>
+      (await resolveScope(organizationFlags, scopeSources, 'organization')).organization,
     requireConfirmable: (question) => {
       if (!isConfirmed) requireTerminal(io, question);
     },

@@ -44,7 +44,7 @@ Examples:
 Settings come from the first of these sources that is set:
   server       --url, --profile, KEYFRAME_URL, KEYFRAME_PROFILE, .keyframe.json of this directory or a parent, login
   token        --token-file, --profile, KEYFRAME_TOKEN or KEYFRAME_TOKEN_FILE, KEYFRAME_PROFILE, login for that server
-  environment  -o, -p, -e; .keyframe.json of this directory or a parent
+  environment  -o, -p, -e; KEYFRAME_ORG, KEYFRAME_PROJECT, KEYFRAME_ENV; .keyframe.json; scope of the service token
   variables    of run: --only, KEYFRAME_RUN_VARIABLES, .keyframe.json, else those of the last run
 A .keyframe.json is used if keyframe init wrote it, or after keyframe trust (in CI: KEYFRAME_TRUST_FOLDER=1).
 Over http the token is sent only to this machine, unless --insecure-http or KEYFRAME_INSECURE_HTTP=1 is set.

@@ -179,9 +179,18 @@ export function restArguments(
 
 /** The flags that name an environment: for `context.scope(options)`. */
 export const scopeOptions = {
-  organization: completing('organization', text('-o, --org <slug>', 'Organization (default: that of .keyframe.json)')),
-  project: completing('project', text('-p, --project <slug>', 'Project (default: that of .keyframe.json)')),
-  environment: completing('environment', text('-e, --env <slug>', 'Environment (default: that of .keyframe.json)')),
+  organization: completing(
+    'organization',
+    text('-o, --org <slug>', 'Organization (default: KEYFRAME_ORG, .keyframe.json, scope of the token)'),
+  ),
+  project: completing(
+    'project',
+    text('-p, --project <slug>', 'Project (default: KEYFRAME_PROJECT, .keyframe.json, scope of the token)'),
+  ),
+  environment: completing(
+    'environment',
+    text('-e, --env <slug>', 'Environment (default: KEYFRAME_ENV, .keyframe.json, scope of the token)'),
+  ),
 };
 
 /** For `context.organization(options)`. */

@@ -153,6 +153,8 @@ const problemOutput = z.strictObject({
   next: z.array(z.string()).meta({ description: 'What to do next, for people' }),
 });
 
+const selectedSlug = z.strictObject({ slug: z.string(), source: z.string() }).nullable();
+
 const status = z.strictObject({
   command: z.strictObject({ version: z.string() }),
   server: z.strictObject({
@@ -170,6 +172,9 @@ const status = z.strictObject({
   tokenSource: z.string().nullable().meta({ description: 'The setting that holds the token; null if there is none' }),
   identity: meView.nullable(),
   folder: z.strictObject({ path: z.string(), trust: z.enum(['trusted', 'untrusted', 'changed']) }).nullable(),
+  selected: z
+    .strictObject({ organization: selectedSlug, project: selectedSlug, environment: selectedSlug })
+    .meta({ description: 'What commands use, and the setting that names it' }),
   environment: z
     .strictObject({
       organization: z.string(),
@@ -179,7 +184,7 @@ const status = z.strictObject({
       revisionId: z.guid().nullable(),
     })
     .nullable()
-    .meta({ description: 'null if no flag and no trusted file names it' }),
+    .meta({ description: 'null if not all of its slugs are selected' }),
   problems: z.array(problemOutput).meta({ description: 'The first one determines the exit code' }),
 });
 

@@ -67,6 +67,11 @@ export class Configuration {
     return state === 'unknown' ? 'untrusted' : state;
   }
 
+  /** The slugs of KEYFRAME_ORG, KEYFRAME_PROJECT and KEYFRAME_ENV. */
+  get place(): Environment['place'] {
+    return this.#environment.place;
+  }
+
   get trustedFolders(): TrustedFolders {
     return new TrustedFolders(this.#environment.trustFile);
   }
@@ -280,7 +285,7 @@ function untrustedFolder(file: FolderFile, hasChanged: boolean): CliError {
   return new CliError(exitCodes.refused, `${file.path} ${state}. It says: ${shownFolder(file)}`, {
     next: [
       'If you expect that, trust it: keyframe trust (in CI: KEYFRAME_TRUST_FOLDER=1)',
-      'Or name environment and server yourself: -o, -p, -e and --url',
+      'Or name environment and server yourself: -o, -p, -e and --url, or their variables KEYFRAME_ORG, KEYFRAME_PROJECT, KEYFRAME_ENV and KEYFRAME_URL',
     ],
   });
 }

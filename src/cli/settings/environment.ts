@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { CommandVariable } from '../../lib/command-variables.ts';
 
 /** The environment of the command. Nothing else reads process.env; `run` passes it on. */
 export interface Environment {
@@ -7,6 +8,12 @@ export interface Environment {
   readonly tokenFile: string | undefined;
   /** KEYFRAME_PROFILE: which stored sign-in to use. */
   readonly profile: string | undefined;
+  /** KEYFRAME_ORG, KEYFRAME_PROJECT and KEYFRAME_ENV: the environment of a pipeline. */
+  readonly place: {
+    readonly organization: string | undefined;
+    readonly project: string | undefined;
+    readonly environment: string | undefined;
+  };
   /** The user's own file of settings, which need not be there. */
   readonly userFile: string;
   /** The folder files that the user trusts; it need not be there either. */
@@ -30,12 +37,16 @@ export interface Environment {
   readonly variables: Readonly<NodeJS.ProcessEnv>;
 }
 
+/** Variables of all programs. */
+type OtherVariable =
+  'XDG_CONFIG_HOME' | 'HOME' | 'VISUAL' | 'EDITOR' | 'XDG_RUNTIME_DIR' | 'TMPDIR' | 'NO_COLOR' | 'TERM';
+
 /** Reads the environment. An empty variable counts as absent, as NO_COLOR and XDG_CONFIG_HOME have it. */
 export function readEnvironment(
   variables: Readonly<NodeJS.ProcessEnv> = process.env,
   workingDirectory: string = process.cwd(),
 ): Environment {
-  const value = (name: string): string | undefined => variables[name]?.trim() || undefined;
+  const value = (name: CommandVariable | OtherVariable): string | undefined => variables[name]?.trim() || undefined;
   const configHome =
     value('XDG_CONFIG_HOME') ?? join(value('HOME') ?? process.getBuiltinModule('node:os').homedir(), '.config');
   return {
@@ -43,6 +54,11 @@ export function readEnvironment(
     token: value('KEYFRAME_TOKEN'),
     tokenFile: value('KEYFRAME_TOKEN_FILE'),
     profile: value('KEYFRAME_PROFILE'),
+    place: {
+      organization: value('KEYFRAME_ORG'),
+      project: value('KEYFRAME_PROJECT'),
+      environment: value('KEYFRAME_ENV'),
+    },
     userFile: join(configHome, 'keyframe', 'config.json'),
     trustFile: join(configHome, 'keyframe', 'trusted-folders.json'),
     variablesFile: join(configHome, 'keyframe', 'known-variables.json'),

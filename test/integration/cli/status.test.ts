@@ -1,6 +1,7 @@
+import { rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { beforeEach, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { StatusOutput } from '../../../src/cli/output/shapes.ts';
 import { ownRelease } from '../../../src/lib/release.ts';
 import { startTestApi } from '../../support/api/http.ts';
@@ -44,7 +45,7 @@ test('shows server, identity, folder file and environment, and no token', async 
   expect(lines.get('User')).toBe(site.world.owner.email);
   expect(lines.has('Token expires')).toBe(true);
   expect(lines.get('Folder file')).toBe(`${folder.pathOf('.keyframe.json')} (trusted)`);
-  expect(lines.get('Environment')).toBe(folder.place);
+  expect(lines.get('Environment')).toBe(`${folder.place} (from .keyframe.json)`);
   expect(lines.get('Revision')).toBe('1');
   expect(stdout).not.toMatch(/kf_\w+_\w|hunter2/);
   const { revision, revisionId } = await folder.list();
@@ -146,6 +147,78 @@ test('an environment that does not exist is 5, and none at all is no problem', a
   folder.write('.keyframe.json', '{}');
   await folder.output(['trust']);
   expect(await statusOf()).toMatchObject({ code: 0, environment: null, problems: [] });
+});
+
+describe('with a service token and without a folder file', () => {
+  const withToken = async (scope: 'environment' | 'project' | 'organization'): Promise<Env> => {
+    rmSync(folder.pathOf('.keyframe.json'), { force: true });
+    const { environment, project } = site.world;
+    const place = {
+      environment: { environmentId: environment.id },
+      project: { projectId: project.id },
+      organization: {},
+    };
+    const { token } = await site.world.serviceToken({ scope, ...place[scope], name: `for one ${scope}` });
+    return { KEYFRAME_TOKEN: token.reveal() };
+  };
+
+  test('the token of an environment selects it', async () => {
+    const env = await withToken('environment');
+    const { organization, project, environment } = site.world.slugs;
+    const place = { organization, project, environment };
+    expect(await statusOf(env)).toMatchObject({
+      code: 0,
+      environment: place,
+      selected: { organization: { slug: organization, source: 'token' }, environment: { source: 'token' } },
+    });
+    const { stdout } = await folder.run(['status'], { env });
+    expect(stdout).toMatch(
+      new RegExp(`^Environment: +${organization}/${project}/${environment} \\(from token\\)$`, 'm'),
+    );
+    expect(await folder.run(['list'], { env })).toMatchObject({ code: 0 });
+  });
+
+  test('a wider token selects what its scope names, and a variable the rest', async () => {
+    const env = await withToken('project');
+    const { organization, project } = site.world.slugs;
+    const alone = await statusOf(env);
+    expect(alone).toMatchObject({ code: 0, environment: null, problems: [] });
+    expect(alone.selected).toEqual({
+      organization: { slug: organization, source: 'token' },
+      project: { slug: project, source: 'token' },
+      environment: null,
+    });
+    const named = await folder.run(['status'], { env: { ...env, KEYFRAME_ENV: folder.scope.environment } });
+    const place = `${organization}/${project}/${folder.scope.environment}`;
+    expect(named.stdout).toContain(`${place} (organization and project from token, environment from KEYFRAME_ENV)`);
+    const { code, stderr } = await folder.run(['list'], { env });
+    expect({ code, stderr }).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(
+        `the environment is missing: the scope of the token is ${organization}/${project}\n  Add -e <environment>, set KEYFRAME_ENV, or`,
+      ),
+    });
+  });
+
+  test('a folder file that is not trusted redirects no command with variables, and stops one with a token', async () => {
+    const env = await withToken('organization');
+    const { organization, project } = site.world.slugs;
+    folder.write('.keyframe.json', JSON.stringify({ organization: 'evil', project: 'evil', environment: 'evil' }));
+    const variables = { KEYFRAME_ORG: organization, KEYFRAME_PROJECT: project, KEYFRAME_ENV: folder.scope.environment };
+    expect(await folder.run(['list'], { env: { ...env, ...variables } })).toMatchObject({ code: 0 });
+    expect(await folder.run(['list'], { env })).toMatchObject({
+      code: 7,
+      stderr: expect.stringContaining('KEYFRAME_ORG, KEYFRAME_PROJECT, KEYFRAME_ENV'),
+    });
+  });
+
+  test('a revoked token is named, not the missing environment', async () => {
+    rmSync(folder.pathOf('.keyframe.json'), { force: true });
+    const { id, token } = await site.world.serviceToken({ name: 'gone' });
+    await folder.output(['token', 'revoke-service', '-o', site.world.slugs.organization, '--id', id, '--yes']);
+    const { code, stderr } = await folder.run(['list'], { env: { KEYFRAME_TOKEN: token.reveal() } });
+    expect({ code, stderr }).toMatchObject({ code: 3, stderr: expect.stringContaining('the token was revoked') });
+  });
 });
 
 test('names the setting that server and token come from', async () => {

@@ -40,7 +40,7 @@ export const auditCommand = defineCommand({
     if (instance && organization !== undefined) {
       throw usageError('--instance and -o cannot be combined: an entry belongs to the instance or to an organization');
     }
-    const owner = instance ? undefined : context.organization({ organization });
+    const owner = instance ? undefined : await context.organization({ organization });
     const actor = options.actor === undefined ? undefined : await actorId(context.api(), options.actor, owner);
     const query = { limit: String(limit), action, actor, actorType, since, cursor };
     const { body: list } =

@@ -45,7 +45,7 @@ export const waitCommand = defineCommand({
     },
   ],
   async run(context, { options }) {
-    const scope = context.scope(options);
+    const scope = await context.scope(options);
     const { revision: wanted, within = defaultMs, isConverged, cluster } = options;
     requireFitting(options);
     endOnSignals();

@@ -28,7 +28,7 @@ export const watchCommand = defineCommand({
     { line: 'watch --once --within 10m', note: 'Wait for the next change, at most ten minutes' },
   ],
   async run(context, { options }) {
-    const scope = context.scope(options);
+    const scope = await context.scope(options);
     const { since, isOnce, within } = options;
     endOnSignals();
     const end = new AbortController();

@@ -22,7 +22,7 @@ export const consumersCommand = defineCommand({
     { line: 'consumers -e production --output json', note: 'For a program' },
   ],
   async run(context, { options }) {
-    const scope = context.scope(options);
+    const scope = await context.scope(options);
     const { cluster, health, reason } = options;
     const consumers = await allConsumers(context.api(), scope, { cluster, health, reason });
     await context.printer.list<ConsumerView>({

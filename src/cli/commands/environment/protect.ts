@@ -22,7 +22,7 @@ export const envProtectCommand = defineCommand({
   ],
   async run(context, { args: { slug }, options: { isPlanOnly, isDryRun, ...place } }) {
     const dryRun = isPlanOnly || isDryRun;
-    const { organization, project } = context.project(place);
+    const { organization, project } = await context.project(place);
     const params = { org: organization, project, env: slug };
     const body = { protected: true, ...(dryRun ? { dryRun } : {}) };
     const { body: environment } = await call(context.api(), 'PATCH /environments/{org}/{project}/{env}', {

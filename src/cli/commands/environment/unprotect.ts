@@ -11,7 +11,7 @@ export const envUnprotectCommand = defineCommand({
   options: projectOptions,
   examples: [{ line: 'env unprotect production -o acme -p shop', note: 'Let developers write again' }],
   async run(context, { args: { slug }, options }) {
-    const { organization, project } = context.project(options);
+    const { organization, project } = await context.project(options);
     const params = { org: organization, project, env: slug };
     const body = { protected: false };
     const changed = await call(context.api(), 'PATCH /environments/{org}/{project}/{env}', { params, body });

@@ -16,7 +16,7 @@ export const initCommand = defineCommand({
     { line: 'init -e staging', note: 'Change to another environment of the same project' },
   ],
   async run(context, { options }) {
-    const scope = context.scope(options);
+    const scope = await context.scope(options);
     const { organization, project, environment } = scope;
     await call(context.api(), 'GET /environments/{org}/{project}/{env}', { params: scopeParams(scope) });
     const { configuration } = context;

@@ -36,7 +36,7 @@ export const invitationCreateCommand = defineCommand({
   ],
   async run(context, { args: { email }, options: { role, project, environment, ...options } }) {
     const { body: created } = await call(context.api(), 'POST /organizations/{org}/invitations', {
-      params: { org: context.organization(options) },
+      params: { org: await context.organization(options) },
       body: { email, role, project, environment },
     });
     const place = placeText(created.invitation);

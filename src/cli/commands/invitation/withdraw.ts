@@ -15,7 +15,7 @@ export const invitationWithdrawCommand = defineCommand({
   options: organizationOption,
   examples: [{ line: 'invitation withdraw ann@example.com -o acme', note: 'Asks for confirmation' }],
   async run(context, { args: { user: given }, options }) {
-    const organization = context.organization(options);
+    const organization = await context.organization(options);
     const request = { params: { org: organization } };
     const { body: list } = await call(context.api(), 'GET /organizations/{org}/invitations', request);
     const named = given.toLowerCase();

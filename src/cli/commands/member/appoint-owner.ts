@@ -12,7 +12,7 @@ export const memberAppointOwnerCommand = defineCommand({
   options: organizationOption,
   examples: [{ line: 'member appoint-owner ann@example.com -o acme', note: 'Asks for confirmation' }],
   async run(context, { args: { user }, options }) {
-    const organization = context.organization(options);
+    const organization = await context.organization(options);
     await context.confirm(`Make ${user} an owner of ${organization}? Only an owner can take that back.`);
     const request = { params: { org: organization }, body: { user } };
     const { body: member } = await call(context.api(), 'PUT /organizations/{org}/owner', request);

@@ -9,7 +9,7 @@ export const memberListCommand = defineCommand({
   options: organizationOption,
   examples: [{ line: 'member list -o acme', note: 'The members of an organization' }],
   async run(context, { options }) {
-    const org = context.organization(options);
+    const org = await context.organization(options);
     const { body: list } = await call(context.api(), 'GET /members/{org}', { params: { org } });
     await context.printer.list({
       value: list,

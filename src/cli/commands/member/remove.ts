@@ -12,7 +12,7 @@ export const memberRemoveCommand = defineCommand({
   options: organizationOption,
   examples: [{ line: 'member remove ann@example.com -o acme', note: 'Asks for confirmation' }],
   async run(context, { args: { user }, options }) {
-    const organization = context.organization(options);
+    const organization = await context.organization(options);
     await context.confirm(
       `Remove ${user} from ${organization}, with all roles of this user in its projects and environments?`,
     );

@@ -28,7 +28,7 @@ export const memberSetCommand = defineCommand({
     },
   ],
   async run(context, { args: { user }, options }) {
-    const organization = context.organization(options);
+    const organization = await context.organization(options);
     if (!context.isConfirmed) await confirmChange(context, { organization, user, role: options.role });
     const set = await call(context.api(), 'PUT /members/{org}/{user}', {
       params: { org: organization, user },

@@ -15,7 +15,7 @@ export const roleListCommand = defineCommand({
     { line: 'role list -o acme -p shop', note: 'Those in a project and its environments' },
   ],
   async run(context, { options }) {
-    const place = namedPlace(context, options) ?? wholeOrganization(context.organization(options));
+    const place = (await namedPlace(context, options)) ?? wholeOrganization(await context.organization(options));
     const [organization = ''] = place.slugs;
     const roles = await allRoles(context.api(), place);
     await context.printer.list<RoleBindingView>({

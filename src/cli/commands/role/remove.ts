@@ -15,7 +15,7 @@ export const roleRemoveCommand = defineCommand({
     { line: 'role remove group:platform -o acme', note: 'The role of a group in the whole organization' },
   ],
   async run(context, { args: { subject }, options }) {
-    const place = requiredPlace(context, options);
+    const place = await requiredPlace(context, options);
     const title = subjectTitle(subject);
     await context.confirm(`Withdraw the role of ${title} on ${place.title}?`);
     await call(context.api(), place.endpoints.remove, { params: { ...place.params, subject } });

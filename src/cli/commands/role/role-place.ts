@@ -27,9 +27,9 @@ export interface RolePlace {
 export const rolePlaceOptions = {
   organization: {
     ...scopeOptions.organization,
-    description: 'Organization; with -p or -e, that of .keyframe.json by default',
+    description: 'Organization; with -p or -e it has the default of all commands',
   },
-  project: { ...scopeOptions.project, description: 'Project; with -e, that of .keyframe.json by default' },
+  project: { ...scopeOptions.project, description: 'Project; with -e it has the default of all commands' },
   environment: {
     ...scopeOptions.environment,
     description: 'Environment; without it, the whole project or organization',
@@ -47,9 +47,9 @@ export const subjectArgument = completing(
  *
  * @throws CliError usage, naming what is missing above the place.
  */
-export function namedPlace(context: CommandContext, flags: ScopeFlags): RolePlace | undefined {
+export async function namedPlace(context: CommandContext, flags: ScopeFlags): Promise<RolePlace | undefined> {
   if (flags.environment !== undefined) {
-    const { organization, project, environment } = context.scope(flags);
+    const { organization, project, environment } = await context.scope(flags);
     return {
       title: `environment ${organization}/${project}/${environment}`,
       endpoints: roleEndpoints.environment,
@@ -58,7 +58,7 @@ export function namedPlace(context: CommandContext, flags: ScopeFlags): RolePlac
     };
   }
   if (flags.project !== undefined) {
-    const { organization, project } = context.project(flags);
+    const { organization, project } = await context.project(flags);
     return {
       title: `project ${organization}/${project}`,
       endpoints: roleEndpoints.project,
@@ -70,12 +70,12 @@ export function namedPlace(context: CommandContext, flags: ScopeFlags): RolePlac
 }
 
 /** As `namedPlace`, for a change: throws CliError usage without any flag. */
-export function requiredPlace(context: CommandContext, flags: ScopeFlags): RolePlace {
-  const place = namedPlace(context, flags);
+export async function requiredPlace(context: CommandContext, flags: ScopeFlags): Promise<RolePlace> {
+  const place = await namedPlace(context, flags);
   if (place !== undefined) return place;
   throw usageError(
     'the place is missing: a role counts in an environment, a project or an organization',
-    'Add -e <environment>, -p <project> or -o <organization>; the ones above are those of .keyframe.json by default',
+    'Add -e <environment>, -p <project> or -o <organization>; the ones above have the defaults of all commands',
   );
 }
 

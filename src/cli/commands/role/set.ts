@@ -23,7 +23,7 @@ export const roleSetCommand = defineCommand({
     },
   ],
   async run(context, { args: { subject }, options }) {
-    const place = requiredPlace(context, options);
+    const place = await requiredPlace(context, options);
     const { role } = options;
     if (!context.isConfirmed && (await isOwnRole(context, place, subject))) {
       const own = `Give ${subjectTitle(subject)} the role ${role} on ${place.title}?`;

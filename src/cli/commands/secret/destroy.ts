@@ -28,7 +28,7 @@ export const destroyCommand = defineCommand({
   ],
   async run(context, { args: { key }, options: { version, isSameValue, isThisAlone, ...flags } }) {
     if (isSameValue && isThisAlone) throw usageError('--same-value and --this-version-only cannot be combined');
-    const scope = context.scope(flags);
+    const scope = await context.scope(flags);
     const api = context.api();
     const others = isSameValue ? ', and the same value in all its other versions,' : '';
     await context.confirm(`Destroy version ${version} of ${key}${others} in ${shownScope(scope)} permanently?`);

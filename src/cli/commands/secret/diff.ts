@@ -40,7 +40,7 @@ export const diffCommand = defineCommand({
   ],
   async run(context, { args: { file }, options }) {
     const kind = kindOf(file, options);
-    const scope = context.scope(options);
+    const scope = await context.scope(options);
     const { before, after } = await sidesOf(context, kind, scope);
     const difference = differenceOf(before.secrets, after.secrets);
     const lines = differenceLines(difference);

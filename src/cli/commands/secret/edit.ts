@@ -54,7 +54,7 @@ export const editCommand = defineCommand({
     const { expectedRevision, format = 'env', comment } = options;
     const session =
       options.draft === undefined
-        ? await startEdit(context, context.scope(options), { key, format, expectedRevision })
+        ? await startEdit(context, await context.scope(options), { key, format, expectedRevision })
         : await resumeEdit(context, resolve(context.environment.workingDirectory, options.draft), expectedRevision);
     try {
       await editAndApply(context, session, { signals, comment });

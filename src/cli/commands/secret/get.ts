@@ -41,7 +41,7 @@ export const getCommand = defineCommand({
   ],
   async run(context, { args: { keys }, options }) {
     requireFitting(context, keys, options);
-    const scope = context.scope(options);
+    const scope = await context.scope(options);
     const { version, revision, format } = options;
     const [key = ''] = keys;
     if (version !== undefined)

@@ -4,7 +4,7 @@ import { type CommandContext } from '../../core/command.ts';
 import { exitCodes } from '../../core/exit-codes.ts';
 import { flag, repeated } from '../../core/options.ts';
 import { type KnownPlace, KnownVariables } from '../../settings/known-variables.ts';
-import { type Scope, type ScopeFlags, isWhole } from '../../settings/scope.ts';
+import { type Scope, type ScopeFlags, isNamed } from '../../settings/scope.ts';
 import { type VariableList, listTest, namesOf, parseVariableList } from '../../settings/variable-list.ts';
 import { loaderOption, requireNoLoaderVariables } from './loader-refusal.ts';
 import { shownScope } from './secrets-api.ts';
@@ -172,10 +172,13 @@ function placeOf({ configuration }: CommandContext, scope: Scope): KnownPlace {
 }
 
 /** The list of the flag, else of the variable, else of the folder file that names the environment. */
-function listOf({ configuration, environment }: CommandContext, flags: VariableFlags): VariableList | undefined {
+function listOf(
+  { configuration, environment, scopeSources }: CommandContext,
+  flags: VariableFlags,
+): VariableList | undefined {
   if (flags.only.length > 0) return parseVariableList('--only', flags.only.join(','));
   const { runVariables } = environment;
   if (runVariables !== undefined) return parseVariableList('KEYFRAME_RUN_VARIABLES', runVariables);
-  const file = isWhole(flags, 'environment') ? undefined : configuration.folder;
+  const file = isNamed(flags, scopeSources, 'environment') ? undefined : configuration.folder;
   return file?.variables === undefined ? undefined : { source: file.path, entries: file.variables };
 }

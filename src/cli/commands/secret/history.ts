@@ -26,7 +26,7 @@ export const historyCommand = defineCommand({
     { line: 'history --since 41 --output json', note: 'Changes after revision 41, for a program' },
   ],
   async run(context, { options }) {
-    const params = scopeParams(context.scope(options));
+    const params = scopeParams(await context.scope(options));
     const { limit, since } = options;
     const time = since === undefined ? undefined : timeOf(since);
     const query = { limit: String(limit), since: time === undefined ? since : undefined };

@@ -32,12 +32,12 @@ export const listCommand = defineCommand({
     if (deleted) {
       if (reveal) throw usageError('--reveal and --deleted cannot be combined: deleted keys are listed without values');
       if (revision !== undefined) throw usageError('--revision and --deleted cannot be combined');
-      const params = scopeParams(context.scope(options));
+      const params = scopeParams(await context.scope(options));
       const query = { prefix, deleted: 'true' } as const;
       const list = await call(context.api(), 'GET /secrets/{org}/{project}/{env}', { params, query });
       return await printDeletedKeys(context, list.body);
     }
-    const params = scopeParams(context.scope(options));
+    const params = scopeParams(await context.scope(options));
     const query = { prefix, revision, ...(reveal ? {} : { values: 'false' as const }) };
     const list = await call(context.api(), 'GET /secrets/{org}/{project}/{env}', { params, query });
     await printSecretList(context, list.body);

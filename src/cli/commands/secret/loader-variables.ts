@@ -157,7 +157,8 @@ export const loaderVariableGroups: readonly LoaderVariableGroup[] = [
   {
     title: 'This command itself',
     names: [
-      'KEYFRAME_URL KEYFRAME_PROFILE KEYFRAME_TRUST_FOLDER KEYFRAME_INSECURE_HTTP KEYFRAME_RUN_VARIABLES',
+      'KEYFRAME_URL KEYFRAME_PROFILE KEYFRAME_ORG KEYFRAME_PROJECT KEYFRAME_ENV KEYFRAME_TRUST_FOLDER',
+      'KEYFRAME_INSECURE_HTTP KEYFRAME_RUN_VARIABLES',
     ].flatMap(words),
   },
 ];

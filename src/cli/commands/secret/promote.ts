@@ -56,7 +56,7 @@ export const promoteCommand = defineCommand({
   ],
   async run(context, { options }) {
     const { isPlan, isDryRun, planHash: givenHash } = options;
-    const places = placesOf(context, options);
+    const places = await placesOf(context, options);
     const { source, destination } = places;
     const body: CopyRequest = {
       from: { project: source.project, environment: source.environment, revision: revisionOf(options.revision) },
@@ -105,9 +105,9 @@ function modeOf({ isMissingOnly, isMirror }: ModeFlags): CopyRequest['mode'] {
   return isMirror ? 'mirror' : 'changed';
 }
 
-function placesOf(context: CommandContext, { from, ...flags }: PlaceFlags): Places {
+async function placesOf(context: CommandContext, { from, ...flags }: PlaceFlags): Promise<Places> {
   if (from === undefined) throw usageError('--from <environment> is required', 'It names the source, such as staging.');
-  const destination = destinationOf(context, flags);
+  const destination = await destinationOf(context, flags);
   const source = sourceOf(from, destination);
   if (shownScope(source) === shownScope(destination) && flags.revision === undefined) {
     throw usageError(
@@ -118,12 +118,15 @@ function placesOf(context: CommandContext, { from, ...flags }: PlaceFlags): Plac
   return { source, destination };
 }
 
-function destinationOf(context: CommandContext, { to, ...flags }: Omit<PlaceFlags, 'from' | 'revision'>): Scope {
-  if (to === undefined) return context.scope(flags);
+async function destinationOf(
+  context: CommandContext,
+  { to, ...flags }: Omit<PlaceFlags, 'from' | 'revision'>,
+): Promise<Scope> {
+  if (to === undefined) return await context.scope(flags);
   if (flags.environment !== undefined) throw usageError('--to and --env both name the destination', 'Use one of them.');
   // The parts that --to names are not looked for elsewhere.
   const named = otherEnvironment('--to', to, { organization: '', project: '' });
-  return context.scope({
+  return await context.scope({
     organization: named.organization || flags.organization,
     project: named.project || flags.project,
     environment: named.environment,

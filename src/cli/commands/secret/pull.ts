@@ -46,7 +46,7 @@ export const pullCommand = defineCommand({
     const format = formatOf(options);
     requireFitting(context, options, format);
     requireFittingVariables(options, format);
-    const scope = context.scope(options);
+    const scope = await context.scope(options);
     const api = context.api();
     const list = await readSecrets(api, scope, revision, options);
     if (options.skipDestroyed) warnOfDestroyed(context, await destroyedKeys(api, scope, list));

@@ -50,7 +50,7 @@ export const pushCommand = defineCommand({
     },
   ],
   async run(context, { args: { file }, options }) {
-    const scope = context.scope(options);
+    const scope = await context.scope(options);
     const read = await readSecretFile(context, file, options.format);
     const { secrets: wanted, warnings, base64Keys } = read;
     if (options.isStrict) requireNoWarnings(file, read);

@@ -31,7 +31,7 @@ export const rollbackCommand = defineCommand({
     },
   ],
   async run(context, { args: { key }, options }) {
-    const scope = context.scope(options);
+    const scope = await context.scope(options);
     const { version: targetVersion, undelete, comment, expectedVersion } = options;
     const expectedRevision = await expectedRevisionId(context.api(), scope, options.expectedRevision);
     const request = {

@@ -43,7 +43,7 @@ export const rotateCommand = defineCommand({
     const fault = validateSecretKey(key);
     if (fault !== undefined) throw usageError(`the key ${JSON.stringify(key)} ${fault}`);
     const { length, charset, isCreated, comment, expectedVersion, ...flags } = options;
-    const scope = context.scope(flags);
+    const scope = await context.scope(flags);
     const api = context.api();
     const present = await findSecretKey(api, scope, key);
     if (present === undefined && !isCreated) throw await absent(api, scope, key);

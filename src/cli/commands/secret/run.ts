@@ -43,7 +43,7 @@ export const runCommand = defineCommand({
     if (command === undefined || command === '')
       throw usageError('which program is to run?', 'keyframe run -- <command>');
     requireFitting(options);
-    const scope = context.scope(options);
+    const scope = await context.scope(options);
     const list = await readSecrets(context.api(), scope, options.revision);
     const { variables: all } = context.environment;
     const own = options.keepToken ? all : withoutCredentials(all);

@@ -46,7 +46,7 @@ export const setCommand = defineCommand({
   async run(context, { args, options }) {
     const requests = parsePairs(args.pairs, options);
     requireFitting(requests, options);
-    const scope = context.scope(options);
+    const scope = await context.scope(options);
     const api = context.api();
     const values = new Map<string, string>();
     for (const request of requests) {

@@ -36,7 +36,7 @@ export const undoCommand = defineCommand({
     { line: "undo 41 --overwrite --yes --comment 'wrong database'", note: 'Without confirmation, with a comment' },
   ],
   async run(context, { args: { given }, options }) {
-    const scope = context.scope(options);
+    const scope = await context.scope(options);
     const { isPlan, isDryRun, overwrite, comment, planHash: givenHash } = options;
     const api = context.api();
     const expectedRevision = await expectedRevisionId(api, scope, options.expectedRevision);

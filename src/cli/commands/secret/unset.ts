@@ -26,7 +26,7 @@ export const unsetCommand = defineCommand({
   async run(context, { args: { keys }, options }) {
     if (keys.some((key) => key.includes('=')))
       throw usageError('a key cannot contain =; to set a secret use keyframe set');
-    const scope = context.scope(options);
+    const scope = await context.scope(options);
     const api = context.api();
     const wanted = await wantedKeys(api, scope, { keys, ...options });
     await context.confirm(`Delete ${wanted.keys.join(', ')} from ${shownScope(scope)}?`);

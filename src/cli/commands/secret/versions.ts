@@ -27,7 +27,7 @@ export const versionsCommand = defineCommand({
     { line: 'versions DATABASE_URL --version 3 --reveal', note: 'The value of version 3' },
   ],
   async run(context, { args: { key }, options }) {
-    const scope = context.scope(options);
+    const scope = await context.scope(options);
     if (options.version !== undefined) return await showVersion(context, { ...scope, key }, options.version, options);
     const { limit } = options;
     const { body: list } = await call(context.api(), 'GET /versions/{org}/{project}/{env}/{key}', {

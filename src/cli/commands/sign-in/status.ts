@@ -8,17 +8,24 @@ import { exitCodes } from '../../core/exit-codes.ts';
 import { scopeOptions } from '../../core/options.ts';
 import { problemOf } from '../../output/problem.ts';
 import type { StatusOutput } from '../../output/shapes.ts';
-import { type Scope, type ScopeFlags, findScope, isWhole, scopeParams } from '../../settings/scope.ts';
+import {
+  type FoundScope,
+  type Scope,
+  type ScopeFlags,
+  type ScopeName,
+  findScope,
+  scopeOfToken,
+  scopeParams,
+} from '../../settings/scope.ts';
 import type { ObjectView } from '../../terminal/printer.ts';
 import { version } from '../../core/version.ts';
-import { shownScope } from '../secret/secrets-api.ts';
 import { meFields } from './me-fields.ts';
 
 /** `status`. */
 export const statusCommand = defineCommand({
   summary: 'Show the server, the identity, the directory and the environment that commands use',
   description:
-    'Says whether the server can be reached and is ready, which setting names it, its version (with a valid token), who you are and until when the token is valid, whether .keyframe.json is trusted, and at which revision the environment is. What cannot be found out is a problem with its next steps. The exit code is that of the first problem: 1 if the server cannot be reached or is not ready, 3 without a valid token, 5 if the environment does not exist, 7 if .keyframe.json is not trusted. A warning says if the command is older than the server. No token is printed.',
+    'Says whether the server can be reached and is ready, which setting names it, its version (with a valid token), who you are and until when the token is valid, whether .keyframe.json is trusted, which setting names the organization, the project and the environment, and at which revision the environment is. What cannot be found out is a problem with its next steps. The exit code is that of the first problem: 1 if the server cannot be reached or is not ready, 3 without a valid token, 5 if the environment does not exist, 7 if .keyframe.json is not trusted. A warning says if the command is older than the server. No token is printed.',
   options: scopeOptions,
   examples: [
     { line: 'status', note: 'Before you ask why another command fails' },
@@ -31,7 +38,8 @@ export const statusCommand = defineCommand({
     const token = problems.catching(() => context.configuration.token);
     const isAsked = canServe(server) && token !== undefined;
     const identity = isAsked ? await problems.catchingAsync(async () => meOf(context)) : undefined;
-    const environment = await environmentState(context, options, { problems, isAsked: identity !== undefined });
+    const named = await namedScope(context, options, { problems, identity });
+    const environment = await environmentState(context, named, { problems, isAsked: identity !== undefined });
     const { configuration } = context;
     const value = {
       command: { version },
@@ -40,6 +48,7 @@ export const statusCommand = defineCommand({
       tokenSource: token === undefined ? null : configuration.tokenSource,
       identity: identity ?? null,
       folder: folder ?? null,
+      selected: selectedOf(named),
       environment,
       problems: problems.all.map(problemOf),
     } satisfies StatusOutput;
@@ -136,19 +145,37 @@ function folderState({ configuration }: CommandContext): StatusOutput['folder'] 
   return found === undefined ? null : { path: found.file.path, trust: configuration.trustOf(found) };
 }
 
-/** The environment that flags and a trusted file name, with its revision if it can be read. */
-async function environmentState(
-  context: CommandContext,
+interface Asked {
+  readonly problems: Problems;
+  readonly identity: StatusOutput['identity'] | undefined;
+}
+
+/** The slugs that commands use, with the setting that names each. */
+async function namedScope(
+  { scopeSources }: CommandContext,
   flags: ScopeFlags,
+  { problems, identity }: Asked,
+): Promise<FoundScope> {
+  const place = identity === undefined || identity === null ? undefined : scopeOfToken(identity);
+  const sources = { ...scopeSources, token: () => Promise.resolve(place) };
+  return (await problems.catchingAsync(async () => await findScope(flags, sources, 'environment'))) ?? {};
+}
+
+function selectedOf({ organization, project, environment }: FoundScope): StatusOutput['selected'] {
+  return { organization: organization ?? null, project: project ?? null, environment: environment ?? null };
+}
+
+/** The environment, if all its slugs are named, with its revision if it can be read. */
+async function environmentState(
+  { api }: CommandContext,
+  named: FoundScope,
   { problems, isAsked }: { readonly problems: Problems; readonly isAsked: boolean },
 ): Promise<StatusOutput['environment']> {
-  const isNamed = isWhole(flags, 'environment');
-  const folder = isNamed ? undefined : problems.catching(() => context.configuration.folder);
-  const { organization, project, environment } = findScope(flags, folder);
+  const { organization, project, environment } = named;
   if (organization === undefined || project === undefined || environment === undefined) return null;
-  const scope: Scope = { organization, project, environment };
+  const scope: Scope = { organization: organization.slug, project: project.slug, environment: environment.slug };
   const params = scopeParams(scope);
-  const read = () => call(context.api(), 'GET /environments/{org}/{project}/{env}', { params });
+  const read = () => call(api(), 'GET /environments/{org}/{project}/{env}', { params });
   const found = isAsked ? await problems.catchingAsync(read) : undefined;
   return { ...scope, revision: found?.body.revision ?? null, revisionId: found?.body.revisionId ?? null };
 }
@@ -166,9 +193,9 @@ function fieldsOf({
   tokenSource,
   identity,
   folder,
+  selected,
   environment,
 }: StatusOutput): ObjectView['fields'] {
-  const place = environment === null ? null : shownScope(environment);
   return [
     ['Command', command.version],
     ['Server', server.url === null ? null : `${server.url} (${server.source})`],
@@ -178,10 +205,27 @@ function fieldsOf({
     ['Token', tokenSource === null ? 'none' : `from ${tokenSource}`],
     ...(identity === null ? [] : meFields(identity)),
     ['Folder file', folder === null ? null : `${folder.path} (${trustWords[folder.trust]})`],
-    ['Environment', place],
+    selectedField(selected),
     ['Revision', environment?.revision],
   ];
 }
+
+/** As far as it is named: `acme/shop/dev (organization and project from .keyframe.json, environment from --env)`. */
+function selectedField(selected: StatusOutput['selected']): ObjectView['fields'][number] {
+  const named = selectedNames.flatMap((name) => {
+    const found = selected[name];
+    return found === null ? [] : [{ name, ...found }];
+  });
+  const deepest = named.at(-1);
+  if (deepest === undefined) return ['Environment', null];
+  const bySource = Array.from(Map.groupBy(named, ({ source }) => source));
+  const words = bySource.map(([source, some]) => `${some.map(({ name }) => name).join(' and ')} from ${source}`);
+  const source = bySource.length === 1 ? `from ${deepest.source}` : words.join(', ');
+  return [titles[deepest.name], `${named.map(({ slug }) => slug).join('/')} (${source})`];
+}
+
+const selectedNames = ['organization', 'project', 'environment'] as const satisfies readonly ScopeName[];
+const titles = { organization: 'Organization', project: 'Project', environment: 'Environment' };
 
 function stateOf({ isReachable, isReady, reason }: ServerState): string {
   if (!isReachable) return 'not reachable';

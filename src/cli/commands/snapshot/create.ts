@@ -21,7 +21,7 @@ export const snapshotCreateCommand = defineCommand({
     { line: 'snapshot create -o acme -p shop -e production --output name', note: 'Print only the id' },
   ],
   async run(context, { options }) {
-    const scope = context.scope(options);
+    const scope = await context.scope(options);
     const { name, description } = options;
     const request = { params: scopeParams(scope), body: { name, description } };
     const { body: snapshot } = await call(context.api(), 'POST /snapshots/{org}/{project}/{env}', request);

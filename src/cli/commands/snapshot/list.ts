@@ -15,7 +15,7 @@ export const snapshotListCommand = defineCommand({
     { line: 'snapshot list -o acme -p shop -e production --output json', note: 'For a program' },
   ],
   async run(context, { options }) {
-    const scope = context.scope(options);
+    const scope = await context.scope(options);
     const request = { params: scopeParams(scope) };
     const { body: list } = await call(context.api(), 'GET /snapshots/{org}/{project}/{env}', request);
     await context.printer.list({

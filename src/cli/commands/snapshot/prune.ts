@@ -53,7 +53,7 @@ export const snapshotPruneCommand = defineCommand({
     } = options;
     if (Object.values(retention).every((count) => count === undefined))
       throw usageError('no --keep flag was given; add one, such as --keep-last 10');
-    const scope = context.scope({ organization, project, environment });
+    const scope = await context.scope({ organization, project, environment });
     // What is undefined is not sent. With a hash, a dry run reports whether that plan is still current.
     const body = { retention, timeZone, namePrefix, planHash: givenHash };
     if (isDryRun) return await print(context, await prune(context, scope, { ...body, dryRun: true }), true);

@@ -38,7 +38,7 @@ export function snapshotFields(snapshot: SnapshotView): ObjectView['fields'] {
  * another environment than that of the id.
  */
 export async function findSnapshot(context: CommandContext, given: string, flags: ScopeFlags): Promise<PlacedSnapshot> {
-  if (!isId(given)) return await findNamedSnapshot(context, given, context.scope(flags));
+  if (!isId(given)) return await findNamedSnapshot(context, given, await context.scope(flags));
   const snapshot = await readSnapshot(context, given);
   const wanted = [flags.organization, flags.project, flags.environment];
   const own = [snapshot.organization, snapshot.project, snapshot.environment];

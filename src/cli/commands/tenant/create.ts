@@ -18,7 +18,7 @@ export function tenantCreateCommand(name: TenantKind): CommandDefinition {
     async run(context, { args: { slug }, options }) {
       const { displayName, ...place } = options;
       const api = context.api();
-      const parents = parentsOf(context, place);
+      const parents = await parentsOf(context, place);
       const request = { params: tenantParams(parents), body: { slug, displayName } };
       const created = await call(api, endpoints.create, request).catch(async (error: unknown) => {
         if (!(error instanceof ClientError) || error.problem?.code !== 'conflict') throw error;

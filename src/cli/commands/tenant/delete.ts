@@ -30,7 +30,7 @@ export function tenantDeleteCommand(name: TenantKind): CommandDefinition {
     ],
     async run(context, { args: { slug }, options }) {
       const api = context.api();
-      const parents = parentsOf(context, options);
+      const parents = await parentsOf(context, options);
       const slugs = [...parents, slug];
       const params = tenantParams(slugs);
       // Reports what does not exist, or what the user may not see, before asking.

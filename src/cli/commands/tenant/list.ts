@@ -25,7 +25,7 @@ export function tenantListCommand(name: TenantKind): CommandDefinition {
     async run(context, { options }) {
       const { deleted, all = false, ...place } = options;
       const query = { ...(all ? { all: 'true' as const } : {}), ...(deleted ? { deleted: 'true' as const } : {}) };
-      const params = tenantParams(parents(context, place));
+      const params = tenantParams(await parents(context, place));
       const { body: list } = await call(context.api(), endpoints.list, { params, query });
       const rows = listedTenants(list);
       const columns: Column<ListedTenant>[] = [

@@ -19,7 +19,7 @@ export function tenantPurgeCommand(name: TenantKind): CommandDefinition {
       { line: `${name} purge ${sample}${flags} --yes`, note: 'In a script' },
     ],
     async run(context, { args: { slug }, options }) {
-      const slugs = [...parents(context, options), slug];
+      const slugs = [...(await parents(context, options)), slug];
       const place = slugs.join('/');
       await context.confirmByTyping(
         `This permanently removes ${word} ${place} with ${contents}, and cannot be undone.`,

@@ -13,7 +13,7 @@ export function tenantRenameCommand(name: TenantKind): CommandDefinition {
     examples: [{ line: `${name} rename ${sample}${flags} -n 'New name'`, note: 'The slug does not change' }],
     async run(context, { args: { slug }, options }) {
       const { displayName, ...place } = options;
-      const params = tenantParams([...parents(context, place), slug]);
+      const params = tenantParams([...(await parents(context, place)), slug]);
       const changed = await call(context.api(), endpoints.rename, { params, body: { displayName } });
       await printTenant(context, changed.body);
     },

@@ -12,7 +12,7 @@ export function tenantShowCommand(name: TenantKind): CommandDefinition {
     options: own,
     examples: [{ line: `${name} show ${sample}${flags}`, note: 'Its id and display name' }],
     async run(context, { args: { slug }, options }) {
-      const params = tenantParams([...parents(context, options), slug]);
+      const params = tenantParams([...(await parents(context, options)), slug]);
       await printTenant(context, (await call(context.api(), endpoints.show, { params })).body);
     },
   });

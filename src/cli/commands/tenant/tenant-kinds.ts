@@ -29,7 +29,7 @@ interface Kind {
   /** The flags that name its parents. */
   readonly options: Partial<typeof projectOptions>;
   /** The slugs of its parents. */
-  readonly parents: (context: CommandContext, flags: Partial<ProjectFlags>) => readonly string[];
+  readonly parents: (context: CommandContext, flags: Partial<ProjectFlags>) => Promise<readonly string[]>;
   /** Flags of its examples. */
   readonly flags: string;
   readonly sample: string;
@@ -76,7 +76,7 @@ export const tenantKinds: Readonly<Record<TenantKind, Kind>> = {
     plural: 'organizations',
     options: {},
     endpoints: endpoints.org,
-    parents: () => [],
+    parents: () => Promise.resolve([]),
     flags: '',
     sample: 'acme',
     contents: 'all its projects, environments, secrets and tokens',
@@ -89,7 +89,7 @@ export const tenantKinds: Readonly<Record<TenantKind, Kind>> = {
     plural: 'projects',
     options: organizationOption,
     endpoints: endpoints.project,
-    parents: (context, { organization }) => [context.organization({ organization })],
+    parents: async (context, { organization }) => [await context.organization({ organization })],
     flags: ' -o acme',
     sample: 'shop',
     contents: 'all its environments, their secrets, and the tokens for them',
@@ -102,8 +102,12 @@ export const tenantKinds: Readonly<Record<TenantKind, Kind>> = {
     plural: 'environments',
     options: projectOptions,
     endpoints: endpoints.env,
-    parents: (context, flags) => {
-      const { organization, project } = context.project({ organization: undefined, project: undefined, ...flags });
+    parents: async (context, flags) => {
+      const { organization, project } = await context.project({
+        organization: undefined,
+        project: undefined,
+        ...flags,
+      });
       return [organization, project];
     },
     flags: ' -o acme -p shop',

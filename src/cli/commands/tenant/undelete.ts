@@ -20,7 +20,7 @@ export function tenantUndeleteCommand(name: TenantKind): CommandDefinition {
     options: own,
     examples: [{ line: `${name} undelete ${sample}${flags}`, note: `If it is not deleted, nothing changes` }],
     async run(context, { args: { slug }, options }) {
-      const params = tenantParams([...parents(context, options), slug]);
+      const params = tenantParams([...(await parents(context, options)), slug]);
       await printTenant(context, (await call(context.api(), endpoints.undelete, { params })).body);
     },
   });

@@ -6,7 +6,7 @@ import { ClientError } from '../../../client/client-error.ts';
 import { usageError } from '../../core/cli-error.ts';
 import { type CommandContext, defineCommand } from '../../core/command.ts';
 import { completing, choice, type Option, organizationOption, requiredText, text } from '../../core/options.ts';
-import { findScope, isWhole } from '../../settings/scope.ts';
+import { type FoundScope, findScope } from '../../settings/scope.ts';
 import { expiryOf, lifetimeOption } from './lifetime.ts';
 import { printNewServiceToken } from './service-token-view.ts';
 import { homeParams, type TokenHome } from './token-home.ts';
@@ -30,7 +30,7 @@ const permission: Option<(typeof permissions)[number]> = {
 export const tokenCreateServiceCommand = defineCommand({
   summary: 'Create a service token; it is shown once',
   description:
-    'For CI, Kubernetes and other automation. The token belongs to the organization and is shown only once. It expires no later than the personal token that creates it. -p is the permission here; the project is --project. The project and environment default to those of .keyframe.json.',
+    'For CI, Kubernetes and other automation. The token belongs to the organization and is shown only once. It expires no later than the personal token that creates it. -p is the permission here; the project is --project. The organization, the project and the environment have the defaults of all commands (keyframe --help).',
   createsToken: true,
   options: {
     ...organizationOption,
@@ -66,11 +66,15 @@ export const tokenCreateServiceCommand = defineCommand({
   async run(context, { options }) {
     const { scope, name, lifetime } = options;
     refuseOtherPlaces(options);
-    const organization = context.organization(options);
-    // The folder file is not needed if flags name everything, so an untrusted one must not fail the command.
+    const organization = await context.organization(options);
     const hasIds = options.projectId !== undefined || options.environmentId !== undefined;
-    const folder = hasIds || isWhole(options, scope) ? undefined : context.configuration.folder;
-    const place = { ...options, ...findScope(options, folder), organization };
+    const found: FoundScope = hasIds ? {} : await findScope(options, context.scopeSources, scope);
+    const place = {
+      ...options,
+      organization,
+      project: found.project?.slug,
+      environment: found.environment?.slug,
+    };
     const ids = await scopeIds(context, place);
     const api = context.api();
     const body = { name, scope, permission: options.permission, ...ids, ...(await expiryOf(api, lifetime)) };

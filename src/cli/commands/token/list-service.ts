@@ -18,7 +18,7 @@ export const tokenListServiceCommand = defineCommand({
     { line: 'token list-service -o acme -p shop', note: 'Those for one project and its environments' },
   ],
   async run(context, { options }) {
-    const home = tokenHomeOf(context, options);
+    const home = await tokenHomeOf(context, options);
     const { body: list } = await call(context.api(), tokenEndpoints(home).list, { params: homeParams(home) });
     const places = await placesOf(context, home.organization, list.serviceTokens);
     const now = new Date();

@@ -20,7 +20,7 @@ export const tokenReinstateCommand = defineCommand({
     },
   ],
   async run(context, { options }) {
-    const home = tokenHomeOf(context, options);
+    const home = await tokenHomeOf(context, options);
     const { id } = await findServiceToken(context, home, { given: options.id, isRevoked: true });
     const params = { ...homeParams(home), id };
     const { body: token } = await call(context.api(), tokenEndpoints(home).reinstate, { params });

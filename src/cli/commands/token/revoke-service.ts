@@ -19,7 +19,7 @@ export const tokenRevokeServiceCommand = defineCommand({
     { line: 'token revoke-service -o acme --id 5c0f6a5e-6f0b-4a0e-9d0e-0b8f7a1c2d3e --yes', note: 'In a script' },
   ],
   async run(context, { options }) {
-    const home = tokenHomeOf(context, options);
+    const home = await tokenHomeOf(context, options);
     const token = await findServiceToken(context, home, { given: options.id, isRevoked: false });
     const { id, name = null } = token;
     await context.confirm(`Revoke service token "${name ?? id}" of ${shownHome(home)}?`);

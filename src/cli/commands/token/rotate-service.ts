@@ -38,7 +38,7 @@ export const tokenRotateServiceCommand = defineCommand({
     },
   ],
   async run(context, { options }) {
-    const home = tokenHomeOf(context, options);
+    const home = await tokenHomeOf(context, options);
     const token = await findServiceToken(context, home, { given: options.id, isRevoked: false });
     const end = options.overlap === 0 ? 'immediately' : `after ${options.overlap} seconds`;
     await context.confirm(

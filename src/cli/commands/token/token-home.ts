@@ -13,11 +13,11 @@ export const tokenHomeOptions = {
   project: completing('project', text('-p, --project <slug>', 'Only tokens for this project; enough for its admins')),
 };
 
-export function tokenHomeOf(
+export async function tokenHomeOf(
   context: CommandContext,
   { project, ...options }: { readonly organization: string | undefined; readonly project: string | undefined },
-): TokenHome {
-  return { organization: context.organization(options), project };
+): Promise<TokenHome> {
+  return { organization: await context.organization(options), project };
 }
 
 /** The names in the paths of `tokenEndpoints`. */

@@ -1,0 +1,29 @@
+import type { ApiClient } from '../../client/api-client.ts';
+import { call } from '../../client/call.ts';
+import { CliError } from '../core/cli-error.ts';
+import { exitCodes } from '../core/exit-codes.ts';
+import type { Configuration } from './configuration.ts';
+import { type ScopeSources, scopeOfToken } from './scope.ts';
+
+/** What names the environment besides flags. The server is asked for the scope of a service token, and of no other. */
+export function scopeSourcesOf(configuration: Configuration, api: () => ApiClient): ScopeSources {
+  return {
+    variables: configuration.place,
+    folder: () => configuration.folder,
+    token: async () => {
+      if (!hasServiceToken(configuration)) return undefined;
+      return scopeOfToken((await call(api(), 'GET /me')).body);
+    },
+  };
+}
+
+/** Throws CliError if there is a token that cannot be read or must not be sent. */
+function hasServiceToken(configuration: Configuration): boolean {
+  try {
+    return configuration.token.startsWith('kf_svc_');
+  } catch (error) {
+    // Without a token its scope is missing too, and the command says what users can write instead.
+    if (error instanceof CliError && error.exitCode === exitCodes.unauthenticated) return false;
+    throw error;
+  }
+}
