@@ -281,7 +281,7 @@ async function expectAudited(attempts: readonly Attempt[]): Promise<void> {
      FROM audit_entry WHERE outcome = 'denied' AND actor_type = 'resource'`,
   );
   for (const { kind, name, spec } of [...tokens, ...ownSyncs]) {
-    const { organization } = (spec['environmentRef'] ?? spec) as { organization: string };
+    const { organization } = (spec['environmentRef'] ?? spec['projectRef'] ?? spec) as { organization: string };
     expect(rows).toContainEqual({ name: `${kind} ${attackerNamespace}/${name}`, organization, chain: null });
   }
 }
