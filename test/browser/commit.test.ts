@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core';
 import { dashboardSite } from '../support/browser/dashboard-site.ts';
 import { commit, createEditScene, type EditScene, onRequest, review, setKey } from '../support/browser/edit-scene.ts';
 import { lookAt } from '../support/browser/looks.ts';
+import { stopClock, withinPageTime } from '../support/browser/page-time.ts';
 import { reloadAsks } from '../support/browser/reload-asks.ts';
 
 const site = dashboardSite();
@@ -190,7 +191,7 @@ test('a commit that did not arrive is saved once when it is sent again', async (
 test('a lost commit is sent again and refused, because the first was saved: the draft is empty all the same', async () => {
   const scene = await createEditScene(site, 'twice');
   const { client, secrets, values } = scene;
-  const { page } = await site.visitAs(scene.owner, '/');
+  const { page } = await site.visitAs(scene.owner, '/', { fromMs: Date.now() });
   // The page does not hear of the commit that is saved after it looked.
   await page.route('**/api/v1/changes/**', (stream) => stream.abort());
   await page.goto(site.origin + scene.path);
@@ -200,9 +201,11 @@ test('a lost commit is sent again and refused, because the first was saved: the 
   );
   await commit(page);
   await review(page).getByText('so it may be saved').waitFor();
+  // Nor does it look again by itself before the second commit.
+  await stopClock(page);
   await client.expectStatus(200, 'PATCH', secrets, { set: { A: 'a2' } });
   await page.getByRole('button', { name: 'Commit' }).click();
-  await page.getByText('The environment has all of its changes.').waitFor();
+  await withinPageTime(page, 2_000, () => page.getByText('The environment has all of its changes.').isVisible());
   expect(await page.getByText('Another user').count()).toBe(0);
   expect(count()).toBe(2);
   expect(await values()).toMatchObject({ A: 'a2' });
