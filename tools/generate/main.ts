@@ -1,4 +1,4 @@
-import { readFile, readdir, writeFile } from 'node:fs/promises';
+import { readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { compile } from 'json-schema-to-typescript';
@@ -20,6 +20,14 @@ import { errorDocs } from './error-docs.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const sharingDefinition = 'crds/keyframe.dev_clustersecretsyncs.yaml';
+/** Folders with generated files only. A file whose source was removed or renamed is removed. */
+const generatedFolders = [
+  'charts/keyframe/files/crds',
+  'docs/cli-output',
+  'src/cli/generated',
+  'src/controller/generated',
+  'src/http/openapi/generated',
+];
 
 /** One file that is made from others. */
 export interface GeneratedFile {
@@ -272,14 +280,34 @@ async function writeStale(files: readonly GeneratedFile[]): Promise<void> {
   for (const { path } of stale) console.log(`wrote ${path}`);
 }
 
+/** The files in generated folders that have no source any more. */
+async function leftoversOf(files: readonly GeneratedFile[]): Promise<string[]> {
+  const made = new Set(files.map(({ path }) => path));
+  const present = await Promise.all(
+    generatedFolders.map(async (folder) => (await readdir(join(root, folder))).map((name) => `${folder}/${name}`)),
+  );
+  return present.flat().filter((path) => !made.has(path));
+}
+
+async function removeLeftovers(files: readonly GeneratedFile[]): Promise<void> {
+  for (const path of await leftoversOf(files)) {
+    await rm(join(root, path));
+    console.log(`removed ${path}`);
+  }
+}
+
 async function main(): Promise<void> {
   const isCheck = process.argv.includes('--check');
   if (!isCheck) await writeStale(await interfaceExamples());
   const files = (await Promise.all(generators.map(async (generate) => await generate()))).flat();
-  if (!isCheck) return await writeStale(files);
-  const stale = await staleOf(files);
+  if (!isCheck) {
+    await writeStale(files);
+    return await removeLeftovers(files);
+  }
+  const [stale, leftovers] = await Promise.all([staleOf(files), leftoversOf(files)]);
   for (const { path } of stale) console.error(`${path} is out of date: run \`npm run generate\` and commit it`);
-  process.exitCode = stale.length === 0 ? 0 : 1;
+  for (const path of leftovers) console.error(`${path} has no source: run \`npm run generate\` and commit its removal`);
+  process.exitCode = stale.length + leftovers.length === 0 ? 0 : 1;
 }
 
 await main();
