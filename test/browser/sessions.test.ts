@@ -2,6 +2,7 @@ import { expect, test } from '@jest/globals';
 import type { TestUser } from '../support/api/services.ts';
 import { createVisitor, dashboardSite } from '../support/browser/dashboard-site.ts';
 import { prismaOf } from '../support/database/prisma.ts';
+import { waitFor } from '../support/fixtures/wait-for.ts';
 
 const site = dashboardSite();
 
@@ -74,8 +75,12 @@ test('a page that is left open notices the end of its session, by a request that
   expect((await polled).headers()['x-keyframe-background']).toBe('1');
 
   await site.api.client(user.token).expectStatus(204, 'DELETE', '/sessions');
-  await page.clock.fastForward('01:30');
-  await page.getByText('Your session has ended. Sign in again.').waitFor();
+  const notice = page.getByText('Your session has ended. Sign in again.');
+  // A request that began before the end may be under way still, and the page then sends no other one.
+  await waitFor('the page to notice the end', async () => {
+    await page.clock.fastForward('01:30');
+    return notice.isVisible();
+  });
 });
 
 test('a failure of the list is shown, and a second try loads it', async () => {
