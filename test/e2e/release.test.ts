@@ -1,6 +1,6 @@
-import { execFileSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { copyFileSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { createHash, generateKeyPairSync } from 'node:crypto';
+import { copyFileSync, cpSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
@@ -16,24 +16,51 @@ const path = (name: string): string => join(folder, name);
 const { version, dependencies, devDependencies } = JSON.parse(
   readFileSync(join(checkoutDirectory, 'package.json'), 'utf8'),
 ) as { version: string; dependencies: Record<string, string>; devDependencies: Record<string, string> };
-const files = ['SHA256SUMS', 'keyframe', `keyframe-${version}.cdx.json`, `keyframe-${version}.tgz`];
+const files = [
+  'SHA256SUMS',
+  'SHA256SUMS.sig',
+  'keyframe',
+  `keyframe-${version}-notes.md`,
+  `keyframe-${version}.cdx.json`,
+  `keyframe-${version}.tgz`,
+];
+const { privateKey: signingKey, publicKey } = generateKeyPairSync('ed25519');
 
 beforeAll(async () => {
   writeFileSync(path('keyframe-0.0.1.tgz'), 'of an earlier release');
-  await makeRelease({ folder, withImage: false });
+  await makeRelease({ folder, withImage: false, signingKey });
 });
 
 afterAll(() => rmSync(folder, { recursive: true }));
 
-test('holds the command, the chart and the SBOM, and the checksums of all of them', () => {
+test('holds the command, the chart, the SBOM and the notes, and the signed checksums of all of them', () => {
   expect(readdirSync(folder).toSorted()).toEqual(files.toSorted());
   const lines = readFileSync(path('SHA256SUMS'), 'utf8').trimEnd().split('\n');
-  const others = files.filter((name) => name !== 'SHA256SUMS');
+  const others = files.filter((name) => !name.startsWith('SHA256SUMS'));
   const sum = (name: string): string =>
     createHash('sha256')
       .update(readFileSync(path(name)))
       .digest('hex');
   expect(lines.toSorted()).toEqual(others.map((name) => `${sum(name)}  ${name}`).toSorted());
+});
+
+test('the commands of the notes accept the files, and refuse changed checksums', () => {
+  const [, commands = ''] =
+    /```sh\n([^]*?)\n```/.exec(readFileSync(path(`keyframe-${version}-notes.md`), 'utf8')) ?? [];
+  const copy = mkdtempSync(join(tmpdir(), 'keyframe-release-copy-'));
+  try {
+    cpSync(folder, copy, { recursive: true });
+    writeFileSync(join(copy, 'keyframe-release.pub'), publicKey.export({ type: 'spki', format: 'pem' }));
+    const check = (): string =>
+      spawnSync('sh', ['-e', '-c', `(${commands}) 2>&1`], { cwd: copy, encoding: 'utf8' }).stdout;
+    expect(check()).toMatch(/^Signature Verified Successfully\n(?:\S+: OK\n){4}$/);
+    writeFileSync(join(copy, 'keyframe'), 'changed');
+    expect(check()).toContain('keyframe: FAILED');
+    writeFileSync(join(copy, 'SHA256SUMS'), 'changed');
+    expect(check()).toBe('Signature Verification Failure\n');
+  } finally {
+    rmSync(copy, { recursive: true });
+  }
 });
 
 test.each([
@@ -81,6 +108,6 @@ test('the SBOM lists what the programs need, and nothing of the development alon
 
 test('the same commit gives the same bytes again', async () => {
   const before = readFileSync(path('SHA256SUMS'), 'utf8');
-  await makeRelease({ folder, withImage: false });
+  await makeRelease({ folder, withImage: false, signingKey });
   expect(readFileSync(path('SHA256SUMS'), 'utf8')).toBe(before);
 });

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, type KeyObject } from 'node:crypto';
 import {
   copyFileSync,
   chmodSync,
@@ -16,7 +16,9 @@ import { checkoutDirectory, workingVersion } from '../checkout.ts';
 import { ensureBinaries } from '../devcluster/cluster/build.ts';
 import { type BuiltImage, makeImage, sourceTime } from '../devcluster/image/make-image.ts';
 import { Tools } from '../devcluster/image/tools.ts';
+import { releaseNotes } from './notes.ts';
 import { productionSbom } from './sbom.ts';
+import { signatureOf } from './signature.ts';
 
 export interface ReleaseOptions {
   /** Made if absent. What an earlier release left there is removed. */
@@ -27,6 +29,8 @@ export interface ReleaseOptions {
   readonly base?: string | undefined;
   /** Whether apt-get may install what builds the image. */
   readonly installTools?: boolean;
+  /** Signs the checksums; they are not signed without it. */
+  readonly signingKey?: KeyObject | undefined;
 }
 
 export interface MadeRelease {
@@ -37,19 +41,28 @@ export interface MadeRelease {
 
 /** The file with the checksums of all others, as `sha256sum --check` reads it. */
 const checksumFile = 'SHA256SUMS';
+const signatureFile = 'SHA256SUMS.sig';
 
 /**
- * Makes what a release publishes: the command, the chart's package, the SBOM, the image's archive, and their checksums. The same
- * commit gives the same bytes, but for the image's base. Throws ImageError with the words of a tool that fails.
+ * Makes what a release publishes: the command, the chart's package, the SBOM, the image's archive, the release notes, their
+ * checksums, and the signature of these. The same commit gives the same bytes, but for the image's base. Throws ImageError with
+ * the words of a tool that fails, and ReleaseError if the changelog does not name the version.
  */
 export async function makeRelease({
   folder,
   withImage,
   base,
   installTools = false,
+  signingKey,
 }: ReleaseOptions): Promise<MadeRelease> {
   const tools = new Tools();
   const version = workingVersion();
+  const facts = { version, commandNode: '>=24', isSigned: signingKey !== undefined };
+  const imagePlatform = withImage ? `linux/${process.arch === 'x64' ? 'amd64' : process.arch}` : undefined;
+  const notes = releaseNotes(readFileSync(join(checkoutDirectory, 'CHANGELOG.md'), 'utf8'), {
+    ...facts,
+    imagePlatform,
+  });
   const time = await sourceTime(tools);
   mkdirSync(folder, { recursive: true });
   for (const name of readdirSync(folder)) if (isOurs(name)) rmSync(join(folder, name));
@@ -62,6 +75,8 @@ export async function makeRelease({
   const output = place(`keyframe-${version}-image.tar`);
   const image = withImage ? await makeImage({ output, base, installTools }) : undefined;
 
+  writeFileSync(place(`keyframe-${version}-notes.md`), notes);
+
   const names = readdirSync(folder).filter(isOurs).toSorted();
   const sums = names.map(
     (name) =>
@@ -69,12 +84,15 @@ export async function makeRelease({
         .update(readFileSync(place(name)))
         .digest('hex')}  ${name}\n`,
   );
-  writeFileSync(place(checksumFile), sums.join(''));
-  return { names: [...names, checksumFile], image };
+  const checksums = Buffer.from(sums.join(''));
+  writeFileSync(place(checksumFile), checksums);
+  if (signingKey === undefined) return { names: [...names, checksumFile], image };
+  writeFileSync(place(signatureFile), signatureOf(checksums, signingKey));
+  return { names: [...names, checksumFile, signatureFile], image };
 }
 
 function isOurs(name: string): boolean {
-  return name === checksumFile || /^keyframe(?:-\d.*)?$/.test(name);
+  return name === checksumFile || name === signatureFile || /^keyframe(?:-\d.*)?$/.test(name);
 }
 
 /** Helm gives each file the time at which it packs it: what it packs is packed again with the source's time. */
