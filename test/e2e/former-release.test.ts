@@ -1,49 +1,71 @@
 /** @default Controllers of the former release and of the present one hand over the Lease, and neither writes what is in sync. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { installCustomResources } from '../../tools/devcluster/cluster/custom-resources.ts';
 import { createLogger } from '../../src/observability/logger.ts';
 import { migrate } from '../../src/store/migrate.ts';
+import { RecordSite } from './record-site.ts';
+import type { ApiClient } from '../support/api/api-client.ts';
 import { type ProgramFolder, unpackFormer } from '../support/api/program-folder.ts';
 import type { ServerProcess } from '../support/api/server-process.ts';
+import { sharedCluster } from '../support/cluster/cluster.ts';
+import { definitionsFolder, startOwnCluster } from '../support/cluster/own-cluster.ts';
+import { formerDefinitionsFolder } from '../support/cluster/released.ts';
 import { Stack } from '../support/cluster/stack.ts';
 import type { SyncSite } from '../support/cluster/sync-site.ts';
 import { type FormerDatabase, loadFormerDatabase } from '../support/database/former-database.ts';
+import { isFull } from '../support/fixtures/test-size.ts';
 import { waitFor } from '../support/fixtures/wait-for.ts';
 
-/** One story on the recorded database of the former release: upgrade, side by side, rollback. */
+/**
+ * One story on the recorded database of the former release: it leads, upgrade, side by side, rollback. In the full size its
+ * definitions are replaced in the upgrade; otherwise the shared cluster has the present ones from the beginning.
+ */
 
 const resources = new AsyncDisposableStack();
+const env = { ROLLOUTS: 'true' };
 let folder: ProgramFolder;
 let database: FormerDatabase;
 let stack: Stack;
 let site: SyncSite;
+let records: RecordSite;
 let former: ServerProcess;
 let present: ServerProcess;
 
 beforeAll(async () => {
   folder = await unpackFormer(resources);
   database = await loadFormerDatabase(resources, folder);
-  // The present schema from the beginning: a former server that starts on it is one of a rolling upgrade.
-  await migrate({ url: database.url, logger: createLogger('silent') });
-  stack = await Stack.start(resources, { namespaces: 2, databaseUrl: database.url, known: database });
-  former = await stack.startController({ name: 'former', program: folder.program });
-  site = await stack.makeSite({ values: { A: 'one' } });
-  await site.waitUntilSynced({ A: 'one' });
+  const cluster = isFull ? await startOwnCluster(resources, { withoutDefinitions: true }) : sharedCluster();
+  stack = await Stack.start(resources, {
+    namespaces: 4,
+    adminKubeconfig: cluster.kubeconfig,
+    databaseUrl: database.url,
+    known: database,
+    program: folder.program,
+  });
+  if (isFull) await installCustomResources(stack.kube, formerDefinitionsFolder);
 }, 240_000);
 
 afterAll(() => resources.disposeAsync());
 
-/** Expects that a new leader verifies the Secret and the status as they are, and then writes the next change. */
-async function expectTakenOver(change: string): Promise<void> {
-  const before = await versions();
-  await stack.passWitness(site.namespace);
-  expect(await versions()).toEqual(before);
-  await site.environment.change({ A: change });
-  await site.waitUntilSynced({ A: change });
+/** What a change of leader must leave as it is. */
+async function versions(): Promise<unknown> {
+  const [secret, sync] = [await site.existingSecret(), await site.sync()];
+  const own = [secret, sync].map(({ metadata }) => [metadata.uid, metadata.resourceVersion]);
+  return [...own, ...(await records.versions())];
 }
 
-async function versions(): Promise<readonly (string | undefined)[]> {
-  const [secret, sync] = [await site.existingSecret(), await site.sync()];
-  return [secret.metadata.uid, secret.metadata.resourceVersion, sync.metadata.resourceVersion];
+/** Expects that a new leader verifies the Secrets and the statuses as they are, and then writes the next change. */
+async function expectTakenOver(before: unknown, admin: ApiClient, change: string): Promise<void> {
+  await stack.passWitness(site.namespace);
+  expect(await versions()).toEqual(before);
+  await changeAll(admin, change);
+}
+
+/** Makes a change over an API, and waits until the leader has written it. */
+async function changeAll(admin: ApiClient, change: string): Promise<void> {
+  await site.environment.at(admin).change({ A: change });
+  await site.waitUntilSynced({ A: change });
+  await records.writeAgain(admin, change);
 }
 
 /** The process that holds the Lease. */
@@ -53,25 +75,52 @@ async function holder(): Promise<string | undefined> {
   return lease.spec.holderIdentity;
 }
 
+async function stopLeader(leader: ServerProcess): Promise<void> {
+  const identity = await holder();
+  await leader.stop();
+  await waitFor('another leader', async () => ![undefined, '', identity].includes(await holder()));
+}
+
+test('the former release leads on its own schema, and records where each Secret comes from', async () => {
+  former = await stack.startController({ name: 'former', program: folder.program, env });
+  site = await stack.makeSite({ values: { A: 'one' } });
+  await site.waitUntilSynced({ A: 'one' });
+  records = await RecordSite.make(stack);
+  expect(await records.annotations()).toEqual([
+    'example.com/owner',
+    'keyframe.dev/allow-merge',
+    'keyframe.dev/composed',
+    'keyframe.dev/managed-metadata',
+    'keyframe.dev/origins',
+    'keyframe.dev/owned-by',
+    'keyframe.dev/owned-by-token',
+    'keyframe.dev/renamed',
+    'keyframe.dev/rolled-back',
+    'keyframe.dev/source',
+    'keyframe.dev/sources',
+    'merge.keyframe.dev/app',
+    'rollout.keyframe.dev/app',
+  ]);
+}, 240_000);
+
 test('the former controller follows what a present API commits, while a present one stands by', async () => {
   const leader = await holder();
-  present = await stack.startController({ name: 'present' });
-  await site.environment.change({ A: 'two' });
-  await site.waitUntilSynced({ A: 'two' });
+  if (isFull) await installCustomResources(stack.kube, definitionsFolder);
+  await migrate({ url: database.url, logger: createLogger('silent') });
+  present = await stack.startController({ name: 'present', role: 'all', env });
+  await changeAll(stack.admin.at(present.url), 'two');
   expect(await holder()).toBe(leader);
 }, 120_000);
 
 test('the present controller takes over the Lease at once, and writes nothing that is in sync', async () => {
-  const leader = await holder();
-  await former.stop();
-  await waitFor('another leader', async () => ![undefined, '', leader].includes(await holder()));
-  await expectTakenOver('three');
+  const before = await versions();
+  await stopLeader(former);
+  await expectTakenOver(before, stack.admin.at(present.url), 'three');
 }, 120_000);
 
 test('the former controller takes over again in a rollback, and writes nothing that is in sync', async () => {
-  const leader = await holder();
-  former = await stack.startController({ name: 'former', program: folder.program });
-  await present.stop();
-  await waitFor('another leader', async () => ![undefined, '', leader].includes(await holder()));
-  await expectTakenOver('four');
+  former = await stack.startController({ name: 'former', program: folder.program, env });
+  const before = await versions();
+  await stopLeader(present);
+  await expectTakenOver(before, stack.admin, 'four');
 }, 120_000);

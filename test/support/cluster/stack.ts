@@ -29,6 +29,8 @@ export interface StackOptions {
   readonly databaseUrl?: string;
   /** What is known of that database, where it holds an administrator already. */
   readonly known?: KnownDatabase;
+  /** What its API runs; this checkout's build if it is left out. */
+  readonly program?: string;
 }
 
 /** A database that was served before. */
@@ -111,7 +113,7 @@ export class Stack {
     const token = await createAccount(namespaces[0] ?? '', account, kube);
     writeKubeconfigFor(kubeconfigFile, adminKubeconfig, { name: account, token });
     const stack = new Stack(resources, { ...options, folder, kube, databaseUrl, namespaces, kubeconfigFile });
-    await stack.#startApi(options.known);
+    await stack.#startApi(options);
     return stack;
   }
 
@@ -135,8 +137,7 @@ export class Stack {
     databaseUrl: string = this.databaseUrl,
     env: Readonly<Record<string, string>> = {},
   ): Promise<ServerProcess> {
-    const all = { ...this.#env, DATABASE_URL: databaseUrl, ...env };
-    return this.#kept(await ServerProcess.start(this.#resources, { role: 'api', env: all }));
+    return await this.#serve({ DATABASE_URL: databaseUrl, ...env });
   }
 
   /** Starts a controller and waits until it is ready: to work, or to stand by while another one works. */
@@ -195,15 +196,20 @@ export class Stack {
     return passWitness({ kube: this.kube, admin: this.admin }, namespace);
   }
 
+  async #serve(env: Readonly<Record<string, string>>, program?: string): Promise<ServerProcess> {
+    const all = { ...this.#env, ...env };
+    return this.#kept(await ServerProcess.start(this.#resources, { role: 'api', env: all, program }));
+  }
+
   #kept(server: ServerProcess): ServerProcess {
     this.processes.push(server.captured);
     return server;
   }
 
-  async #startApi(known: KnownDatabase | undefined): Promise<void> {
+  async #startApi({ known, program }: Pick<StackOptions, 'known' | 'program'>): Promise<void> {
     const tokenFile = join(this.#folder, 'admin-token');
-    const env = { BOOTSTRAP_ADMIN_EMAIL: 'admin@example.com', BOOTSTRAP_TOKEN_FILE: tokenFile };
-    this.#api = await this.startApi(this.databaseUrl, env);
+    const bootstrap = { BOOTSTRAP_ADMIN_EMAIL: 'admin@example.com', BOOTSTRAP_TOKEN_FILE: tokenFile };
+    this.#api = await this.#serve({ DATABASE_URL: this.databaseUrl, ...bootstrap }, program);
     this.#adminToken = known?.token ?? (await readFile(tokenFile, 'utf8')).trim();
     this.#admin = new ApiClient({ url: this.#api.url, token: this.#adminToken });
   }

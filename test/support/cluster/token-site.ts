@@ -119,6 +119,10 @@ export class TokenSite {
     return this.#stack.kube.find<SecretObject>({ path: this.secretPath(name) });
   }
 
+  async deleteSecret(name?: string): Promise<void> {
+    await this.#stack.kube.json({ method: 'DELETE', path: this.secretPath(name) });
+  }
+
   /** The token that the Secret holds; empty where it holds none. */
   async value(name?: string): Promise<string> {
     const secret = await this.secret(name);

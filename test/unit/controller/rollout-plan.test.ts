@@ -172,6 +172,8 @@ describe('the annotation', () => {
   test('is read as it was written, and not at all if a client spoilt it', () => {
     const mark = { revision: 12, data: dataMark(Buffer.alloc(32, 0xab)), at: now };
     expect(mark.data).toBe('ab'.repeat(16));
+    // Of a form that every release reads: otherwise an upgrade would restart all workloads.
+    expect(formatMark({ ...mark, at: 0 })).toBe(`12/${mark.data}/1970-01-01T00:00:00Z`);
     expect(parseMark(formatMark(mark))).toEqual(mark);
     for (const text of [undefined, '', '12', `12/${data}`, `12/${data}/yesterday`, `-1/${data}/2026-01-01T00:00:00Z`])
       expect(parseMark(text)).toBeUndefined();
