@@ -71,7 +71,10 @@ async function main(args: readonly string[]): Promise<void> {
 function asksForJson(args: readonly string[]): boolean {
   const end = args.indexOf('--');
   const own = end === -1 ? args : args.slice(0, end);
-  return own.some((word, index) => word === '--output=json' || (word === '--output' && own[index + 1] === 'json'));
+  return own.some(
+    (word, index) =>
+      word === '--json' || word === '--output=json' || (word === '--output' && own[index + 1] === 'json'),
+  );
 }
 
 const given = process.argv.slice(2);

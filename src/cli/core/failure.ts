@@ -3,6 +3,7 @@ import { ClientError } from '../../client/client-error.ts';
 import { CliError, usageError } from './cli-error.ts';
 import { cliErrorOf } from './client-failure.ts';
 import { exitCodes } from './exit-codes.ts';
+import { isForeignOption } from './option-synonyms.ts';
 import { problemOf } from '../output/problem.ts';
 import type { Io } from '../terminal/io.ts';
 
@@ -53,5 +54,8 @@ function commandLineError({ code, message }: CommanderError): CliError {
 
 /** Leaves out a word that is not the name of a command or option: it may be a token or a value in the wrong place. */
 function withoutForeignWords(words: string): string {
-  return words.replace(/ '([^']*)'/, (whole, word: string) => (/^[a-z-]{1,30}$/.test(word) ? whole : ''));
+  return words.replace(/ '([^']*)'/, (whole, word: string) => {
+    const isName = /^([a-z-]{1,30}|-[A-Za-z0-9])$/.test(word) || isForeignOption(word);
+    return isName ? whole : '';
+  });
 }

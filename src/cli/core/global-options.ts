@@ -23,6 +23,7 @@ export const globalOptions = {
     },
   ),
   output: choice('--output <format>', 'Output format (default: table); token prints only a new token', outputFormats),
+  isJson: flag('--json', 'Same as --output json'),
   isUncolored: flag('--no-color', 'Disable colors (or NO_COLOR)'),
   isConfirmed: flag('-y, --yes', 'Answer yes to confirmations'),
 };

@@ -6,6 +6,7 @@ import { readKeys, scopeFlags, shownScope } from '../commands/secret/secrets-api
 import { type TenantKind, listedTenants, tenantKinds, tenantParams } from '../commands/tenant/tenant-kinds.ts';
 import { exitCodes } from './exit-codes.ts';
 import { nearest } from './nearest.ts';
+import { formatHint } from './option-synonyms.ts';
 import { type Scope, scopeParams } from '../settings/scope.ts';
 
 /**
@@ -145,7 +146,10 @@ async function missingLevel(api: ApiClient, slugs: readonly string[]): Promise<E
     if (present.includes(slug)) return undefined;
     return {
       message: `${level.word} ${[...parents, slug].join('/')} does not exist, or is not visible to you`,
-      next: nextOfLevel(level, parents, suggestion(slug, present)),
+      next: [
+        ...(parents.length === 0 ? formatHint(slug) : []),
+        ...nextOfLevel(level, parents, suggestion(slug, present)),
+      ],
     };
   }
   return slugs.length === 0 ? undefined : 'server';

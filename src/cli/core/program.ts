@@ -13,6 +13,7 @@ import { commandHelp, globalOptionHelp, programHelp } from './help-text.ts';
 import type { Streams } from '../terminal/io.ts';
 import type { OutputFormat } from '../terminal/printer.ts';
 import { summaries } from '../generated/summaries.ts';
+import { withOptionSynonym } from './option-synonyms.ts';
 import { withSafeSuggestion } from './suggestions.ts';
 import { version } from './version.ts';
 
@@ -83,9 +84,20 @@ function add(parent: Command, entry: CommandEntry | CommandGroup, options: Progr
 /** A command whose errors suggest what the user most likely means. */
 class HintingCommand extends Command {
   override error(message: string, options?: ErrorOptions): never {
-    const isUnknown = options?.code === 'commander.unknownCommand';
-    const isProgram = this.parent === null;
-    super.error(isUnknown ? withSafeSuggestion(message, { word: this.args[0] ?? '', isProgram }) : message, options);
+    super.error(this.#withSuggestion(message, options?.code), options);
+  }
+
+  #withSuggestion(message: string, code: string | undefined): string {
+    switch (code) {
+      case 'commander.unknownCommand':
+        return withSafeSuggestion(message, { word: this.args[0] ?? '', isProgram: this.parent === null });
+      case 'commander.unknownOption':
+        return withOptionSynonym(message, (flag) =>
+          this.options.some((option) => [option.short, option.long].includes(flag)),
+        );
+      default:
+        return message;
+    }
   }
 }
 
@@ -191,6 +203,13 @@ function contextOf(command: Command, { createsToken }: CommandDefinition, option
   return createContext({ streams, environment, flags, endWith, help });
 }
 
+/** Throws CliError usage if the line names two formats. */
+function outputOf(format: unknown, isJson: boolean): unknown {
+  if (!isJson || format === 'json') return format;
+  if (format === undefined) return 'json' satisfies OutputFormat;
+  throw usageError('--json and --output name two formats', 'Keep one of them');
+}
+
 /** An option after the name of the command overrides the same option before it. */
 function globalValues(command: Command): GlobalValues {
   const line: Command[] = [];
@@ -206,7 +225,7 @@ function globalValues(command: Command): GlobalValues {
     tokenFile: nearest('tokenFile'),
     profile: nearest('profile'),
     timeout: nearest('timeout'),
-    output: nearest('output'),
+    output: outputOf(nearest('output'), nearest('isJson') === true),
   };
   return {
     ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),

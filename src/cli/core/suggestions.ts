@@ -1,7 +1,7 @@
 /** What users of other programs call our commands. Each command destroys nothing. */
 const synonyms: ReadonlyMap<string, string> = new Map(
   Object.entries({
-    list: ['ls', 'secrets', 'secret', 'keys'],
+    list: ['ls', 'secrets', 'secret', 'keys', 'find', 'search', 'grep'],
     get: ['show', 'read', 'cat', 'print', 'reveal'],
     set: ['add', 'put', 'write', 'update'],
     unset: ['delete', 'del', 'rm', 'remove'],
@@ -9,7 +9,9 @@ const synonyms: ReadonlyMap<string, string> = new Map(
     pull: ['export', 'download', 'fetch'],
     run: ['exec'],
     diff: ['compare'],
-    undo: ['revert'],
+    promote: ['copy', 'cp', 'clone', 'sync'],
+    status: ['doctor', 'check', 'ping', 'health', 'info'],
+    undo: ['revert', 'recover', 'undelete'],
     history: ['log', 'logs', 'changes'],
     watch: ['follow', 'tail', 'events'],
     'snapshot restore': ['restore'],

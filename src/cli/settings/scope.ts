@@ -1,5 +1,6 @@
 import type { MeView } from '../../wire/me.ts';
 import { usageError } from '../core/cli-error.ts';
+import { formatHint } from '../core/option-synonyms.ts';
 import type { FolderFile } from './folder-file.ts';
 
 /** The slugs that name an environment. */
@@ -68,7 +69,7 @@ interface Source {
 export async function resolveScope(flags: Slugs, sources: ScopeSources, deepest: ScopeName): Promise<Scope> {
   const { found, folder, token } = await searchScope(flags, sources, deepest);
   const missing = names.slice(0, names.indexOf(deepest) + 1).filter((name) => found[name] === undefined);
-  if (missing.length > 0) throw missingScope(missing, { variables: sources.variables, folder, token });
+  if (missing.length > 0) throw missingScope(missing, { flags, variables: sources.variables, folder, token });
   const slug = (name: ScopeName): string => found[name]?.slug ?? '';
   return { organization: slug('organization'), project: slug('project'), environment: slug('environment') };
 }
@@ -131,6 +132,7 @@ function combined(sources: readonly Source[]): FoundScope {
 }
 
 interface UnusedSources {
+  readonly flags: Slugs;
   readonly variables: Slugs;
   readonly folder: FolderFile | undefined;
   readonly token: Slugs | undefined;
@@ -142,6 +144,7 @@ function missingScope(missing: readonly ScopeName[], sources: UnusedSources): Er
   const [verb, it] = missing.length === 1 ? ['is', 'it'] : ['are', 'them'];
   return usageError(
     `the ${shownList(missing)} ${verb} missing: ${reasonOf(missing, sources, it)}`,
+    ...formatHint(sources.flags.organization),
     `Add ${flags}, set ${variables}, or set ${it} for this directory: keyframe init -o <organization> -p <project> -e <environment>`,
   );
 }

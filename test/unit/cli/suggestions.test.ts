@@ -46,6 +46,10 @@ describe('an unknown command', () => {
     ['log', 'history'],
     ['config', 'init'],
     ['setup', 'init'],
+    ['copy', 'promote'],
+    ['recover', 'undo'],
+    ['find', 'list'],
+    ['doctor', 'status'],
   ])('%s suggests %s', async (word, command) => {
     expect(await suggested(word)).toBe(command);
     expect(await suggested('help', word)).toBe(command);
