@@ -202,6 +202,12 @@ export const projectOptions = { organization: scopeOptions.organization, project
 /** For `context.showsValues(options)`. */
 export const revealOption = { reveal: flag('--reveal', 'Also show values on a terminal') };
 
+/** Only the plan of a change: it is shown with `nothingChanged`. */
+export const planOptions = {
+  isPlan: flag('--plan', 'Show the plan only'),
+  isDryRun: flag('--dry-run', 'Same as --plan'),
+};
+
 /** The reason for a change. */
 export const commentOption = { comment: text('--comment <text>', 'Comment, stored with each new version') };
 

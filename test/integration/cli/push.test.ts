@@ -92,7 +92,7 @@ describe('the plan', () => {
     const { code, stdout, stderr } = await folder.run(['push', '.env', '--dry-run']);
     expect({ code, stdout }).toEqual({ code: 0, stdout: '  + NEW\n  ~ OTHER\n' });
     expect(stderr).toBe(
-      'Nothing was changed (--dry-run): 1 new, 1 changed, 0 deleted, 1 unchanged; 1 secret not in the file left alone\n',
+      `Nothing was changed in ${folder.place} (--plan): 1 new, 1 changed, 0 deleted, 1 unchanged; 1 secret not in the file left alone\n`,
     );
     const pruned = await folder.run(['push', '.env', '--dry-run', '--prune', '--output', 'json']);
     expect(JSON.parse(pruned.stdout)).toMatchObject({

@@ -1,6 +1,8 @@
 import { call } from '../../../client/call.ts';
 import { defineCommand } from '../../core/command.ts';
-import { argument, completing, flag, projectOptions } from '../../core/options.ts';
+import { argument, completing, planOptions, projectOptions } from '../../core/options.ts';
+import { counted } from '../secret/secrets-api.ts';
+import { nothingChanged, printPlan } from '../secret/shown-plan.ts';
 import { printProtection } from './protection.ts';
 
 /** `env protect <slug>`. */
@@ -13,15 +15,14 @@ export const envProtectCommand = defineCommand({
   arguments: { slug: completing('environment', argument('<slug>', 'Slug of the environment')) },
   options: {
     ...projectOptions,
-    isPlanOnly: flag('--plan', 'Only list the service tokens that would lose write access'),
-    isDryRun: flag('--dry-run', 'Same as --plan'),
+    ...planOptions,
   },
   examples: [
     { line: 'env protect production -o acme -p shop --plan', note: 'Who would lose write access' },
     { line: 'env protect production -o acme -p shop', note: 'Protect it' },
   ],
-  async run(context, { args: { slug }, options: { isPlanOnly, isDryRun, ...place } }) {
-    const dryRun = isPlanOnly || isDryRun;
+  async run(context, { args: { slug }, options: { isPlan, isDryRun, ...place } }) {
+    const dryRun = isPlan || isDryRun;
     const { organization, project } = await context.project(place);
     const params = { org: organization, project, env: slug };
     const body = { protected: true, ...(dryRun ? { dryRun } : {}) };
@@ -30,9 +31,13 @@ export const envProtectCommand = defineCommand({
       body,
     });
     const verb = dryRun ? 'would lose' : 'loses';
-    for (const { name, scope, id } of environment.tokensWithoutAccess ?? []) {
-      context.io.note(`The service token ${name} (scope ${scope}, ${id}) ${verb} write access.`);
-    }
-    await printProtection(context, environment);
+    const losers = (environment.tokensWithoutAccess ?? []).map(
+      ({ name, scope, id }) => `The service token ${name} (scope ${scope}, ${id}) ${verb} write access.`,
+    );
+    for (const line of losers) context.io.note(line);
+    if (!dryRun) return await printProtection(context, environment);
+    const summary = `it would be protected, and ${counted(losers.length, 'service token')} would lose write access`;
+    const notes = [nothingChanged(`${organization}/${project}/${slug}`, summary)];
+    await printPlan(context, { value: environment, keys: [slug], lines: [], notes });
   },
 });

@@ -11,12 +11,13 @@ import {
   keySelectionOptions,
   scopeOptions,
   text,
+  planOptions,
 } from '../../core/options.ts';
 import { type Scope, scopeParams } from '../../settings/scope.ts';
 import { expectedRevisionId, expectedRevisionOption } from './expected-state.ts';
 import { otherEnvironment } from './other-environment.ts';
 import { counted, readKeys, shownScope } from './secrets-api.ts';
-import { changeLines, listedKeys, notePlan, noteUndo, printPlan } from './shown-plan.ts';
+import { changeLines, listedKeys, notePlan, noteUndo, nothingChanged, printPlan } from './shown-plan.ts';
 import { warnIfNoneMatches } from './unmatched-keys.ts';
 
 /** `promote`: docs/interface.md 4.13. */
@@ -39,8 +40,7 @@ export const promoteCommand = defineCommand({
       ...text('--revision <revision>', 'Copy a past revision of the source (number or id)'),
       field: 'from.revision',
     },
-    isPlan: flag('--plan', 'Show the plan only'),
-    isDryRun: flag('--dry-run', 'Same as --plan'),
+    ...planOptions,
     planHash: text(
       '--plan-hash <hash>',
       'Apply exactly this plan (planHash of --plan --output json), without confirmation',
@@ -197,7 +197,7 @@ function changedKeys({ created, updated, deleted }: CopyView): string[] {
 function planNotes({ destination }: Places, { created, updated, deleted, unchanged, planHash }: CopyView): string[] {
   const counts = [`${created.length} new`, `${updated.length} changed`, `${deleted.length} deleted`];
   return [
-    `Nothing was changed in ${shownScope(destination)} (--plan): ${counts.join(', ')}, ${unchanged.length} unchanged`,
+    nothingChanged(shownScope(destination), `${counts.join(', ')}, ${unchanged.length} unchanged`),
     `Plan hash: ${planHash ?? '-'}`,
   ];
 }

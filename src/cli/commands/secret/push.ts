@@ -1,6 +1,6 @@
 import { usageError } from '../../core/cli-error.ts';
 import { defineCommand } from '../../core/command.ts';
-import { completing, argument, choice, commentOption, flag, scopeOptions } from '../../core/options.ts';
+import { completing, argument, choice, commentOption, flag, planOptions, scopeOptions } from '../../core/options.ts';
 import { differenceLines } from './difference.ts';
 import { expectedRevisionOption, requireRevision } from './expected-state.ts';
 import {
@@ -16,7 +16,7 @@ import {
 } from './file-plan.ts';
 import { type SecretFile, readSecretFile, readableFormats, shownFile, shownWarning } from './secret-file.ts';
 import { readSecrets, shownScope, tableOf } from './secrets-api.ts';
-import { changeLines, printPlan } from './shown-plan.ts';
+import { changeLines, nothingChanged, printPlan } from './shown-plan.ts';
 
 export const pushCommand = defineCommand({
   summary: 'Apply a file of secrets to an environment, after showing the plan',
@@ -33,7 +33,7 @@ export const pushCommand = defineCommand({
     format: choice('--format <format>', "Format of the file (default: by its name; env for '-')", readableFormats),
     prune: flag('--prune', 'Delete the secrets that are not in the file'),
     isStrict: flag('--strict', 'Refuse a dotenv file with lines that other programs read differently'),
-    isDryRun: flag('--dry-run', 'Show the plan only'),
+    ...planOptions,
     ...expectedRevisionOption,
     ...commentOption,
   },
@@ -66,12 +66,12 @@ export const pushCommand = defineCommand({
     for (const warning of warnings) context.io.warn(shownWarning(warning));
     warnOfNewLoaderVariables(context, plan, wanted);
     if (base64Keys.length > 0) context.io.warn(notText(base64Keys));
-    if (options.isDryRun) {
+    if (options.isPlan || options.isDryRun) {
       return await printPlan(context, {
         value: filePlanOutput(plan, { warnings, dryRun: true }),
         keys: differenceLines(plan).map(({ key }) => key),
         lines: changeLines(plan),
-        notes: [`Nothing was changed (--dry-run): ${filePlanSummary(plan)}`],
+        notes: [nothingChanged(shownScope(scope), filePlanSummary(plan))],
       });
     }
     if (isEmptyPlan(plan)) return await printEmptyPlan(context, plan, warnings);

@@ -16,6 +16,11 @@ export function notePlan({ io }: CommandContext, title: string, lines: readonly 
   for (const line of lines) io.note(line);
 }
 
+/** The sentence of every plan that is not applied. */
+export function nothingChanged(place: string, summary: string): string {
+  return `Nothing was changed in ${place} (--plan): ${summary}`;
+}
+
 /** A plan that is the result of the command. */
 export interface PrintedPlan {
   /** What json and yaml print. */

@@ -4,11 +4,11 @@ import { type RequestOf, call } from '../../../client/call.ts';
 import { CliError } from '../../core/cli-error.ts';
 import { type CommandContext, defineCommand } from '../../core/command.ts';
 import { exitCodes } from '../../core/exit-codes.ts';
-import { commentOption, flag, optionalArgument, scopeOptions, text } from '../../core/options.ts';
+import { commentOption, flag, optionalArgument, planOptions, scopeOptions, text } from '../../core/options.ts';
 import { type Scope, scopeParams } from '../../settings/scope.ts';
 import { expectedRevisionId, expectedRevisionOption } from './expected-state.ts';
 import { counted, shownScope } from './secrets-api.ts';
-import { changeLines, listedKeys, notePlan, printPlan } from './shown-plan.ts';
+import { changeLines, listedKeys, notePlan, nothingChanged, printPlan } from './shown-plan.ts';
 
 /** `undo [revision]`: docs/interface.md 4.14. */
 export const undoCommand = defineCommand({
@@ -19,8 +19,7 @@ export const undoCommand = defineCommand({
     given: optionalArgument('[revision]', 'Revision, as in keyframe history: number or id (default: the newest)'),
   },
   options: {
-    isPlan: flag('--plan', 'Show the plan only'),
-    isDryRun: flag('--dry-run', 'Same as --plan'),
+    ...planOptions,
     overwrite: flag('--overwrite', 'Also undo the change of secrets that were changed again later'),
     planHash: text(
       '--plan-hash <hash>',
@@ -117,7 +116,7 @@ function planNotes(scope: Scope, plan: RevertView, overwrite: boolean): string[]
     `${deleted.length} deleted`,
     `${unchanged.length} unchanged`,
   ];
-  const summary = `Nothing was changed in ${shownScope(scope)} (--plan): ${counts.join(', ')}`;
+  const summary = nothingChanged(shownScope(scope), counts.join(', '));
   if (conflicts.length === 0 || overwrite) return [summary, `Plan hash: ${planHash ?? '-'}`];
   const keys = conflicts.map(({ key }) => key).join(', ');
   return [summary, `${counted(conflicts.length, 'secret')} would need --overwrite: ${keys}`];

@@ -2,9 +2,10 @@ import type { PruneView } from '../../../wire/snapshots.ts';
 import { type RequestOf, call } from '../../../client/call.ts';
 import { usageError } from '../../core/cli-error.ts';
 import { type CommandContext, defineCommand } from '../../core/command.ts';
-import { flag, integer, scopeOptions, text } from '../../core/options.ts';
+import { integer, planOptions, scopeOptions, text } from '../../core/options.ts';
 import { type Scope, scopeParams } from '../../settings/scope.ts';
-import { counted } from '../secret/secrets-api.ts';
+import { counted, shownScope } from '../secret/secrets-api.ts';
+import { nothingChanged } from '../secret/shown-plan.ts';
 import { time } from '../../terminal/time.ts';
 
 const kept = { min: 1, max: 10_000 };
@@ -22,7 +23,7 @@ export const snapshotPruneCommand = defineCommand({
     keepMonthly: integer('--keep-monthly <n>', 'Number of months of which to keep the newest', kept),
     timeZone: text('--time-zone <zone>', 'Time zone of the calendar, such as Europe/Berlin (default: UTC)'),
     namePrefix: text('--name-prefix <text>', 'Only snapshots whose name has this prefix'),
-    isDryRun: flag('--dry-run', 'Show the plan only: what is kept, why, and what is deleted'),
+    ...planOptions,
     planHash: text(
       '--plan-hash <hash>',
       'Apply exactly this plan (planHash of --dry-run --output json), without confirmation',
@@ -42,6 +43,7 @@ export const snapshotPruneCommand = defineCommand({
   ],
   async run(context, { options }) {
     const {
+      isPlan,
       isDryRun,
       timeZone,
       namePrefix,
@@ -56,7 +58,8 @@ export const snapshotPruneCommand = defineCommand({
     const scope = await context.scope({ organization, project, environment });
     // What is undefined is not sent. With a hash, a dry run reports whether that plan is still current.
     const body = { retention, timeZone, namePrefix, planHash: givenHash };
-    if (isDryRun) return await print(context, await prune(context, scope, { ...body, dryRun: true }), true);
+    if (isPlan || isDryRun)
+      return await printPlanned(context, scope, await prune(context, scope, { ...body, dryRun: true }));
     const planHash = givenHash ?? (context.isConfirmed ? undefined : await agreedPlan(context, scope, body));
     await print(context, await prune(context, scope, { ...body, planHash }), false);
   },
@@ -70,14 +73,22 @@ async function agreedPlan(context: CommandContext, scope: Scope, body: PruneBody
   if (pruned.length === 0) return planHash;
   for (const { id, name, createdAt } of pruned)
     context.io.note(`  delete  ${id}  ${createdAt}  ${name ?? ''}`.trimEnd());
-  const { organization, project, environment } = scope;
-  const place = `${organization}/${project}/${environment}`;
-  await context.confirm(`Delete ${counted(pruned.length, 'snapshot')} of ${place} and keep ${staying.length}?`);
+  await context.confirm(
+    `Delete ${counted(pruned.length, 'snapshot')} of ${shownScope(scope)} and keep ${staying.length}?`,
+  );
   return planHash;
 }
 
 async function prune({ api }: CommandContext, scope: Scope, body: PruneBody): Promise<PruneView> {
   return (await call(api(), 'POST /snapshots/{org}/{project}/{env}/prune', { params: scopeParams(scope), body })).body;
+}
+
+async function printPlanned(context: CommandContext, scope: Scope, view: PruneView): Promise<void> {
+  await print(context, view, true);
+  if (context.printer.format !== 'table') return;
+  const { pruned, kept: staying, planHash } = view;
+  context.io.note(nothingChanged(shownScope(scope), `${pruned.length} to delete, ${staying.length} to keep`));
+  context.io.note(`Plan hash: ${planHash ?? '-'}`);
 }
 
 async function print({ printer }: CommandContext, view: PruneView, isDryRun: boolean): Promise<void> {

@@ -10,11 +10,12 @@ import {
   scopeOptions,
   selectionFlags,
   text,
+  planOptions,
 } from '../../core/options.ts';
 import { scopeParams } from '../../settings/scope.ts';
 import { expectedRevisionId, expectedRevisionOption } from '../secret/expected-state.ts';
 import { counted, shownScope } from '../secret/secrets-api.ts';
-import { changeLines, listedKeys, notePlan, noteUndo, printPlan } from '../secret/shown-plan.ts';
+import { changeLines, listedKeys, notePlan, noteUndo, nothingChanged, printPlan } from '../secret/shown-plan.ts';
 import { warnIfNoneMatches } from '../secret/unmatched-keys.ts';
 import { type PlacedSnapshot, findSnapshot, snapshotArgument, snapshotTitle } from './snapshot-view.ts';
 
@@ -25,8 +26,7 @@ export const snapshotRestoreCommand = defineCommand({
     'Shows the plan first: ~ changed, + restored after a deletion, - deleted. Every secret of the snapshot that still exists with a different value gets a new version with the value of the snapshot. Deleted secrets are skipped without --include-deleted, and secrets whose value was destroyed are always skipped. All or nothing. If the environment changes before you confirm, nothing is restored. A backup snapshot of the current state is created.',
   arguments: { given: snapshotArgument },
   options: {
-    isPlan: flag('--plan', 'Show the plan only'),
-    isDryRun: flag('--dry-run', 'Same as --plan'),
+    ...planOptions,
     prune: flag('--prune', 'Delete secrets that were created after the snapshot'),
     includeDeleted: flag('--include-deleted', 'Also restore secrets that were deleted after the snapshot'),
     ...keySelectionOptions,
@@ -144,7 +144,7 @@ function planNotes(snapshot: PlacedSnapshot, plan: RestoreView): string[] {
   const counts = [`${restored.length} changed`, ...added, `${pruned.length} deleted`, `${unchanged.length} unchanged`];
   const missed = skipped.length + destroyed.length;
   const all = [...counts, ...(missed === 0 ? [] : [`${missed} skipped`])].join(', ');
-  return [`Nothing was changed in ${shownScope(snapshot)} (--plan): ${all}`, `Plan hash: ${planHash ?? '-'}`];
+  return [nothingChanged(shownScope(snapshot), all), `Plan hash: ${planHash ?? '-'}`];
 }
 
 async function print({ printer }: CommandContext, snapshot: PlacedSnapshot, answer: RestoreView): Promise<void> {
