@@ -17,6 +17,8 @@ export interface HttpRequestObservation {
   readonly durationMs: number;
 }
 
+export type SecretOperation = 'create' | 'replace' | 'apply' | 'delete' | 'repair';
+
 const latencyBucketsSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 /**
@@ -174,8 +176,8 @@ export class Metrics {
     this.#reconciles.observe({ kind, result }, durationMs / 1000);
   }
 
-  /** Counts a write of a Kubernetes Secret. */
-  secretWrite(operation: 'create' | 'replace' | 'apply' | 'delete', result: 'done' | 'conflict' | 'failed'): void {
+  /** Counts a write of a Kubernetes Secret. `repair`: the write undoes what another client did to the Secret. */
+  secretWrite(operation: SecretOperation, result: 'done' | 'conflict' | 'failed'): void {
     this.#secretWrites.inc({ operation, result });
   }
 

@@ -1,3 +1,4 @@
+import { ownManager } from './managed-fields.ts';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import type { RequestOptions } from 'node:https';
@@ -147,7 +148,7 @@ function tlsOptions({
 }
 
 function headersOf(options: RequestOptions): Record<string, string> {
-  const headers: Record<string, string> = { 'user-agent': 'keyframe-server' };
+  const headers: Record<string, string> = { 'user-agent': ownManager };
   for (const [name, value] of Object.entries(options.headers ?? {})) headers[name.toLowerCase()] = String(value).trim();
   if (typeof options.auth === 'string')
     headers['authorization'] = `Basic ${Buffer.from(options.auth).toString('base64')}`;

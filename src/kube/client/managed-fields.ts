@@ -1,5 +1,36 @@
 import type { ObjectMeta } from './objects.ts';
 
+/** The program in the header User-Agent. The API server takes it as the field manager of each write that names none. */
+export const ownManager = 'keyframe-server';
+
+/** A field manager of a Secret, with the fields that it holds. */
+export interface SecretManager {
+  readonly name: string;
+  /** Keys under `data`. */
+  readonly keys: ReadonlySet<string>;
+  /** Such as `immutable` and `type`. */
+  readonly fields: ReadonlySet<string>;
+}
+
+/** The managers of a Secret besides this program. A client can choose any name, so an unusual one is replaced. */
+export function otherManagers({ managedFields }: ObjectMeta): readonly SecretManager[] {
+  const entries: readonly unknown[] = Array.isArray(managedFields) ? managedFields : [];
+  return entries.flatMap((entry) => {
+    const { manager } = (entry ?? {}) as Readonly<Record<string, unknown>>;
+    if (manager === ownManager) return [];
+    const name = typeof manager === 'string' && /^[A-Za-z0-9._:/@ -]{1,128}$/.test(manager) ? manager : unnamedManager;
+    const tree = fieldOf(entry, 'fieldsV1');
+    return [{ name, keys: namesBelow(fieldOf(tree, 'f:data')), fields: namesBelow(tree) }];
+  });
+}
+
+const unnamedManager = 'a manager without a plain name';
+
+function namesBelow(tree: object | undefined): ReadonlySet<string> {
+  const fields = Object.keys(tree ?? {}).filter((field) => field.startsWith('f:'));
+  return new Set(fields.map((field) => field.slice(2)));
+}
+
 /**
  * The keys under `data` that a field manager applied and still holds (server-side apply; `f:data` and `f:KEY` of
  * metadata.managedFields in FieldsV1 form). A key that another manager wrote later is not included.
@@ -8,9 +39,7 @@ export function appliedDataKeys({ managedFields }: ObjectMeta, manager: string):
   const entries: readonly unknown[] = Array.isArray(managedFields) ? managedFields : [];
   return entries
     .filter((entry) => isApplied(entry, manager))
-    .flatMap((entry) => Object.keys(fieldOf(fieldOf(entry, 'fieldsV1'), 'f:data') ?? {}))
-    .filter((field) => field.startsWith('f:'))
-    .map((field) => field.slice(2));
+    .flatMap((entry) => [...namesBelow(fieldOf(fieldOf(entry, 'fieldsV1'), 'f:data'))]);
 }
 
 function isApplied(entry: unknown, manager: string): boolean {

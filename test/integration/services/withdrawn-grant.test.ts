@@ -35,6 +35,7 @@ function reconciler(): ServiceTokenReconciler {
     claims: { rivalOf: untouched, ownerClaim: untouched },
     watchedSecret: untouched,
     onUnmanaged: untouched,
+    onRepaired: () => {},
     warn: untouched,
     clock: systemClock,
   });

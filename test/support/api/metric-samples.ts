@@ -72,7 +72,7 @@ function countAll(metrics: Metrics, { kinds, reasons, statuses }: OpenLabels): v
   for (const fault of faults) metrics.authenticationFailed(fault);
   for (const limit of ['credential', 'address', 'traffic'] as const) metrics.rateLimited(limit);
   for (const kind of kinds) for (const reason of reasons) metrics.reconciled(kind, reason, 1);
-  for (const operation of ['create', 'replace', 'apply', 'delete'] as const)
+  for (const operation of ['create', 'replace', 'apply', 'delete', 'repair'] as const)
     for (const result of ['done', 'conflict', 'failed'] as const) metrics.secretWrite(operation, result);
   for (const cause of ['resource_gone', 'grant_gone'] as const) metrics.orphanedTokenSuspended(cause);
   for (const result of ['done', 'failed'] as const) metrics.syncStatesReported(result);

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { ApiCall, KubeClient } from '../../../src/kube/client/client.ts';
+import { ownManager } from '../../../src/kube/client/managed-fields.ts';
 import type { KubeObject, ObjectMeta } from '../../../src/kube/client/objects.ts';
 import { pageOf } from './list-pages.ts';
 import { merged } from './merge-patch.ts';
@@ -346,7 +347,7 @@ function isCollection(path: string): boolean {
 }
 
 function managerOf({ query }: ApiCall): string {
-  return query?.['fieldManager'] ?? 'keyframe';
+  return query?.['fieldManager'] ?? ownManager;
 }
 
 function unversioned(object: AnyObject): AnyObject {

@@ -187,3 +187,49 @@ describe('a ServiceToken', () => {
     expect([reason(), live()]).toEqual(['Issued', [1]]);
   });
 });
+
+describe('another client that writes a token Secret', () => {
+  const notes = (): string[] =>
+    harness.cluster.events.map((event) => `${String(event['reason'])}: ${String(event['note'])}`);
+  const drifts = (): string[] => notes().filter((note) => note.startsWith('DriftRepaired'));
+  const ownWrites = (): string[] => harness.writes.filter((write) => write.startsWith('repair'));
+
+  test('is reported by one Event in ten minutes, and each repair is counted', async () => {
+    await issued();
+    for (const text of ['eA==', 'eQ==']) {
+      harness.edit((secret) => {
+        secret['data'] = { token: text };
+      }, 'ci');
+      await passed();
+    }
+    expect(live()).toEqual([3]);
+    expect(drifts()).toEqual([
+      expect.stringMatching(
+        /^DriftRepaired: another wrote Secret ci: added or changed the keys token\. The controller/,
+      ),
+    ]);
+    expect(ownWrites()).toEqual(['repair done', 'repair done']);
+  });
+
+  test('is reported if it removes the value or the annotation', async () => {
+    await issued();
+    harness.edit((secret) => {
+      secret['data'] = {};
+    }, 'ci');
+    await passed();
+    expect(drifts()).toEqual([expect.stringContaining('Another client wrote Secret ci: removed the keys token.')]);
+    harness.edit(({ metadata }) => {
+      metadata.ownerReferences = [];
+    }, 'ci');
+    await passed();
+    expect(ownWrites()).toEqual(['repair done', 'repair done']);
+  });
+
+  test('is no drift if it deletes the Secret for a new value', async () => {
+    await issued();
+    harness.cluster.remove(`${secrets}/ci`);
+    await passed();
+    expect(live()).toEqual([2]);
+    expect([drifts(), ownWrites()]).toEqual([[], []]);
+  });
+});

@@ -49,9 +49,9 @@ function held(): string {
 type Write = (facts: SecretFacts) => Promise<object | undefined>;
 
 const writes: [string, Write, (secret: AnyObject) => SecretFacts][] = [
-  ['replaced', (facts) => secrets.put(resource, facts, token), (secret) => judged(secret)],
-  ['created again', (facts) => secrets.put(resource, facts, token), (secret) => judged(secret, false)],
-  ['marked', (facts) => secrets.mark(resource, facts), (secret) => judged(secret)],
+  ['replaced', (facts) => secrets.put(resource, facts, token, false), (secret) => judged(secret)],
+  ['created again', (facts) => secrets.put(resource, facts, token, false), (secret) => judged(secret, false)],
+  ['marked', (facts) => secrets.mark(resource, facts, false), (secret) => judged(secret)],
 ];
 
 describe.each(writes)('a token Secret that is to be %s', (name, write, factsOf) => {
@@ -78,6 +78,6 @@ describe.each(writes)('a token Secret that is to be %s', (name, write, factsOf) 
 
 test('a Secret that appeared since its absence was judged is left alone', async () => {
   hold('theirs');
-  expect(await secrets.put(resource, { state: 'absent' }, token)).toBeUndefined();
+  expect(await secrets.put(resource, { state: 'absent' }, token, false)).toBeUndefined();
   expect(held()).toBe('theirs');
 });

@@ -1,6 +1,8 @@
+import { shortList } from '../../names.ts';
 import type { Claimant, SecretClaim } from './claim.ts';
+import type { Repair } from './drift.ts';
 
-/** What SecretSyncs and ServiceTokens report alike of a Secret that another resource claims. */
+/** What SecretSyncs and ServiceTokens report alike of a Secret that another resource claims or another client changes. */
 
 export function claimedText(secret: string, { kind, name, isMerge }: SecretClaim): string {
   return isMerge
@@ -21,3 +23,20 @@ export function waitingHolder(namespace: string, { kind, name }: Claimant): stri
     `If nothing needs that ${kind}, delete it.`
   );
 }
+
+/** The Event DriftRepaired. */
+export function driftRepaired(secret: string, repair: Repair): string {
+  const { managers, changed, removed, isDeleted } = repair;
+  const client = managers.length === 0 ? 'Another client' : shortList(managers);
+  if (isDeleted) return `${client} deleted Secret ${secret}. The controller created it again. ${twoWriters}`;
+  const parts = [
+    changed.length === 0 ? '' : `added or changed the keys ${shortList(changed)}`,
+    removed.length === 0 ? '' : `removed the keys ${shortList(removed)}`,
+    repair.isImmutable ? 'made it immutable' : '',
+    repair.isTypeChanged ? 'changed its type' : '',
+    repair.isMetadataChanged ? 'changed its labels, annotations or owner references' : '',
+  ].filter((part) => part !== '');
+  return `${client} wrote Secret ${secret}: ${parts.join('; ')}. The controller repaired it. ${twoWriters}`;
+}
+
+const twoWriters = 'If this happens again, stop the other client, or change the values in Keyframe instead.';

@@ -5,6 +5,8 @@ import { MemoryBudget } from '../../../lib/memory-budget.ts';
 import type { KeylessAccess } from '../../../services/access/keyless.ts';
 import type { ChangeFeed } from '../../../services/changes/change-feed.ts';
 import { allowDeletionAnnotation, retryAnnotation } from '../../annotations.ts';
+import { announce } from '../../frame/announce.ts';
+import { EventPace } from '../../frame/event-pace.ts';
 import type { Fingerprint } from '../../frame/fingerprint.ts';
 import { KindController } from '../../frame/kind-controller.ts';
 import type { KindRules } from '../../frame/kind-rules.ts';
@@ -76,6 +78,7 @@ class SecretSyncController implements ManagedKind {
   readonly pins: SnapshotReferences;
   readonly #deps: SecretSyncDeps;
   readonly #memories = new SyncMemories();
+  readonly #repairPace: EventPace;
   readonly #kind: KindController<SecretSync, SyncOutcome>;
   readonly #secrets: SyncSecrets;
   readonly #rollouts: Rollouts;
@@ -83,6 +86,7 @@ class SecretSyncController implements ManagedKind {
 
   constructor(deps: SecretSyncDeps) {
     this.#deps = deps;
+    this.#repairPace = new EventPace(deps.context.clock);
     const find = (key: string): SecretSync | undefined => this.#kind.find(key);
     this.#secrets = new SyncSecrets({ context: deps.context, memories: this.#memories, find });
     this.#rollouts = this.#createRollouts();
@@ -112,7 +116,10 @@ class SecretSyncController implements ManagedKind {
 
   startLeading(): void {
     // While another controller led, the events of the watch of targets were not processed.
-    for (const [, { target }] of this.#memories.entries()) target.reset();
+    for (const [, memory] of this.#memories.entries()) {
+      memory.target.reset();
+      memory.expected = undefined;
+    }
     this.#deps.claims.forgetFound();
     // First: what a Secret held before another controller led no longer counts.
     this.#rollouts.startLeading();
@@ -215,8 +222,21 @@ class SecretSyncController implements ManagedKind {
       claims,
       issuedSecret: (key) => serviceTokens.issuedSecret(key),
       followedSecret: (key) => this.#secrets.followed(key),
+      onRepaired: (sync, note) => this.#announceRepair(sync, note),
       clock,
       metrics,
+    });
+  }
+
+  #announceRepair(sync: SecretSync, note: string): void {
+    const reason = 'DriftRepaired';
+    if (!this.#repairPace.take(objectKey(sync.metadata), reason)) return;
+    const { kube: client, clock, logger, instance } = this.#deps.context;
+    announce({ client, clock, logger, instance }, secretSyncKind, sync, {
+      type: 'Warning',
+      reason,
+      action: 'Sync',
+      note,
     });
   }
 
@@ -270,6 +290,7 @@ class SecretSyncController implements ManagedKind {
     this.#memories.drop(key);
     this.#secrets.forget(key);
     this.#rollouts.forget(key);
+    this.#repairPace.forget(key);
   }
 
   #isMerge(key: string): boolean {

@@ -12,6 +12,7 @@ export class SyncMemories {
     const fresh: SyncMemory = {
       target: new Expectations(),
       verified: undefined,
+      expected: undefined,
       needed: undefined,
       deferrals: 0,
       isTooLarge: false,

@@ -4,6 +4,7 @@ import type { Precondition } from '../../../kube/client/secrets.ts';
 import type { recordAnnotations } from '../../annotations.ts';
 import type { SecretSync, SecretSyncStatus } from '../../generated/secret-sync.ts';
 import type { SecretClaim, SecretOwner } from '../secret-claims/claim.ts';
+import type { HeldContent } from '../secret-claims/drift.ts';
 import type { ReconcileContext } from '../../frame/kind-rules.ts';
 import type { ReportedOutcome } from '../../frame/outcome.ts';
 import type { Expectations } from '../../frame/expectations.ts';
@@ -85,20 +86,24 @@ export interface OwnedTargetFacts extends Precondition {
 }
 
 /** A target whose content is known without reading it, as long as it has this version. */
-export interface VerifiedTarget {
+export interface VerifiedTarget extends HeldContent {
   readonly uid: string;
   readonly resourceVersion: string;
-  readonly type: string;
-  /** Names of its keys. */
-  readonly keys: readonly string[];
-  /** Keyed digest of its data. */
-  readonly fingerprint: Buffer;
+}
+
+/** What a target still holds unless another client has written it. */
+export interface ExpectedTarget extends HeldContent {
+  readonly uid: string;
+  /** The generation of the spec that its metadata was written for. */
+  readonly generation: number | undefined;
 }
 
 /** What is remembered of a target between reconciles. */
 export interface TargetMemory {
   readonly target: Expectations<KubeObject>;
   verified: VerifiedTarget | undefined;
+  /** Undefined if the target is not that of the SecretSync now, or if another controller may have written it. */
+  expected: ExpectedTarget | undefined;
 }
 
 /** The state at which a source was read. */

@@ -14,7 +14,7 @@ import type { SecretSync } from '../../generated/secret-sync.ts';
 import type { ServiceToken } from '../../generated/service-token.ts';
 import type { HeldData } from '../rollout/model.ts';
 import type { Rollouts } from '../rollout/rollouts.ts';
-import { judge } from './judge/judge.ts';
+import { isForeign, judge } from './judge/judge.ts';
 import type { SyncMemories } from './memory.ts';
 import type {
   Decision,
@@ -27,15 +27,18 @@ import type {
 } from './model.ts';
 import { changedMeanwhile, suspended } from './messages.ts';
 import { isSpecOutdated } from './outdated-spec.ts';
+import type { SecretData } from './data/secret-data.ts';
 import type { SecretClaims } from '../secret-claims/claims.ts';
 import type { ReadMemory } from './read/bounded-reads.ts';
 import type { ReadDeps } from './read/read.ts';
 import { checkMetadata } from './target/target-metadata.ts';
 import { isMerge, targetKeyOf, targetOf } from './spec/resource.ts';
 import { heldData, syncedClaim } from './synced.ts';
+import { repairOf } from '../secret-claims/drift.ts';
+import { driftRepaired } from '../secret-claims/messages.ts';
 import { type Write, act } from './target/act.ts';
 import { claimantOf, observe } from './target/claims.ts';
-import type { ObserveDeps, ObservedTarget } from './target/observe.ts';
+import { type ObserveDeps, type ObservedDrift, type ObservedTarget, digestOf } from './target/observe.ts';
 import { sourceTokens } from './tokens/token-place.ts';
 import { type Wanted, readWanted, selectWanted } from './wanted.ts';
 
@@ -51,6 +54,8 @@ export interface ReconcilerDeps extends ObserveDeps, ReadDeps {
   readonly secretsClient: Pick<SecretsClient, 'find' | 'check' | 'create' | 'replace' | 'apply' | 'delete'>;
   readonly rollouts: Pick<Rollouts, 'abandoned' | 'learn'>;
   readonly claims: ObserveDeps['claims'] & Pick<SecretClaims, 'found'>;
+  /** Records an Event about what a write has repaired. */
+  readonly onRepaired: (sync: SecretSync, note: string) => void;
   readonly clock: Clock;
   readonly metrics: Pick<Metrics, 'secretWrite'>;
 }
@@ -177,6 +182,7 @@ export class SecretSyncReconciler {
    */
   async #write(context: SyncContext, judged: Judged): Promise<Result | undefined> {
     const { decision, observed, selected } = judged;
+    if (isForeign(observed.target)) context.memory.expected = undefined;
     if (decision.action === 'skip')
       return { ...failedResult(decision.error, selected.read), isTargetLost: isLost(observed.target) };
     try {
@@ -193,16 +199,29 @@ export class SecretSyncReconciler {
   /** Writes the Secret; undefined if it has changed since it was observed. */
   async #act(
     { resource: sync, memory }: SyncContext,
-    { observed: { existing }, selected }: Judged,
+    { observed: { existing, drift }, selected }: Judged,
     decision: Write['decision'],
   ): Promise<ObjectMeta | undefined> {
     const { data, confirm } = selected;
     if (data === undefined) throw new Error('a decision to write needs data');
     confirm();
     const { record } = wantedFacts(selected);
-    const written = await act(this.#deps, { decision, sync, data, record, existing });
-    if (written !== undefined) memory.target.record(existing?.resourceVersion, { metadata: written });
+    // If the creation fails after the deletion, no other client deleted the Secret.
+    if (decision.action === 'recreate') memory.expected = undefined;
+    const written = await act(this.#deps, { decision, sync, data, record, existing, isRepair: drift !== undefined });
+    if (written === undefined) return undefined;
+    memory.target.record(existing?.resourceVersion, { metadata: written });
+    if (drift !== undefined) this.#reportRepair(sync, drift, data);
     return written;
+  }
+
+  #reportRepair(sync: SecretSync, drift: ObservedDrift, { data }: SecretData): void {
+    const { fingerprint, onRepaired } = this.#deps;
+    const isWanted = (key: string): boolean => {
+      const [value, held] = [data[key], drift.digests.get(key)];
+      return value !== undefined && held?.equals(digestOf(fingerprint, sync, key, value)) === true;
+    };
+    onRepaired(sync, driftRepaired(targetOf(sync).name, repairOf(drift, isWanted)));
   }
 
   #succeeded({ resource: sync, memory }: SyncContext, target: ObjectMeta, selected: Wanted): Result {
@@ -211,7 +230,9 @@ export class SecretSyncReconciler {
     const wanted = wantedFacts(selected);
     const { sources, names, fingerprint } = wanted;
     memory.rolledBack = wanted.rolledBack;
-    memory.verified = { uid, resourceVersion, type: sync.spec.target.type, keys: names, fingerprint };
+    const held = { uid, type: sync.spec.target.type, keys: names, fingerprint };
+    memory.verified = { ...held, resourceVersion };
+    memory.expected = { ...held, generation: sync.metadata.generation };
     const { name } = targetOf(sync);
     return {
       claim: syncedClaim(sync, wanted, target),

@@ -8,6 +8,7 @@ import type { GrantIndex } from '../access-grant/grant-index.ts';
 import type { SecretClaims } from '../secret-claims/claims.ts';
 import { objectVersion } from '../../frame/dependencies.ts';
 import { announce } from '../../frame/announce.ts';
+import { EventPace } from '../../frame/event-pace.ts';
 import { KindController } from '../../frame/kind-controller.ts';
 import { watchLabelledSecrets } from '../../frame/labelled-secrets.ts';
 import type { KindContext, ManagedKind } from '../../frame/managed-kind.ts';
@@ -63,6 +64,7 @@ export function registerServiceToken(context: KindContext, deps: ServiceTokenDep
 class ServiceTokenKind implements ManagedKind, ServiceTokens {
   readonly #context: KindContext;
   readonly #states = new TokenStates();
+  readonly #repairPace: EventPace;
   readonly #secrets: ReflectorGroup<KubeObject>;
   readonly #followed: NamedWatches;
   readonly #kind: KindController<ServiceToken>;
@@ -79,6 +81,7 @@ class ServiceTokenKind implements ManagedKind, ServiceTokens {
 
   constructor(context: KindContext, deps: ServiceTokenDeps) {
     this.#context = context;
+    this.#repairPace = new EventPace(context.clock);
     this.#secrets = this.#watchSecrets();
     this.#followed = this.#followSecrets();
     const reconciler = this.#createReconciler(deps);
@@ -198,7 +201,12 @@ class ServiceTokenKind implements ManagedKind, ServiceTokens {
       claims,
       onUnmanaged: (key, resource, isUnmanaged) =>
         this.#followed.follow(key, new Set(isUnmanaged ? [objectKey(secretOf(resource))] : [])),
-      warn: (resource, message) => this.#warn(resource, message),
+      // The condition reports the same.
+      warn: (resource, note) => this.#announce(resource, 'Expiring', note),
+      onRepaired: (resource, note) => {
+        if (this.#repairPace.take(objectKey(resource.metadata), 'DriftRepaired'))
+          this.#announce(resource, 'DriftRepaired', note);
+      },
       clock,
     });
   }
@@ -242,10 +250,9 @@ class ServiceTokenKind implements ManagedKind, ServiceTokens {
     return { kind: 'done' };
   }
 
-  // The condition reports the same.
-  #warn(resource: ServiceToken, note: string): void {
+  #announce(resource: ServiceToken, reason: string, note: string): void {
     const { kube: client, clock, logger, instance } = this.#context;
-    const event = { type: 'Warning', reason: 'Expiring', action: 'Issue', note } as const;
+    const event = { type: 'Warning', reason, action: 'Issue', note } as const;
     announce({ client, clock, logger, instance }, serviceTokenKind, resource, event);
   }
 
@@ -286,6 +293,7 @@ class ServiceTokenKind implements ManagedKind, ServiceTokens {
 
   #forget(key: string): void {
     this.#states.forget(key);
+    this.#repairPace.forget(key);
     this.#followed.follow(key, new Set());
     this.#publish(key);
   }

@@ -1,4 +1,5 @@
 import { Plaintext } from '../../../domain/plaintext.ts';
+import { otherManagers } from '../../../kube/client/managed-fields.ts';
 import { type KubeObject, objectKey } from '../../../kube/client/objects.ts';
 import type { SecretObject, SecretsClient } from '../../../kube/client/secrets.ts';
 import type { ServiceToken } from '../../generated/service-token.ts';
@@ -6,7 +7,8 @@ import { type Seen, objectVersion } from '../../frame/dependencies.ts';
 import type { SecretFacts } from './judge.ts';
 import { ownerOf } from '../secret-claims/claim.ts';
 import type { SecretClaims } from '../secret-claims/claims.ts';
-import type { TokenState } from './state.ts';
+import { type Repair, repairOf } from '../secret-claims/drift.ts';
+import type { TokenState, VerifiedSecret } from './state.ts';
 import { claimantOf, metadataFits, secretOf, tokenDataKey } from './resource.ts';
 import { ownedByAnnotation, ownedByTokenAnnotation } from '../../annotations.ts';
 
@@ -40,15 +42,49 @@ export async function observeSecret(
   const found = await deps.secretsClient.find(target);
   note(found?.metadata);
   if (found === undefined || !isOwnedBy(found, resource)) return foreignFacts(deps, resource, found);
+  const present = await verify(deps, resource, found);
+  state.verified = present;
+  // An own write forgets what was verified, so another client has written this version.
+  if (verified !== undefined) state.drift = driftSince(verified, present, found) ?? state.drift;
+  return { state: 'owned', ...present };
+}
+
+async function verify(
+  { serialOf }: Pick<ObserveDeps, 'serialOf'>,
+  resource: ServiceToken,
+  found: SecretObject,
+): Promise<VerifiedSecret> {
+  const { metadata } = found;
   const value = tokenOf(found);
-  state.verified = {
-    uid: found.metadata.uid,
-    resourceVersion: found.metadata.resourceVersion,
-    serial: value === undefined ? undefined : await deps.serialOf(value),
-    metadataFits: metadataFits(resource, found.metadata),
-    isReplaceable: found.immutable !== true && (found.type ?? 'Opaque') === 'Opaque',
+  return {
+    uid: metadata.uid,
+    resourceVersion: metadata.resourceVersion,
+    serial: value === undefined ? undefined : await serialOf(value),
+    metadataFits: metadataFits(resource, metadata),
+    isReplaceable: found.immutable !== true && isOpaque(found),
   };
-  return { state: 'owned', ...state.verified };
+}
+
+function isOpaque({ type = 'Opaque' }: SecretObject): boolean {
+  return type === 'Opaque';
+}
+
+/** What another client did to a token Secret; undefined if nothing that a write must repair. */
+function driftSince(before: VerifiedSecret, present: VerifiedSecret, found: SecretObject): Repair | undefined {
+  const managers = otherManagers(found.metadata);
+  const isMetadataChanged = before.metadataFits && !present.metadataFits;
+  const isTokenChanged = before.serial !== undefined && present.serial !== before.serial;
+  const changed = isTokenChanged ? [tokenDataKey] : [];
+  const isPresent = tokenOf(found) !== undefined;
+  const removed = isPresent ? [] : changed;
+  // If no other manager holds the value, another process of this program wrote it.
+  const held = isPresent ? changed.filter((key) => managers.some(({ keys }) => keys.has(key))) : [];
+  if (!isMetadataChanged && removed.length + held.length === 0) return undefined;
+  const [isImmutable, isTypeChanged] = [found.immutable === true, !isOpaque(found)];
+  return repairOf(
+    { isDeleted: false, isImmutable, isTypeChanged, isMetadataChanged, removed, held, managers },
+    () => false,
+  );
 }
 
 /** Whether a Secret belongs to a ServiceToken by its annotation. A Secret that a SecretSync writes belongs to that. */

@@ -3,7 +3,7 @@ import { covers } from '../../../domain/grants.ts';
 import type { ResourceCaller } from '../../../domain/principal.ts';
 import type { AskedPlace, ResourceAccess } from '../../../services/managed/access.ts';
 import type { ResourceToken, ResourceTokens, TokenOrGone } from '../../../services/managed/tokens.ts';
-import type { KubeObject } from '../../../kube/client/objects.ts';
+import type { KubeObject, ObjectMeta } from '../../../kube/client/objects.ts';
 import type { SecretsClient } from '../../../kube/client/secrets.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import { retryAfter } from '../../frame/failure.ts';
@@ -12,12 +12,13 @@ import type { GrantIndex } from '../access-grant/grant-index.ts';
 import type { ReconcileContext, SuspendedNote } from '../../frame/kind-rules.ts';
 import { type Outcome, failureOutcome } from '../../frame/outcome.ts';
 import { callerOf } from '../resource-caller.ts';
+import { driftRepaired } from '../secret-claims/messages.ts';
 import { type Rest, type SecretFacts, type Step, judge } from './judge.ts';
 import { grantChanged, secretUnstable } from './messages.ts';
 import { type ObserveDeps, observeSecret } from './observe.ts';
 import type { TokenStates, TokenState } from './state.ts';
 import { deniedOutcome, deniedText, expiryWarning, restOutcome } from './outcome.ts';
-import { placeOf, timesOf } from './resource.ts';
+import { placeOf, secretOf, timesOf } from './resource.ts';
 import type { TokenSecrets } from './write.ts';
 
 export interface TokenServices {
@@ -41,6 +42,8 @@ export interface ReconcilerDeps {
   readonly onUnmanaged: (key: string, resource: ServiceToken, isUnmanaged: boolean) => void;
   /** Records a Warning Event about a value that expires soon. */
   readonly warn: (resource: ServiceToken, message: string) => void;
+  /** Records an Event about what a write has repaired. */
+  readonly onRepaired: (resource: ServiceToken, note: string) => void;
   readonly clock: Clock;
 }
 
@@ -210,7 +213,7 @@ export class ServiceTokenReconciler {
         return;
       case 'mark':
         state.verified = undefined;
-        await secrets.mark(resource, secret);
+        this.#reportRepair(context, await secrets.mark(resource, secret, state.drift !== undefined));
         return;
       case 'update': {
         const access = await resourceAccess.token(caller, 'service_token.update', placeOf(resource));
@@ -225,19 +228,21 @@ export class ServiceTokenReconciler {
 
   /** Creates a value, writes it to the Secret and activates it. The value is not valid before it is activated. */
   async #mint(
-    { resource, state, caller }: TokenContext,
+    context: TokenContext,
     { serial, expiresAt }: Extract<Step, { do: 'mint' }>,
     secret: SecretFacts,
   ): Promise<void> {
+    const { resource, state, caller } = context;
     const { services, secrets } = this.#deps;
     const { namespace = '', name } = resource.metadata;
     const access = await services.resourceAccess.mayMint(caller, placeOf(resource));
     const label = `${namespace}/${name}`.slice(0, maxNameLength);
     const minted = await services.resourceTokens.mint(access, { name: label, expiresAt, serial });
     state.verified = undefined;
-    const written = await secrets.put(resource, secret, minted.token);
+    const written = await secrets.put(resource, secret, minted.token, state.drift !== undefined);
     // The Secret has changed, so the value was not written. The next step decides again.
     if (written === undefined) return;
+    this.#reportRepair(context, written);
     const activation = await services.resourceAccess.owner(caller, 'service_token.activate');
     await services.resourceTokens.activate(activation, serial, minted.token);
   }
@@ -252,6 +257,12 @@ export class ServiceTokenReconciler {
     const held = await resourceTokens.serialOf(await resourceAccess.owner(caller, 'service_token.read'), value);
     if (held !== serial) return;
     await resourceTokens.activate(await resourceAccess.owner(caller, 'service_token.activate'), serial, value);
+  }
+
+  #reportRepair({ resource, state }: TokenContext, written: ObjectMeta | undefined): void {
+    if (written === undefined || state.drift === undefined) return;
+    this.#deps.onRepaired(resource, driftRepaired(secretOf(resource).name, state.drift));
+    state.drift = undefined;
   }
 
   #warn({ resource, state }: TokenContext, rest: Rest): void {

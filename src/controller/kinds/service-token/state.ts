@@ -1,4 +1,5 @@
 import type { DomainError } from '../../../domain/errors/domain-error.ts';
+import type { Repair } from '../secret-claims/drift.ts';
 
 /** The facts about one version of the Secret. */
 export interface VerifiedSecret {
@@ -13,6 +14,8 @@ export interface VerifiedSecret {
 export interface TokenState {
   readonly uid: string;
   verified: VerifiedSecret | undefined;
+  /** What another client did to the Secret, until a write repairs it. */
+  drift: Repair | undefined;
   /** The refusal that was audited, and its subject, so that the same refusal is not audited at each reconcile. */
   denied: { readonly about: string; readonly error: DomainError } | undefined;
   /** The serial that the last Warning Event about expiry was for. */
@@ -27,7 +30,7 @@ export class TokenStates {
   ensure(key: string, uid: string): TokenState {
     const known = this.#byKey.get(key);
     if (known?.uid === uid) return known;
-    const state: TokenState = { uid, verified: undefined, denied: undefined, warned: undefined };
+    const state: TokenState = { uid, verified: undefined, drift: undefined, denied: undefined, warned: undefined };
     this.#byKey.set(key, state);
     return state;
   }

@@ -3,7 +3,7 @@ import type { Plaintext } from '../../../domain/plaintext.ts';
 import { ApiError, isApiStatus } from '../../../kube/client/api-error.ts';
 import type { ObjectMeta } from '../../../kube/client/objects.ts';
 import type { SecretContent, SecretObject, SecretsClient } from '../../../kube/client/secrets.ts';
-import type { Metrics } from '../../../observability/metrics.ts';
+import type { Metrics, SecretOperation } from '../../../observability/metrics.ts';
 import type { ServiceToken } from '../../generated/service-token.ts';
 import type { SecretFacts } from './judge.ts';
 import { secretRefused } from './messages.ts';
@@ -14,8 +14,6 @@ export interface WriteDeps {
   readonly secretsClient: Pick<SecretsClient, 'find' | 'create' | 'replace' | 'delete'>;
   readonly metrics: Pick<Metrics, 'secretWrite'>;
 }
-
-type Operation = 'create' | 'replace' | 'delete';
 
 /** Reads and writes the Secrets that hold tokens. */
 export class TokenSecrets {
@@ -29,22 +27,27 @@ export class TokenSecrets {
    * Writes a token to the Secret that was judged and returns the new metadata; undefined if the Secret has changed. Throws
    * DomainError target_refused if the API server refuses the Secret, and ApiError.
    */
-  async put(resource: ServiceToken, judged: SecretFacts, token: Plaintext): Promise<ObjectMeta | undefined> {
-    if (judged.state !== 'owned') return await this.#create(resource, contentOf(resource, undefined, token));
+  async put(
+    resource: ServiceToken,
+    judged: SecretFacts,
+    token: Plaintext,
+    isRepair: boolean,
+  ): Promise<ObjectMeta | undefined> {
+    if (judged.state !== 'owned') return await this.#create(resource, contentOf(resource, undefined, token), 'create');
     const existing = await this.#find(resource, judged);
     if (existing === undefined) return undefined;
     const content = contentOf(resource, existing.metadata, token);
-    if (judged.isReplaceable) return await this.#replace(resource, content, judged);
+    if (judged.isReplaceable) return await this.#replace(resource, content, judged, isRepair ? 'repair' : 'replace');
     const target = secretOf(resource);
-    const removed = await this.#counted(resource, 'delete', async () => {
+    const removed = await this.#counted(resource, { operation: 'delete', conflicts: [404, 409] }, async () => {
       await this.#deps.secretsClient.delete(target, preconditionOf(judged));
       return true;
     });
-    return removed === undefined ? undefined : await this.#create(resource, content);
+    return removed === undefined ? undefined : await this.#create(resource, content, isRepair ? 'repair' : 'create');
   }
 
   /** Writes the metadata of the Secret that was judged and keeps its data. Returns and throws as `put` does. */
-  async mark(resource: ServiceToken, judged: SecretFacts): Promise<ObjectMeta | undefined> {
+  async mark(resource: ServiceToken, judged: SecretFacts, isRepair: boolean): Promise<ObjectMeta | undefined> {
     if (judged.state !== 'owned') return undefined;
     const existing = await this.#find(resource, judged);
     const token = existing === undefined ? undefined : tokenOf(existing);
@@ -53,6 +56,7 @@ export class TokenSecrets {
       resource,
       { ...contentOf(resource, existing.metadata, token), type: existing.type ?? 'Opaque', data: existing.data ?? {} },
       judged,
+      isRepair ? 'repair' : 'replace',
     );
   }
 
@@ -71,32 +75,45 @@ export class TokenSecrets {
     return uid === judged.uid && resourceVersion === judged.resourceVersion ? found : undefined;
   }
 
-  async #create(resource: ServiceToken, content: SecretContent): Promise<ObjectMeta | undefined> {
+  async #create(
+    resource: ServiceToken,
+    content: SecretContent,
+    operation: SecretOperation,
+  ): Promise<ObjectMeta | undefined> {
     const { namespace } = secretOf(resource);
-    return await this.#counted(resource, 'create', () => this.#deps.secretsClient.create(namespace, content));
+    // A 404 means that the namespace is gone, which is a refusal.
+    const conflicts = [409];
+    return await this.#counted(resource, { operation, conflicts }, () =>
+      this.#deps.secretsClient.create(namespace, content),
+    );
   }
 
   async #replace(
     resource: ServiceToken,
     content: SecretContent,
     judged: { readonly uid: string; readonly resourceVersion: string },
+    operation: SecretOperation,
   ): Promise<ObjectMeta | undefined> {
     const { namespace } = secretOf(resource);
     const precondition = preconditionOf(judged);
-    return await this.#counted(resource, 'replace', () =>
+    return await this.#counted(resource, { operation, conflicts: [404, 409] }, () =>
       this.#deps.secretsClient.replace(namespace, content, precondition),
     );
   }
 
-  async #counted<T>(resource: ServiceToken, operation: Operation, write: () => Promise<T>): Promise<T | undefined> {
+  /** Counts a write; undefined for a status in `conflicts`: the Secret has changed since it was judged. */
+  async #counted<T>(
+    resource: ServiceToken,
+    { operation, conflicts }: { readonly operation: SecretOperation; readonly conflicts: readonly number[] },
+    write: () => Promise<T>,
+  ): Promise<T | undefined> {
     const { metrics } = this.#deps;
     try {
       const written = await write();
       metrics.secretWrite(operation, 'done');
       return written;
     } catch (error) {
-      // A 404 to a creation means that the namespace is gone, which is a refusal.
-      const isConflict = isApiStatus(error, ...(operation === 'create' ? [409] : [404, 409]));
+      const isConflict = isApiStatus(error, ...conflicts);
       metrics.secretWrite(operation, isConflict ? 'conflict' : 'failed');
       if (isConflict) return undefined;
       throw refusalOf(error, resource) ?? error;

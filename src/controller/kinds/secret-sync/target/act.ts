@@ -1,7 +1,7 @@
 import type { NamespacedName, ObjectMeta } from '../../../../kube/client/objects.ts';
 import { isApiStatus } from '../../../../kube/client/api-error.ts';
 import type { Precondition, SecretContent, SecretsClient } from '../../../../kube/client/secrets.ts';
-import type { Metrics } from '../../../../observability/metrics.ts';
+import type { Metrics, SecretOperation } from '../../../../observability/metrics.ts';
 import type { SecretSync } from '../../../generated/secret-sync.ts';
 import { targetError } from './target-error.ts';
 import { encodedRecord, fieldManagerOf, recordAnnotationOf } from './merge-identity.ts';
@@ -25,6 +25,8 @@ export interface Write {
   readonly record: TargetRecord;
   /** Metadata of the version that the decision was made for. */
   readonly existing: ObjectMeta | undefined;
+  /** Whether the write undoes what another client did. */
+  readonly isRepair: boolean;
 }
 
 /** The write failed because the Secret has changed since it was judged. */
@@ -40,16 +42,25 @@ class TargetChangedError extends Error {
 export async function act(deps: ActDeps, write: Write): Promise<ObjectMeta | undefined> {
   const { decision, sync, existing } = write;
   const target = targetOf(sync);
+  const as = <T extends SecretOperation>(operation: T): T | 'repair' => (write.isRepair ? 'repair' : operation);
   try {
-    if (decision.action === 'create') return await create(deps, target, contentOf(write, undefined));
-    if (decision.action === 'replace')
-      return await replace(deps, target, contentOf(write, existing), decision.precondition);
+    if (decision.action === 'create') return await create(deps, target, contentOf(write, undefined), as('create'));
+    if (decision.action === 'replace') {
+      const { secretsClient } = deps;
+      const content = contentOf(write, existing);
+      return await counted(
+        deps,
+        as('replace'),
+        [404, 409],
+        async () => await secretsClient.replace(target.namespace, content, decision.precondition),
+      );
+    }
     if (decision.action === 'apply') return await apply(deps, write, decision.precondition);
     const content = contentOf(write, existing);
     // A dry run first: if the API server would refuse the new Secret, the present one must stay.
     await deps.secretsClient.check(target.namespace, content);
     await remove(deps, target, decision.precondition);
-    return await create(deps, target, content);
+    return await create(deps, target, content, as('create'));
   } catch (error) {
     if (error instanceof TargetChangedError) return undefined;
     throw targetError(error, sync) ?? error;
@@ -71,27 +82,18 @@ function expectFits(sync: SecretSync, annotations: Readonly<Record<string, strin
   if (bytes > maxAnnotationBytes) throw recordTooLong(sync, bytes, true);
 }
 
-async function create(deps: ActDeps, { namespace }: NamespacedName, content: SecretContent): Promise<ObjectMeta> {
-  return await counted(deps, 'create', [409], async () => await deps.secretsClient.create(namespace, content));
-}
-
-async function replace(
+async function create(
   deps: ActDeps,
   { namespace }: NamespacedName,
   content: SecretContent,
-  precondition: Precondition,
+  operation: SecretOperation,
 ): Promise<ObjectMeta> {
-  return await counted(
-    deps,
-    'replace',
-    [404, 409],
-    async () => await deps.secretsClient.replace(namespace, content, precondition),
-  );
+  return await counted(deps, operation, [409], async () => await deps.secretsClient.create(namespace, content));
 }
 
 async function apply(
   deps: ActDeps,
-  { sync, data, record, existing }: Write,
+  { sync, data, record, existing, isRepair }: Write,
   precondition: Precondition,
 ): Promise<ObjectMeta> {
   const content = {
@@ -103,7 +105,7 @@ async function apply(
   try {
     return await counted(
       deps,
-      'apply',
+      isRepair ? 'repair' : 'apply',
       [404, 409],
       async () => await deps.secretsClient.apply(targetOf(sync), content, precondition),
     );
@@ -119,7 +121,7 @@ async function remove(deps: ActDeps, target: NamespacedName, precondition: Preco
 /** Runs one write and counts its result. The statuses in `conflicts` mean that the Secret has changed since it was judged. */
 async function counted<T>(
   { metrics }: ActDeps,
-  operation: 'create' | 'replace' | 'apply' | 'delete',
+  operation: SecretOperation,
   conflicts: readonly number[],
   write: () => Promise<T>,
 ): Promise<T> {

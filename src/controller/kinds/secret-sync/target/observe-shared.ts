@@ -2,7 +2,14 @@ import { appliedDataKeys } from '../../../../kube/client/managed-fields.ts';
 import { type ObjectMeta, stripped } from '../../../../kube/client/objects.ts';
 import type { SecretObject } from '../../../../kube/client/secrets.ts';
 import type { SecretSync } from '../../../generated/secret-sync.ts';
-import { type TargetContext, type ObserveDeps, type ObservedTarget, findTarget } from './observe.ts';
+import {
+  type TargetContent,
+  type TargetContext,
+  type ObserveDeps,
+  type ObservedTarget,
+  findTarget,
+  observedDrift,
+} from './observe.ts';
 import { contentObstacle, metadataObstacle } from './merge-consent.ts';
 import { fieldManagerOf, mergedRecordOf } from './merge-identity.ts';
 import { targetKeyOf } from '../spec/resource.ts';
@@ -32,11 +39,26 @@ export async function observeSharedTarget(
   memory.target.record(watched?.resourceVersion, { metadata });
   const obstacle = metadataObstacle(metadata, sync) ?? contentObstacle(found);
   if (obstacle !== undefined) return mergeForbidden(obstacle);
-  return shared(sync, metadata, {
+  const content = {
     type: found.type ?? 'Opaque',
     keys,
     fingerprint: fingerprintOf(deps.fingerprint, targetKeyOf(sync), dataUnder(keys, found)),
-  });
+    isImmutable: false,
+  };
+  return { ...shared(sync, metadata, content), drift: sharedDrift(deps, context, metadata, content) };
+}
+
+/** What other clients did to the merged keys: only which of them are missing is the SecretSync's matter. */
+function sharedDrift(
+  deps: ObserveDeps,
+  context: TargetContext,
+  metadata: ObjectMeta,
+  content: TargetContent,
+): ObservedTarget['drift'] {
+  const { expected } = context.memory;
+  // A Secret that was created again never had the keys.
+  if (expected?.uid !== metadata.uid) return undefined;
+  return observedDrift(deps, context, { metadata, data: {} }, { ...content, type: expected.type });
 }
 
 /** What the metadata alone proves; undefined if the Secret must be read. */

@@ -2,9 +2,10 @@ import { lastAppliedAnnotation, type ObjectMeta, type OwnerReference } from '../
 import type { SecretObject, SecretsClient } from '../../../../kube/client/secrets.ts';
 import type { SecretSync } from '../../../generated/secret-sync.ts';
 import { ownerOf } from '../../secret-claims/claim.ts';
+import { type Drift, type HeldContent, deletion, driftOf } from '../../secret-claims/drift.ts';
 import type { SecretClaims } from '../../secret-claims/claims.ts';
 import type { SyncContext, TargetMemory } from '../model.ts';
-import { targetKeyOf, targetOf } from '../spec/resource.ts';
+import { isMerge, targetKeyOf, targetOf } from '../spec/resource.ts';
 import { fingerprintOf } from '../data/secret-data.ts';
 import { isOfferedTo, isOwnedBy, metadataFits, otherOwners } from './target-metadata.ts';
 import { recordOf } from './target-record.ts';
@@ -23,12 +24,23 @@ export interface ObservedTarget {
   readonly target: TargetFacts;
   /** The target's metadata, if the SecretSync may write it. */
   readonly existing: ObjectMeta | undefined;
+  /** What other clients did to it. */
+  readonly drift?: ObservedDrift | undefined;
+}
+
+export interface ObservedDrift extends Drift {
+  /** Keyed digests of the values that other field managers hold. */
+  readonly digests: ReadonlyMap<string, Buffer>;
 }
 
 /** The SecretSync whose target is observed. */
 export type TargetContext = Pick<SyncContext, 'resource'> & { readonly memory: TargetMemory };
 
-const absent: ObservedTarget = { target: { state: 'absent' }, existing: undefined };
+/** No Secret. Another client deleted it if it must exist. */
+function absent({ memory: { expected } }: TargetContext): ObservedTarget {
+  const drift = expected === undefined ? undefined : { ...deletion, digests: new Map() };
+  return { target: { state: 'absent' }, existing: undefined, drift };
+}
 
 /**
  * Observes the Secret that a SecretSync owns. The watch's copy is used if it is sufficient, and otherwise, or if `fresh` is
@@ -44,11 +56,12 @@ export async function observeTarget(
   const observed = fresh ? undefined : observeFromCache(context, watched);
   if (observed !== undefined) return observed;
   const found = await findTarget(deps, sync, { watched, fresh });
-  if (found === undefined) return absent;
+  if (found === undefined) return absent(context);
   const foreign = foreignTarget(sync, found.metadata);
   if (foreign !== undefined) return foreign;
   memory.target.record(watched?.resourceVersion, { metadata: found.metadata });
-  return owned(sync, found.metadata, contentOf(deps, sync, found));
+  const content = contentOf(deps, sync, found);
+  return { ...owned(sync, found.metadata, content), drift: observedDrift(deps, context, found, content) };
 }
 
 /**
@@ -64,11 +77,9 @@ export async function findTarget(
 }
 
 /** What a target's metadata alone proves; undefined if its content must be read. */
-function observeFromCache(
-  { resource: sync, memory }: TargetContext,
-  watched: ObjectMeta | undefined,
-): ObservedTarget | undefined {
-  if (watched === undefined) return absent;
+function observeFromCache(context: TargetContext, watched: ObjectMeta | undefined): ObservedTarget | undefined {
+  const { resource: sync, memory } = context;
+  if (watched === undefined) return absent(context);
   if (!isOwnedBy(watched, sync)) return foreignTarget(sync, watched);
   // The watch's copy lacks the value of this annotation: a replacement built from the copy would remove it.
   if (watched.annotations?.[lastAppliedAnnotation] !== undefined) return undefined;
@@ -78,11 +89,30 @@ function observeFromCache(
   return isKnown ? owned(sync, watched, { ...verified, isImmutable: false }) : undefined;
 }
 
-interface TargetContent {
-  readonly type: string;
+/** What a target holds, without values. */
+export interface TargetContent extends HeldContent {
   readonly isImmutable: boolean;
-  readonly keys: readonly string[];
-  readonly fingerprint: Buffer;
+}
+
+/** What other clients did to a Secret that the SecretSync owns, or merges its keys into. */
+export function observedDrift(
+  { fingerprint }: Pick<ObserveDeps, 'fingerprint'>,
+  { resource: sync, memory: { expected } }: TargetContext,
+  { metadata, data }: SecretObject,
+  content: TargetContent,
+): ObservedDrift | undefined {
+  if (expected === undefined) return undefined;
+  const isMetadataChanged =
+    !isMerge(sync) && expected.generation === sync.metadata.generation && !metadataFits(sync, metadata);
+  const drift = driftOf(expected, { ...content, metadata, isMetadataChanged });
+  if (drift === undefined) return undefined;
+  const digest = (key: string): Buffer => digestOf(fingerprint, sync, key, data?.[key] ?? '');
+  return { ...drift, digests: new Map(drift.held.map((key) => [key, digest(key)])) };
+}
+
+/** Keyed digest of one value, which is in base64. */
+export function digestOf(fingerprint: Fingerprint, sync: SecretSync, key: string, value: string): Buffer {
+  return fingerprintOf(fingerprint, targetKeyOf(sync), { [key]: value });
 }
 
 /** The facts about a Secret's content, without the values. */
