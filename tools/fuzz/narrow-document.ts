@@ -3,11 +3,17 @@ import type { World } from './world.ts';
 /** The parts of an OpenAPI document that are looked at or changed here. */
 export interface FuzzDocument {
   readonly paths: Record<string, Record<string, FuzzOperation>>;
+  readonly components: { readonly schemas: Record<string, ObjectSchema> };
 }
 
 interface FuzzOperation {
   readonly parameters?: { readonly name: string; readonly in: string; schema: object }[];
-  readonly requestBody?: { readonly content: Record<string, { schema: ObjectSchema; example?: object }> };
+  readonly requestBody?: { readonly content: Record<string, { schema: Reference; example?: object }> };
+}
+
+/** The schema of each body has a name, which no other operation uses. */
+interface Reference {
+  readonly $ref: string;
 }
 
 interface ObjectSchema {
@@ -25,8 +31,9 @@ export function narrowDocument(document: FuzzDocument, world: World): void {
   for (const [path, item] of Object.entries(document.paths)) {
     for (const [method, operation] of Object.entries(item)) {
       const name = path.replace(/^\/api\/v1/, '');
-      narrowOperation(operation, pathValues(name, method.toUpperCase(), world), world.body);
+      narrowParameters(operation, pathValues(name, method.toUpperCase(), world));
       const json = operation.requestBody?.content['application/json'];
+      if (json !== undefined) narrowProperties(schemaOf(json.schema, document), world.body);
       const example = world.examples[`${method.toUpperCase()} ${name}`];
       if (json !== undefined && example !== undefined) json.example = example;
     }
@@ -35,11 +42,16 @@ export function narrowDocument(document: FuzzDocument, world: World): void {
 
 type Values = Readonly<Record<string, string | number>>;
 
-function narrowOperation({ parameters = [], requestBody }: FuzzOperation, inPath: Values, inBody: Values): void {
+function narrowParameters({ parameters = [] }: FuzzOperation, inPath: Values): void {
   for (const parameter of parameters) {
     if (parameter.in === 'path') parameter.schema = narrowed(parameter.name, parameter.schema, inPath);
   }
-  narrowProperties(requestBody?.content['application/json']?.schema ?? {}, inBody);
+}
+
+function schemaOf({ $ref }: Reference, { components }: FuzzDocument): ObjectSchema {
+  const schema = components.schemas[$ref.replace('#/components/schemas/', '')];
+  if (schema === undefined) throw new Error(`the document has no ${$ref}`);
+  return schema;
 }
 
 function narrowProperties({ properties = {} }: ObjectSchema, values: Values): void {

@@ -32,8 +32,8 @@ export function apiExamples(page: string): string {
     if (language !== 'sh') continue;
     const response = responseOf(blocks[index + 1]);
     for (const request of requestsOf(text, variables)) note(found, request, response);
-    for (const [, variable = '', field = ''] of text.matchAll(/^(\w+)=\$\(jq -r \.(\w+)/gm)) {
-      variables[variable] = String((response as Record<string, unknown>)[field]);
+    for (const [, variable = '', filter = ''] of text.matchAll(/^(\w+)=\$\(jq -r '?(\.[\w.[\]]+)/gm)) {
+      variables[variable] = String(partOf(response, filter));
     }
   }
   return `// Made from docs/api.md by \`npm run generate\`: never edited by hand.
@@ -49,6 +49,12 @@ export interface OperationExample {
 
 export const examples: Readonly<Record<string, OperationExample>> = ${JSON.stringify(found)};
 `;
+}
+
+/** What a filter of jq selects, such as `.identities[0].id`. */
+function partOf(json: unknown, filter: string): unknown {
+  const names = filter.split(/[.[\]]+/).filter((name) => name !== '');
+  return names.reduce((part, name) => (part as Readonly<Record<string, unknown>>)[name], json);
 }
 
 function responseOf(next: { language: string; text: string } | undefined): unknown {
@@ -120,6 +126,7 @@ function after(words: readonly string[], option: string): string | undefined {
   return index < 0 ? undefined : words[index + 1];
 }
 
+/** Names of variables stay if the page does not show their values: an example then does not fit its schema. */
 function withVariables(word: string, variables: Readonly<Record<string, string>>): string {
   return word.replaceAll(/\$(\w+)/g, (whole, name: string) => variables[name] ?? whole);
 }

@@ -48,7 +48,10 @@ const checks: Readonly<Record<CheckName, readonly Command[]>> = {
   format: [
     [tool('prettier'), '--check', '.', '--cache', '--cache-strategy=content', `--cache-location=${cached('prettier')}`],
   ],
-  lint: [[tool('oxlint'), '--type-aware', '--deny-warnings']],
+  lint: [
+    [tool('oxlint'), '--type-aware', '--deny-warnings'],
+    [tool('redocly'), 'lint'],
+  ],
   typecheck: [
     typesOf('tsconfig.json', { checkers: 2, cache: 'types.tsbuildinfo' }),
     typesOf('src/dashboard', { checkers: 1, cache: 'dashboard.tsbuildinfo' }),

@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import { type ZodOpenApiOperationObject, type ZodOpenApiPathsObject, createDocument, type oas31 } from 'zod-openapi';
 import { eventSchema, responseHeaders, errorStatuses, problemResponses, responsesOf } from './responses.ts';
 import { parametersOf } from './parameters.ts';
@@ -6,6 +7,7 @@ import { needsRecentSignIn } from '../../domain/recent-sign-in.ts';
 import type { PublicRoute, Route } from '../route.ts';
 import { type BodyLimits, bodyLimits, sizeText } from '../../wire/contract/body-limits.ts';
 import { exampleOf, withExample } from './examples.ts';
+import { describedTag, tagOf } from './tags.ts';
 import { problem } from '../../wire/problem.ts';
 import { publicRouteTable, routeTable } from '../routes/table.ts';
 
@@ -34,7 +36,7 @@ export function openApiDocument(
       routes.map((route) => [route.method.toLowerCase(), operationOf(route)]),
     );
   }
-  const tags = [...new Set(table.map(tagOf))].map((name) => ({ name }));
+  const tags = [...new Set([...table.map(tagOf), 'Health', 'Command'])].map(describedTag);
   const content: Parameters<typeof createDocument>[0] = {
     openapi: '3.1.0',
     info: {
@@ -45,7 +47,7 @@ export function openApiDocument(
     },
     servers: [{ url: '/' }],
     security: [{ bearer: [] }],
-    tags: [...tags, { name: 'Health' }, { name: 'Command' }],
+    tags,
     paths: { ...paths, ...probePaths, ...downloadPaths },
     components: {
       securitySchemes: { bearer: { type: 'http', scheme: 'bearer', description: 'A personal or a service token.' } },
@@ -78,11 +80,16 @@ function operationOf(route: Route | PublicRoute): ZodOpenApiOperationObject {
           requestBody: {
             description: limitsText(route.input.bodyLimits),
             required: !body.safeParse(undefined).success,
-            content: { 'application/json': withExample(body, exampleOf(route.operation).body) },
+            content: { 'application/json': withExample(namedBody(body, route), exampleOf(route.operation).body) },
           },
         }),
     responses: responsesOf(route, errorStatuses(route)),
   };
+}
+
+/** Code generators name a type after it: `PatchSecretsRequest`. */
+function namedBody(body: z.ZodType, { operation }: Pick<Route, 'operation'>): z.ZodType {
+  return body.meta({ ...body.meta(), id: `${operation.charAt(0).toUpperCase()}${operation.slice(1)}Request` });
 }
 
 function limitsText({ maxBytes, maxEntries }: BodyLimits = bodyLimits.usual): string {
@@ -101,13 +108,6 @@ function signInNote({ action }: Pick<Route, 'action'> | Pick<PublicRoute, 'actio
   readonly description?: string;
 } {
   return action in needsRecentSignIn ? signInNotes[needsRecentSignIn[action as keyof typeof needsRecentSignIn]] : {};
-}
-
-/** `service-tokens` → `Service tokens`: the first part of the path. */
-function tagOf({ path }: Pick<Route, 'path'>): string {
-  const [, resource = ''] = path.split('/');
-  const words = resource.replaceAll('-', ' ');
-  return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
 const probeBody = (status: string): oas31.SchemaObject => ({

@@ -18,9 +18,12 @@ const attempts = 5;
 const isFull = process.env['KEYFRAME_TEST_SCALE'] === 'full';
 
 interface Operation {
-  readonly requestBody?: { readonly content: Record<string, { readonly schema: BodySchema }> };
+  readonly requestBody?: { readonly content: Record<string, { readonly schema: { readonly $ref: string } }> };
 }
-const document = openApiDocument() as unknown as { readonly paths: Record<string, Record<string, Operation>> };
+const document = openApiDocument() as unknown as {
+  readonly paths: Record<string, Record<string, Operation>>;
+  readonly components: { readonly schemas: Record<string, BodySchema> };
+};
 /** The bytes that the route takes. */
 function maxBytesOf(method: string, path: string): number {
   const route = [...routeTable, ...publicRouteTable].find(
@@ -31,7 +34,8 @@ function maxBytesOf(method: string, path: string): number {
 
 const bodies = Object.entries(document.paths).flatMap(([path, item]) =>
   Object.entries(item).flatMap(([method, { requestBody }]) => {
-    const schema = requestBody?.content['application/json']?.schema;
+    const { $ref = '' } = requestBody?.content['application/json']?.schema ?? {};
+    const schema = document.components.schemas[$ref.replace('#/components/schemas/', '')];
     return schema === undefined
       ? []
       : [{ method: method.toUpperCase(), path, schema, maxBytes: maxBytesOf(method, path) }];

@@ -11,6 +11,7 @@ import { nonEmpty } from '../../support/fixtures/non-empty.ts';
 
 interface MediaType {
   readonly example?: unknown;
+  readonly schema?: { readonly $ref?: string };
 }
 
 interface Operation {
@@ -23,6 +24,7 @@ interface Operation {
     readonly in: string;
     readonly description?: string;
     readonly example?: unknown;
+    readonly schema: Parameters<typeof z.fromJSONSchema>[0];
   }[];
   readonly requestBody?: { readonly content: Record<string, MediaType> };
   readonly responses: Record<string, { readonly $ref?: string; readonly content?: Record<string, MediaType> }>;
@@ -72,6 +74,26 @@ describe('the OpenAPI document', () => {
     );
     expect(described.length).toBeGreaterThan(100);
     expect(described.filter(({ description }) => description === undefined)).toEqual([]);
+  });
+
+  test('gives each parameter an example that fits its schema, or none', () => {
+    const shown = guarded.flatMap(({ operation }) =>
+      (operation.parameters ?? []).filter(({ example }) => example !== undefined),
+    );
+    expect(shown.length).toBeGreaterThan(100);
+    const misfits = shown.filter(({ schema, example }) => !z.fromJSONSchema(schema).safeParse(example).success);
+    expect(misfits.map(({ name: parameter, example }) => `${parameter}: ${String(example)}`)).toEqual([]);
+  });
+
+  test('names the schema of each body after its operation', () => {
+    const bodies = guarded.flatMap(({ operation: { operationId, requestBody } }) =>
+      requestBody === undefined ? [] : [{ operationId, schema: requestBody.content['application/json']?.schema }],
+    );
+    expect(bodies.length).toBeGreaterThan(30);
+    const wanted = bodies.map(({ operationId: id }) => `${id.charAt(0).toUpperCase()}${id.slice(1)}Request`);
+    expect(bodies.map(({ schema }) => schema?.$ref)).toEqual(
+      wanted.map((schemaName) => `#/components/schemas/${schemaName}`),
+    );
   });
 
   test('has an example of every problem that fits its schema', () => {

@@ -21,11 +21,14 @@ interface FieldSchema {
 interface Operation {
   readonly parameters?: readonly { readonly name: string; readonly in: string }[];
   readonly requestBody?: {
-    readonly content: Record<string, { readonly schema: FieldSchema; readonly example: unknown }>;
+    readonly content: Record<string, { readonly schema: { readonly $ref: string }; readonly example: unknown }>;
   };
 }
 
-const { paths } = openApiDocument() as unknown as { readonly paths: Record<string, Record<string, Operation>> };
+const { paths, components } = openApiDocument() as unknown as {
+  readonly paths: Record<string, Record<string, Operation>>;
+  readonly components: { readonly schemas: Record<string, FieldSchema> };
+};
 
 function operationOf({ method, path }: AnyRoute): Operation {
   return paths[`/api/v1${path}`]?.[method.toLowerCase()] ?? {};
@@ -49,7 +52,9 @@ function fieldsOf({ properties = {}, required = [] }: FieldSchema, above: readon
 
 const bodies = allRoutes.flatMap((route) => {
   const content = operationOf(route).requestBody?.content['application/json'];
-  return content === undefined ? [] : [{ operation: route.operation, route, ...content }];
+  if (content === undefined) return [];
+  const schema = components.schemas[content.schema.$ref.replace('#/components/schemas/', '')] ?? {};
+  return [{ operation: route.operation, route, schema, example: content.example }];
 });
 const fields = bodies.flatMap(({ route, schema, example }) =>
   fieldsOf(schema).map((field) => ({ name: `${route.operation}, ${field.path.join('.')}`, route, example, ...field })),

@@ -75,10 +75,10 @@ test('the fuzzer gets the names of what exists: of the operation before the reso
   const get = { parameters: [parameter('org'), parameter('id'), parameter('key')] };
   const remove = { parameters: [parameter('org'), parameter('id')] };
   const body = { properties: { id: {}, other: { type: 'string' } } };
-  const json = { schema: body, example: { other: 'of the page' } };
+  const json = { schema: { $ref: '#/components/schemas/Thing' }, example: { other: 'of the page' } };
   const post = { requestBody: { content: { 'application/json': json } } };
   narrowDocument(
-    { paths: { '/api/v1/things/{org}/{id}': { get, delete: remove, post } } },
+    { paths: { '/api/v1/things/{org}/{id}': { get, delete: remove, post } }, components: { schemas: { Thing: body } } },
     {
       path: { org: 'acme', id: 'any', key: 'KEY' },
       resources: { things: { id: 'thing' } },

@@ -1398,7 +1398,7 @@ export const examples: Readonly<Record<string, OperationExample>> = {
       nextCursor: null,
     },
   },
-  unlinkIdentity: { path: { id: '$IDENTITY_ID' }, query: {} },
+  unlinkIdentity: { path: { id: 'c1c2a0de-6b1f-4c34-8c3e-1f6c1f2e7b3d' }, query: {} },
   listUserIdentities: {
     path: { id: '9b77d965-b66e-4118-802c-e9734fa8d37b' },
     query: {},
@@ -1421,7 +1421,10 @@ export const examples: Readonly<Record<string, OperationExample>> = {
       nextCursor: null,
     },
   },
-  unlinkUserIdentity: { path: { id: '9b77d965-b66e-4118-802c-e9734fa8d37b', identity: '$IDENTITY_ID' }, query: {} },
+  unlinkUserIdentity: {
+    path: { id: '9b77d965-b66e-4118-802c-e9734fa8d37b', identity: '0b9e5c1d-7e0a-4a53-9c55-6a6a3a1b0f57' },
+    query: {},
+  },
   createPasskeyRegistration: {
     path: {},
     query: {},
@@ -1517,8 +1520,8 @@ export const examples: Readonly<Record<string, OperationExample>> = {
       nextCursor: null,
     },
   },
-  confirmPasskey: { path: { id: '$PASSKEY_ID' }, query: {} },
-  removePasskey: { path: { id: '$PASSKEY_ID' }, query: {} },
+  confirmPasskey: { path: { id: '5d3c1a7e-9f42-4b6d-8a51-2e7f0c9b4d18' }, query: {} },
+  removePasskey: { path: { id: '5d3c1a7e-9f42-4b6d-8a51-2e7f0c9b4d18' }, query: {} },
   listUserPasskeys: {
     path: { id: '9b77d965-b66e-4118-802c-e9734fa8d37b' },
     query: {},
@@ -1543,8 +1546,14 @@ export const examples: Readonly<Record<string, OperationExample>> = {
       nextCursor: null,
     },
   },
-  confirmUserPasskey: { path: { id: '9b77d965-b66e-4118-802c-e9734fa8d37b', passkey: '$PASSKEY_ID' }, query: {} },
-  removeUserPasskey: { path: { id: '9b77d965-b66e-4118-802c-e9734fa8d37b', passkey: '$PASSKEY_ID' }, query: {} },
+  confirmUserPasskey: {
+    path: { id: '9b77d965-b66e-4118-802c-e9734fa8d37b', passkey: 'e2b7f6c4-03d1-4c58-b9aa-71c5d8e0f326' },
+    query: {},
+  },
+  removeUserPasskey: {
+    path: { id: '9b77d965-b66e-4118-802c-e9734fa8d37b', passkey: 'e2b7f6c4-03d1-4c58-b9aa-71c5d8e0f326' },
+    query: {},
+  },
   listUserSessions: {
     path: { id: '9b77d965-b66e-4118-802c-e9734fa8d37b' },
     query: {},
