@@ -1,6 +1,7 @@
-import { X509Certificate } from 'node:crypto';
 import type { Plaintext } from '../domain/plaintext.ts';
 import type { LogLevel } from '../observability/logger.ts';
+import { addressFileFaults } from './address-files.ts';
+import { holdsCertificates } from './certificates.ts';
 import { type ConfigSource, processSource } from './source.ts';
 import { type Values, VariableReader } from './variable-reader.ts';
 
@@ -80,7 +81,7 @@ export function checkDatabase(
   reader: Pick<VariableReader<'recovered'>, 'values' | 'isSet' | 'fault'>,
   source: ConfigSource,
 ): void {
-  if (!reader.isSet('DATABASE_CA_FILE')) return;
+  const hasAuthorities = reader.isSet('DATABASE_CA_FILE');
   const { DATABASE_CA_FILE: path } = reader.values;
   if (path !== undefined && !holdsCertificates(source.readTextFile(path))) {
     reader.fault(
@@ -89,25 +90,14 @@ export function checkDatabase(
     );
   }
   for (const name of ['DATABASE_URL', 'DATABASE_DIRECT_URL'] as const) {
-    const address = reader.values[name];
-    if (address === undefined || !forbidsVerification(address.reveal())) continue;
+    const address = reader.values[name]?.reveal();
+    if (address === undefined) continue;
+    for (const fault of addressFileFaults(address, { source, hasAuthorities })) reader.fault(name, fault);
+    if (!hasAuthorities || !forbidsVerification(address)) continue;
     reader.fault(
       name,
       'forbids a verified connection, which KEYFRAME_DATABASE_CA_FILE asks for: leave sslmode out of it',
     );
-  }
-}
-
-export function holdsCertificates(text: string): boolean {
-  const blocks = text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
-  return blocks.length > 0 && blocks.every(isCertificate);
-}
-
-function isCertificate(pem: string): boolean {
-  try {
-    return new X509Certificate(pem).raw.length > 0;
-  } catch {
-    return false;
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Plaintext } from '../domain/plaintext.ts';
-import { holdsCertificates } from './database-config.ts';
+import { holdsCertificates } from './certificates.ts';
 import type { ServerRole } from './role-names.ts';
 import type { ConfigSource } from './source.ts';
 import type { Values, VariableReader } from './variable-reader.ts';

@@ -68,7 +68,7 @@ export const variables = {
     default: '0s',
     format: '`0s` to `10m`',
     description:
-      'How long to wait for a database that does not respond, or a role of the servers that cannot connect yet; a refused password of the role that migrates is an error at once.',
+      'How long to wait for a database that does not respond or has no free connection, or a role of the servers that cannot connect yet; a refused password of the role that migrates is an error at once.',
   },
   ROOT_KEY: {
     schema: schemas.rootKeys,

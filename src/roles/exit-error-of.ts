@@ -3,7 +3,9 @@ import { ConfigError } from '../config/source.ts';
 import { DomainError } from '../domain/errors/domain-error.ts';
 import { ApiError } from '../kube/client/api-error.ts';
 import { errorFields } from '../observability/logger.ts';
-import { addressFault } from '../store/address-fault.ts';
+import { addressAdvice, addressFault } from '../store/address-fault.ts';
+import { resourceFault } from '../store/resource-fault.ts';
+import { sqlState } from '../store/store-error.ts';
 import { type TlsFault, tlsFault } from '../store/tls-fault.ts';
 
 /** The exit code and the advice for a known failure of a role; undefined for any other error. */
@@ -11,8 +13,14 @@ export function exitErrorOf(error: unknown): ExitError | undefined {
   if (error instanceof ExitError) return error;
   if (error instanceof ConfigError) return new ExitError(exitCodes.configuration, configurationFaults(error), error);
   if (error instanceof ApiError) return clusterError(error);
-  return error instanceof DomainError ? domainError(error) : undefined;
+  if (error instanceof DomainError) return domainError(error);
+  return sqlState(error) === insufficientPrivilege
+    ? new ExitError(exitCodes.configuration, deniedRight, error)
+    : undefined;
 }
+
+const insufficientPrivilege = '42501';
+const deniedRight = `PostgreSQL denies the role of KEYFRAME_DATABASE_URL a right on the database or its tables (${insufficientPrivilege}): as their owner, run \`keyframe-server migrate\` with this role in KEYFRAME_DATABASE_RUN_URL (in the chart, set database.migration)`;
 
 function configurationFaults({ faults }: ConfigError): string {
   const [only, ...others] = faults;
@@ -67,9 +75,10 @@ function databaseError(error: DomainError): ExitError {
 
 function unreachable(error: DomainError): string {
   const fault = addressFault(error.cause);
-  if (fault !== undefined) {
-    return `${fault}: correct KEYFRAME_DATABASE_URL (in the chart, the Secret of database.existingSecret; for the Job migrate, that of database.migration), or PostgreSQL`;
-  }
+  if (fault !== undefined) return `${fault}: ${addressAdvice}`;
+  const state = sqlState(error.cause);
+  const resource = resourceFault(state);
+  if (resource !== undefined) return `${resource.fault} (${state}): ${resource.advice}`;
   const { code } = errorFields(error.cause);
   const reason = typeof code === 'string' ? ` (${code})` : '';
   return `the database cannot be reached${reason}: check KEYFRAME_DATABASE_URL, and that PostgreSQL runs and lets this user in`;

@@ -9,14 +9,15 @@ import { tlsFault } from './tls-fault.ts';
 export interface ConnectOptions extends DatabaseAddress {
   readonly logger: Logger;
   /**
-   * How long to try again if nothing answers, PostgreSQL is starting or takes no writes, or its certificate has expired;
-   * 0 for one try.
+   * How long to try again if nothing answers, PostgreSQL is starting or takes no writes or no more connections, or its
+   * certificate has expired; 0 for one try.
    */
   readonly waitMs: number;
 }
 
 const pauseMs = 500;
-const cannotConnectNow = '57P03';
+// It is starting or stopping, or takes no more connections.
+const passingStates: ReadonlySet<string | undefined> = new Set(['57P03', '53300']);
 
 /**
  * Connects one client. Its own errors go to the code that runs a statement on it. A refusal of PostgreSQL, such as that
@@ -62,5 +63,5 @@ function mayAnswerLater(error: unknown): boolean {
   // A server that takes no writes is no refusal of PostgreSQL's: `setUpSession` throws it.
   // Operators of PostgreSQL renew its certificate, and a clock that has just started is corrected.
   if (fault !== undefined) return fault === 'expired';
-  return !(error instanceof pg.DatabaseError) || error.code === cannotConnectNow;
+  return !(error instanceof pg.DatabaseError) || passingStates.has(error.code);
 }

@@ -10,6 +10,7 @@ import { isOlderRelease, ownRelease } from '../lib/release.ts';
 import type { DatabaseAddress } from './address.ts';
 import { connectPatiently } from './connect.ts';
 import type { Database } from './database.ts';
+import { migrationFault } from './migration-fault.ts';
 import { sqlState, storeError } from './store-error.ts';
 import { prepareRunRole } from './run-role.ts';
 
@@ -59,6 +60,10 @@ const oldestServer = /_since_(\d+)_(\d+)_(\d+)$/;
 // The same of one that waits until an upgrade is finished.
 const waitsForFinish = /_finish_since_\d+_\d+_\d+$/;
 
+// Limits that a database or a role may set for all its sessions. Not every PostgreSQL knows each of them.
+const unlimited = `SELECT set_config(name, '0', false) FROM pg_settings
+  WHERE name IN ('statement_timeout', 'transaction_timeout', 'idle_in_transaction_session_timeout')`;
+
 // As Prisma writes it, so that `prisma migrate deploy` can go on where this stopped, and the other way round.
 const createHistory = `CREATE TABLE IF NOT EXISTS _prisma_migrations (
   id VARCHAR(36) PRIMARY KEY NOT NULL,
@@ -78,8 +83,9 @@ const selectHistory =
  * transaction. Those that wait until the upgrade is finished are applied to a new database, with `finishUpgrade`, and by
  * a later minor release. Of runners that start at once, one works and the others wait (5 minutes at most). Returns the
  * names it applied. Migrations of a newer server are left alone. Throws DomainError store_unavailable without the database,
- * conflict when the history is not ours or too new for this release, overloaded when others hold a table for too long,
- * internal naming the migration that failed, of which nothing is left.
+ * conflict when the history is not ours or too new for this release and for what an administrator of PostgreSQL must
+ * correct, overloaded when others hold a table for too long, internal naming the migration that failed, of which nothing
+ * is left.
  */
 export async function migrate(options: MigrateOptions): Promise<string[]> {
   const {
@@ -95,6 +101,7 @@ export async function migrate(options: MigrateOptions): Promise<string[]> {
   let client: pg.Client | undefined;
   try {
     client = await connectPatiently({ url, caFile, logger, waitMs });
+    await client.query(unlimited);
     await client.query(`SET lock_timeout = '${lockWait}'`);
     await client.query('SELECT pg_advisory_lock($1)', [migrationLock]);
     await client.query('RESET lock_timeout');
@@ -103,7 +110,7 @@ export async function migrate(options: MigrateOptions): Promise<string[]> {
     if (runUrl !== undefined) await prepareRunRole(client, { runUrl, caFile, isGenerated, logger, waitMs });
     return applied;
   } catch (error) {
-    throw storeError(error);
+    throw (await migrationFault(error, client)) ?? storeError(error);
   } finally {
     await client?.end().catch(() => {});
   }
@@ -264,6 +271,10 @@ async function apply(client: pg.Client, { name, sql, checksum }: Migration): Pro
     await client.query('COMMIT');
   } catch (error) {
     await client.query('ROLLBACK').catch(() => {});
+    const lasting = await migrationFault(error, client);
+    if (lasting !== undefined) {
+      throw new DomainError('conflict', `migration ${name} was undone: ${lasting.detail}`, { cause: error });
+    }
     const failure = storeError(error);
     // It did not get a lock in time, or a deadlock ended it: undone as a whole, and worth another try.
     const isPassing = failure instanceof DomainError && ['store_unavailable', 'overloaded'].includes(failure.code);

@@ -219,13 +219,22 @@ async function grant(client: pg.Client, role: string): Promise<number> {
     const name = pg.escapeIdentifier(table.name);
     await client.query(`REVOKE ALL ON ${name} FROM ${to}; GRANT ${wanted(table)} ON ${name} TO ${to}`);
   }
-  if (wrong.length === 0) return 0;
+  if (wrong.length === 0 && (await mayUseSchema(client, role))) return 0;
   const schemaOf = await client.query<{ schema: string }>('SELECT quote_ident(current_schema()) AS schema');
   const schema = schemaOf.rows[0]?.schema ?? 'public';
   await client.query(
     `GRANT USAGE ON SCHEMA ${schema} TO ${to}; GRANT USAGE ON ALL SEQUENCES IN SCHEMA ${schema} TO ${to}`,
   );
   return wrong.length;
+}
+
+/** Without the schema, the role would find no table. */
+async function mayUseSchema(client: pg.Client, role: string): Promise<boolean> {
+  const { rows } = await client.query<{ may: boolean }>(
+    "SELECT has_schema_privilege($1, current_schema(), 'USAGE') AS may",
+    [role],
+  );
+  return rows[0]?.may === true;
 }
 
 /** In the order of the alphabet, as `granted`. */

@@ -1,4 +1,5 @@
 import { DomainError } from '../domain/errors/domain-error.ts';
+import { resourceFault } from './resource-fault.ts';
 import { readOnlyFault, readOnlyState } from './session.ts';
 
 /**
@@ -119,8 +120,9 @@ function isUnavailable({ codes, messages, connecting }: Failure): boolean {
 }
 
 function whyUnavailable({ codes }: Failure): string {
-  const why = codes.has(readOnlyState) ? readOnlyFault : 'the database cannot be reached or did not answer in time';
-  return `${why}; try again`;
+  const [lacking] = [...codes].map(resourceFault).filter((found) => found !== undefined);
+  const other = lacking?.fault ?? 'the database cannot be reached or did not answer in time';
+  return `${codes.has(readOnlyState) ? readOnlyFault : other}; try again`;
 }
 
 /** What an error, its causes and what it aggregates say. */

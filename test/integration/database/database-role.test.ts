@@ -231,6 +231,14 @@ describe('under the role that docs/install.md makes', () => {
     await expect(pool.query('SELECT FROM secret LIMIT 1')).resolves.toMatchObject({ rowCount: expect.any(Number) });
   });
 
+  test('a migration gives the schema back, without which the role would find no table', async () => {
+    await execute(database.url, `REVOKE USAGE ON SCHEMA public FROM PUBLIC, ${limited}`);
+    await expect(pool.query('SELECT FROM secret')).rejects.toMatchObject({ code: '42P01' });
+    await execute(database.url, `GRANT USAGE, CREATE ON SCHEMA public TO ${owner}`);
+    await migrateAsOwner();
+    await pool.query('SELECT FROM secret');
+  });
+
   test('a table with a trigger against changes can only be read and added to', async () => {
     await execute(
       urlOf(owner),
@@ -244,7 +252,9 @@ describe('under the role that docs/install.md makes', () => {
   test('a migration that has nothing to do is let through, and one that has something fails', async () => {
     expect(await migrate({ url: urlOf(limited), logger })).toEqual([]);
     await execute(database.url, `DELETE FROM _prisma_migrations WHERE migration_name LIKE '%_resources'`);
-    await expect(migrate({ url: urlOf(limited), logger })).rejects.toThrow(/_resources failed and was undone/);
+    await expect(migrate({ url: urlOf(limited), logger })).rejects.toThrow(
+      /_resources was undone: the role .* does not own the tables/,
+    );
   });
 });
 

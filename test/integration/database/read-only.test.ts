@@ -142,7 +142,10 @@ test('a listener connects again until its server takes writes', async () => {
 test('migrate waits for a server that takes writes, and says what is wrong if none comes', async () => {
   const logger = createLogger('silent');
   await setReadOnly(true);
-  await expect(migrate({ url: server.url, logger, waitMs: 600 })).rejects.toMatchObject(refused);
+  await expect(migrate({ url: server.url, logger, waitMs: 600 })).rejects.toMatchObject({
+    code: 'conflict',
+    detail: expect.stringContaining(`${readOnlyFault} (25006): correct KEYFRAME_DATABASE_URL`),
+  });
   const migrated = migrate({ url: server.url, logger, waitMs: 60_000 });
   await setReadOnly(false);
   expect(await migrated).toEqual([]);

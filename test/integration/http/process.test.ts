@@ -10,6 +10,7 @@ import { HttpClient } from '../../support/api/http.ts';
 import { type TestDatabase, createEmptyDatabase, createTestDatabase } from '../../support/database/postgres.ts';
 import { Programs, type RunningProgram, logLine } from '../../support/api/program.ts';
 import { newRootKey } from '../../support/api/services.ts';
+import { execute } from '../../support/api/test-server.ts';
 import { waitFor } from '../../support/fixtures/wait-for.ts';
 
 const rootKey = newRootKey();
@@ -113,6 +114,49 @@ describe('a start that cannot succeed says why in one message', () => {
       69,
       `keyframe-server: ${fault} (${code}): ${advice}\n`,
     ]);
+  });
+
+  test.each([
+    ['api', []],
+    ['recovered', ['--token-file', '/nowhere/token']],
+    ['admin-token', ['--token-file', '/nowhere/token']],
+  ])('as a role without the rights of a server: %s', async (role, options) => {
+    const url = new URL(database.url);
+    url.username = `without_rights_${role.replace('-', '_')}`;
+    url.password = 'x';
+    await execute(database.url, `CREATE ROLE ${url.username} LOGIN PASSWORD 'x'`);
+    expect(await refusal([role, ...options], { DATABASE_URL: url.href, ROOT_KEY: rootKey })).toEqual([
+      78,
+      'keyframe-server: PostgreSQL denies the role of KEYFRAME_DATABASE_URL a right on the database or its tables (42501): as their owner, run `keyframe-server migrate` with this role in KEYFRAME_DATABASE_RUN_URL (in the chart, set database.migration)\n',
+    ]);
+    await execute(database.url, `DROP ROLE ${url.username}`);
+  });
+
+  test('migrate as a role that may not create tables', async () => {
+    const empty = await createEmptyDatabase();
+    const url = new URL(empty.url);
+    url.username = 'without_create';
+    url.password = 'x';
+    await execute(database.url, `CREATE ROLE without_create LOGIN PASSWORD 'x'`);
+    const [code, output] = await refusal(['migrate'], { DATABASE_URL: url.href });
+    expect([code, output]).toEqual([
+      78,
+      expect.stringMatching(/^keyframe-server: the role "without_create" may not create tables .*: run `GRANT .*\n$/),
+    ]);
+    await empty.drop();
+    await execute(database.url, 'DROP ROLE without_create');
+  });
+
+  test('without a free connection', async () => {
+    const url = new URL(database.url);
+    url.username = 'without_connection';
+    url.password = 'x';
+    await execute(database.url, `CREATE ROLE without_connection LOGIN PASSWORD 'x' CONNECTION LIMIT 0`);
+    expect(await refusal(['api'], { DATABASE_URL: url.href, ROOT_KEY: rootKey })).toEqual([
+      69,
+      'keyframe-server: PostgreSQL takes no more connections (53300): raise max_connections or the limit of the role or the database, or end other sessions\n',
+    ]);
+    await execute(database.url, 'DROP ROLE without_connection');
   });
 
   test('without a kubeconfig that can be used', async () => {

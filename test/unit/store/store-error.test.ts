@@ -52,6 +52,17 @@ test.each(unavailable)('%s is store_unavailable, in a sentence that quotes nothi
   expect((made as DomainError).message).not.toContain('canary');
 });
 
+test('a resource that PostgreSQL lacks is named', () => {
+  const details = ['53100', '53200', '53300', '53400', '08006'].map((code) => storeError(errorWith({ code })));
+  expect(details.map((made) => (made as DomainError).detail)).toEqual([
+    'PostgreSQL has no space left on its disk; try again',
+    'PostgreSQL has no memory left; try again',
+    'PostgreSQL takes no more connections; try again',
+    'PostgreSQL has reached a limit of its settings; try again',
+    'the database cannot be reached or did not answer in time; try again',
+  ]);
+});
+
 const overloaded: [string, unknown][] = [
   ['a lock that took too long', errorWith({ code: '55P03' })],
   [
