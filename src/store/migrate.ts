@@ -9,6 +9,7 @@ import type { Logger } from '../observability/logger.ts';
 import { isOlderRelease, ownRelease } from '../lib/release.ts';
 import type { DatabaseAddress } from './address.ts';
 import { connectPatiently } from './connect.ts';
+import { fitnessFault } from './database-fitness.ts';
 import type { Database } from './database.ts';
 import { migrationFault } from './migration-fault.ts';
 import { sqlState, storeError } from './store-error.ts';
@@ -102,6 +103,8 @@ export async function migrate(options: MigrateOptions): Promise<string[]> {
   try {
     client = await connectPatiently({ url, caFile, logger, waitMs });
     await client.query(unlimited);
+    const fault = await fitnessFault(client);
+    if (fault !== undefined) throw new DomainError('conflict', fault);
     await client.query(`SET lock_timeout = '${lockWait}'`);
     await client.query('SELECT pg_advisory_lock($1)', [migrationLock]);
     await client.query('RESET lock_timeout');
@@ -127,6 +130,8 @@ export async function schemaFault(
 ): Promise<string | undefined> {
   const migrations = await readMigrations(directory);
   try {
+    const unfit = await fitnessFault(pool);
+    if (unfit !== undefined) return unfit;
     const history = await readHistory(pool);
     refuseTooNew(history, migrations, release);
     const [lacking] = lackingMigrations(migrations, history).filter(({ name }) => !isHeldBack(name, release));

@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { createLogger } from '../../../src/observability/logger.ts';
-import { type MigrateOptions, migrate } from '../../../src/store/migrate.ts';
+import { openDatabase } from '../../../src/store/database.ts';
+import { migrate, type MigrateOptions, schemaFault } from '../../../src/store/migrate.ts';
 import { execute } from '../../support/api/test-server.ts';
 import { addMigration, copyMigrations, migrationNames } from '../../support/database/own-migrations.ts';
-import { createEmptyDatabase } from '../../support/database/postgres.ts';
+import { createEmptyDatabase, createEncodedDatabase } from '../../support/database/postgres.ts';
 
 /** What an administrator of PostgreSQL can cause at `migrate`: each sentence says what to do, and doing it is enough. */
 
@@ -129,4 +130,22 @@ test('limits that a database sets for all sessions end no migration', async () =
   const directory = await copyMigrations(resources);
   await addMigration(directory, '99990101000000_slow', 'SELECT pg_sleep(0.4)');
   expect(await migrate({ url, logger, directory })).toContain('99990101000000_slow');
+});
+
+test.each(['LATIN1', 'SQL_ASCII'])('a database with the encoding %s is refused, also by a server', async (encoding) => {
+  const other = await createEncodedDatabase(encoding);
+  resources.defer(() => other.drop());
+  const said = await refusal({ url: other.url });
+  const database = new URL(other.url).pathname.slice(1);
+  expect(said).toMatch(
+    new RegExp(`^the database ${database} has the encoding ${encoding}, and Keyframe needs UTF8: run \``),
+  );
+  const pools = openDatabase({ url: other.url, poolSize: 2 });
+  expect(await schemaFault(pools)).toBe(said);
+  await pools.close();
+  const copy = new URL(url);
+  copy.pathname = '/keyframe_utf8';
+  await follow(said);
+  expect(await migrate({ url: copy.href, logger })).toEqual(await migrationNames());
+  await execute(url, 'DROP DATABASE keyframe_utf8');
 });

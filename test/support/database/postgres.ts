@@ -18,6 +18,11 @@ export function createEmptyDatabase(): Promise<TestDatabase> {
   return create(' TEMPLATE template0');
 }
 
+/** A new database with nothing in it, and another encoding than UTF8. */
+export function createEncodedDatabase(encoding: string): Promise<TestDatabase> {
+  return create(` TEMPLATE template0 ENCODING '${encoding}' LOCALE_PROVIDER libc LOCALE 'C'`);
+}
+
 /** A copy of a database that nothing is connected to, as a restored backup is one. */
 export function copyTestDatabase({ url }: TestDatabase): Promise<TestDatabase> {
   return create(` TEMPLATE ${new URL(url).pathname.slice(1)}`);
