@@ -36,7 +36,7 @@ describe('a write', () => {
     harness.services.change(prod, { A: 'alpha2' });
     await harness.calls();
     expect(harness.values()).toEqual({ A: 'alpha2' });
-    expect(harness.writes.slice(-2)).toEqual(['replace conflict', 'create done']);
+    expect(harness.writes.slice(-2)).toEqual(['replace conflict', 'repair done']);
     expect(harness.reconciled).toEqual(['Synced']);
   });
 
