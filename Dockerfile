@@ -33,6 +33,10 @@ COPY src ./src
 RUN PRISMA_SCHEMA_ENGINE_BINARY=/bin/true CHECKPOINT_DISABLE=1 PRISMA_HIDE_UPDATE_MESSAGE=1 \
   node node_modules/prisma/build/index.js generate
 COPY tools ./tools
+COPY docs ./docs
+COPY CHANGELOG.md SECURITY.md ./
+COPY charts/keyframe/README.md ./charts/keyframe/
+COPY examples/README.md ./examples/
 RUN node tools/build/main.ts
 COPY --from=dependencies /dependencies /dependencies
 # Where BASE has its Node.js: /nodejs/bin/node in distroless images.

@@ -35,6 +35,7 @@ export interface RunningServer {
 // The build puts them beside the server's folder.
 const commandFile = fileURLToPath(new URL('../keyframe.cjs', import.meta.url));
 const dashboardFolder = fileURLToPath(new URL('../dashboard', import.meta.url));
+const documentationFolder = fileURLToPath(new URL('../documentation', import.meta.url));
 
 const listenerTimeoutMs = 5_000;
 
@@ -98,7 +99,7 @@ async function serve(config: ServerConfig, { services, logger, open }: ServeDeps
   // Before the controller: the API serves however long the cluster takes.
   const { trustedProxies, rateLimits, tls } = config;
   const { tlsConnections, ...workLimits } = divideMemory(controller !== undefined);
-  const options = { trustedProxies, rateLimits, workLimits, commandFile, dashboardFolder };
+  const options = { trustedProxies, rateLimits, workLimits, commandFile, dashboardFolder, documentationFolder };
   const address = addressOf(config, config.port);
   const apiOptions = { address: tls === undefined ? address : fewerConnections(address, tlsConnections), options, tls };
   const api = config.role === 'controller' ? undefined : await openApi(edge, apiOptions, open);

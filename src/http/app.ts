@@ -2,6 +2,7 @@ import type { RequestListener } from 'node:http';
 import { bareApp, listenerOf } from './bare-app.ts';
 import { commandRouter } from './command-download.ts';
 import { createDashboard } from './dashboard.ts';
+import { documentationRouter } from './documentation.ts';
 import { healthRouter } from './health/health-router.ts';
 import { errorHandler } from './middleware/error-handler.ts';
 import { requestTarget } from './middleware/request-target.ts';
@@ -35,24 +36,27 @@ export interface AppOptions {
   readonly commandFile?: string;
   /** Folder of the built dashboard. Without it, / is a page that links to the command and to the reference. */
   readonly dashboardFolder?: string;
+  /** Folder of the built pages of the documentation. Without it, /docs leads to the reference. */
+  readonly documentationFolder?: string;
 }
 
 /**
- * The API: /api/v1, /healthz, /readyz, /openapi.json, /cli, the reference at /docs, the dashboard at /, and sign-in with
- * OpenID Connect at /sign-in/oidc.
+ * The API: /api/v1, /healthz, /readyz, /openapi.json, /cli, the documentation at /docs, the dashboard at /, and sign-in with OpenID
+ * Connect at /sign-in/oidc.
  */
 export function createApp({ options = {}, ...deps }: AppDeps): RequestListener {
-  const { trustedProxies = [], rateLimits = noRateLimits, workLimits, commandFile, dashboardFolder } = options;
+  const { trustedProxies = [], rateLimits = noRateLimits, workLimits, commandFile } = options;
   const app = bareApp();
   app.set('trust proxy', [...trustedProxies]);
   const limits = { rateLimits: new RateLimits(rateLimits), workLimit: new WorkLimit(workLimits) };
   app.use(requestLog(deps), responseHeaders, requestTarget, deps.untrustedProxies.middleware);
   app.use(healthRouter(deps.readiness));
   const sendPublic = publicContentSender(limits);
-  const dashboard = createDashboard(dashboardFolder, sendPublic);
+  const dashboard = createDashboard(options.dashboardFolder, sendPublic);
   app.use(dashboard.router);
   app.use(startPageRouter());
   app.use(referenceRouter(sendPublic));
+  app.use(documentationRouter(options.documentationFolder, sendPublic));
   app.use(commandRouter(commandFile, sendPublic));
   app.use(oidcRouter({ ...deps, ...limits }));
   app.use(createRouter('/api/v1', [...routeTable, ...publicRouteTable], { ...deps, ...limits }));

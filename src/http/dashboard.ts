@@ -1,7 +1,6 @@
-import { readdir, readFile } from 'node:fs/promises';
-import { extname, join } from 'node:path';
 import { type Request, type RequestHandler, type Response, Router } from 'express';
 import { dashboardPaths } from '../wire/dashboard-paths.ts';
+import { builtFiles, type BuiltFiles, contentOf, type PlacedFile } from './response/built-files.ts';
 import type { SendPublic } from './response/public-content.ts';
 import { serveGet } from './router.ts';
 
@@ -22,31 +21,6 @@ const pagePolicy = [
   "trusted-types 'none'",
 ].join('; ');
 
-const mediaTypes: Readonly<Record<string, string>> = {
-  '.html': 'text/html; charset=utf-8',
-  '.js': 'text/javascript; charset=utf-8',
-  '.css': 'text/css; charset=utf-8',
-  '.svg': 'image/svg+xml',
-  '.woff2': 'font/woff2',
-};
-
-/** The encodings that the build compresses to, the smallest first, with the endings of their files. */
-const encodings = [
-  ['br', '.br'],
-  ['gzip', '.gz'],
-] as const;
-
-/** A file in each encoding that it has. Each content is one buffer, which all responses share. */
-type BuiltFile = ReadonlyMap<(typeof encodings)[number][0] | 'identity', Buffer>;
-
-/** The built files by their paths, such as `index.html` and `assets/index-BrdqayUt.js`. */
-type BuiltFiles = ReadonlyMap<string, BuiltFile>;
-
-interface PlacedFile {
-  readonly path: string;
-  readonly file: BuiltFile;
-}
-
 export interface Dashboard {
   /** Serves the pages and their files. If the dashboard is not built, it serves nothing. */
   readonly router: Router;
@@ -56,7 +30,7 @@ export interface Dashboard {
 
 /** @param folder the built dashboard. If it is undefined or does not exist, both handlers leave each request to the next one. */
 export function createDashboard(folder: string | undefined, sendPublic: SendPublic): Dashboard {
-  const files = loaderOf(folder);
+  const files = builtFiles(folder);
   const send = (request: Request, response: Response, placed: PlacedFile): Promise<void> =>
     sendPublic(request, response, contentOf(request, response, placed));
   const sendPage = (request: Request, response: Response, page: PlacedFile): Promise<void> => {
@@ -97,52 +71,4 @@ function opensPage({ method, path, headers }: Request): boolean {
 function pageOf(files: BuiltFiles): PlacedFile | undefined {
   const file = files.get('index.html');
   return file === undefined ? undefined : { path: 'index.html', file };
-}
-
-/** Chooses the content that the browser takes, and sets its headers. */
-function contentOf(request: Request, response: Response, { path, file }: PlacedFile): Buffer {
-  const encoding = encodings.map(([name]) => name).find((name) => file.has(name) && request.acceptsEncodings(name));
-  const content = file.get(encoding ?? 'identity') ?? Buffer.alloc(0);
-  response.setHeader('Content-Type', mediaTypes[extname(path)] ?? 'application/octet-stream');
-  response.setHeader('Vary', 'Accept-Encoding');
-  if (encoding !== undefined) response.setHeader('Content-Encoding', encoding);
-  return content;
-}
-
-/** Reads the files once. A failure is not cached: the fault may pass, or the dashboard may be built later. */
-function loaderOf(folder: string | undefined): () => Promise<BuiltFiles> {
-  let reading: Promise<BuiltFiles> | undefined;
-  return async () => {
-    if (folder === undefined) return new Map();
-    reading ??= readFiles(folder);
-    try {
-      const files = await reading;
-      if (files.size === 0) reading = undefined;
-      return files;
-    } catch (error) {
-      reading = undefined;
-      throw error;
-    }
-  };
-}
-
-async function readFiles(folder: string): Promise<BuiltFiles> {
-  const names = await readdir(folder, { recursive: true, withFileTypes: true }).catch(
-    (error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT') return [];
-      throw error;
-    },
-  );
-  const paths = names
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name).slice(folder.length).replace(/^\//, ''));
-  const originals = paths.filter((path) => !encodings.some(([, ending]) => path.endsWith(ending)));
-  const files = originals.map(async (path) => [path, await readEncodings(folder, path, paths)] as const);
-  return new Map(await Promise.all(files));
-}
-
-async function readEncodings(folder: string, path: string, paths: readonly string[]): Promise<BuiltFile> {
-  const stored = [['identity', ''] as const, ...encodings].filter(([, ending]) => paths.includes(path + ending));
-  const contents = stored.map(async ([name, ending]) => [name, await readFile(join(folder, path + ending))] as const);
-  return new Map(await Promise.all(contents));
 }

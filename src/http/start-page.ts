@@ -26,7 +26,9 @@ const page = `<!doctype html>
       <dt><a href="/cli">The keyframe command</a></dt>
       <dd>One file for Linux and macOS with Node.js 24 or newer; <a href="/cli.sha256">its checksum</a>.
         Make the file executable: <code>chmod +x keyframe</code>. Then run <code>./keyframe login --help</code>.</dd>
-      <dt><a href="/docs">The HTTP interface</a></dt>
+      <dt><a href="/docs">The documentation</a></dt>
+      <dd>The pages of this release: installation, resources, alerts, recovery.</dd>
+      <dt><a href="/docs/api">The HTTP interface</a></dt>
       <dd>Every operation with an example; the same as <a href="/openapi.json">OpenAPI document</a>.</dd>
     </dl>
   </body>

@@ -21,7 +21,7 @@ afterAll(() => resources.disposeAsync());
 test('the reference works in its sandbox, where no script reaches a cookie, the storage or the API', async () => {
   const context = await browser.newContext();
   const { page, complaints } = await watchedPage(context, referenceMs);
-  await page.goto(`http://localhost:${api.port}/docs`);
+  await page.goto(`http://localhost:${api.port}/docs/api`);
   await page.getByRole('heading', { name: /^Keyframe/ }).waitFor();
   await page.getByText('Get the user or service token behind the presented token').click();
   await page.getByText('serverVersion').first().waitFor();

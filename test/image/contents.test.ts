@@ -80,10 +80,13 @@ describe('The image', () => {
     expect(readdirSync(join(root, 'tmp'))).toEqual([]);
   });
 
-  test('holds the files of the dashboard, each text in its compressed forms too', () => {
-    const folder = join(app, 'dist', 'dashboard');
+  test.each([
+    ['dashboard', 'index.html'],
+    ['documentation', 'alerts.md.html'],
+  ])('holds the files of the %s, each text in its compressed forms too', (name, page) => {
+    const folder = join(app, 'dist', name);
     const texts = filesBelow(folder).filter((path) => /\.(?:html|js|css|svg)$/.test(path));
-    expect(texts.map((path) => basename(path))).toContain('index.html');
+    expect(texts.map((path) => basename(path))).toContain(page);
     for (const path of texts) {
       const content = readFileSync(path);
       expect(brotliDecompressSync(readFileSync(`${path}.br`)).equals(content)).toBe(true);

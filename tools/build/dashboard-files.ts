@@ -1,8 +1,8 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { build } from 'vite';
 import { checkoutDirectory } from '../checkout.ts';
+import { compress } from './compress.ts';
 
 /**
  * `node tools/build/dashboard-files.ts FOLDER` writes the files of the dashboard into a folder: `index.html`, `assets/` with a
@@ -38,13 +38,6 @@ async function main(folder: string): Promise<void> {
   for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
     if (compressible.test(name)) compress(join(folder, name));
   }
-}
-
-function compress(file: string): void {
-  const content = readFileSync(file);
-  const size = { [constants.BROTLI_PARAM_SIZE_HINT]: content.length };
-  writeFileSync(`${file}.br`, brotliCompressSync(content, { params: size }));
-  writeFileSync(`${file}.gz`, gzipSync(content, { level: 9 }));
 }
 
 const [folder] = process.argv.slice(2);

@@ -21,6 +21,7 @@ export function buildDashboard(): Promise<string> {
     'src/lib',
     'tools/build/dashboard.ts',
     'tools/build/dashboard-files.ts',
+    'tools/build/compress.ts',
   ];
   return buildIfStale({ name: 'dashboard', sources, program: join(dashboardFolder, 'index.html'), build: bundle });
 }

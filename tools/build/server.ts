@@ -20,7 +20,7 @@ export const serverBundle = {
   supported: { using: true },
   format: 'esm',
   banner: { js: requireForPackages },
-  // The page at /docs is made of this package's files, and pg falls back if this one is not there.
+  // The page at /docs/api is made of this package's files, and pg falls back if this one is not there.
   external: ['swagger-ui-dist', 'pg-native'],
   legalComments: 'none',
   logLevel: 'silent',

@@ -52,4 +52,6 @@ If only .keyframe.json names the server, no token is sent until you sign in ther
 
 Exit codes:
 ${exitCodeLines.join('\n')}
-  run ends with the exit code of the program.`;
+  run ends with the exit code of the program.
+
+The server has the pages that help texts name, such as /docs/cli-files.md.`;

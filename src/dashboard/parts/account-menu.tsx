@@ -52,6 +52,9 @@ export function AccountMenu({ name, isAdmin, invitations, busy, error, onSignOut
           </Link>
         ) : undefined}
         <a className="menu-item" href="/docs">
+          Documentation
+        </a>
+        <a className="menu-item" href="/docs/api">
           HTTP interface
         </a>
         {error === undefined ? undefined : <Notice>{error}</Notice>}

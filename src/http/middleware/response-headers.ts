@@ -2,7 +2,7 @@ import { TLSSocket } from 'node:tls';
 import type { RequestHandler } from 'express';
 import helmet from 'helmet';
 
-/** The policy of responses that are not for browsers. The pages at /docs set their own. */
+/** The policy of responses that are not for browsers. The pages below /docs set their own. */
 const closedPolicy = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 const browserHeaders = helmet({

@@ -7,7 +7,7 @@ import type { SendPublic } from '../response/public-content.ts';
 import { serveGet } from '../router.ts';
 
 /**
- * The description of the interface: /openapi.json, and a page at /docs that renders it. Both are public, as the sources
+ * The description of the interface: /openapi.json, and a page at /docs/api that renders it. Both are public, as the sources
  * are. The page loads nothing from another host and has no inline script.
  */
 
@@ -81,7 +81,7 @@ const assets: Readonly<Record<string, string>> = {
 
 const assetFolder = dirname(fileURLToPath(import.meta.resolve('swagger-ui-dist/package.json')));
 
-/** GET /openapi.json, /docs and what the page at /docs loads. */
+/** GET /openapi.json, /docs/api and what that page loads. */
 export function referenceRouter(sendPublic: SendPublic): Router {
   const router = Router({ caseSensitive: true, strict: true });
   const text = (mediaType: string, content: () => string): RequestHandler =>
@@ -93,7 +93,7 @@ export function referenceRouter(sendPublic: SendPublic): Router {
   );
   serveGet(
     router,
-    '/docs',
+    '/docs/api',
     text('text/html; charset=utf-8', () => page),
   );
   serveGet(router, '/docs/reference.js', text('text/javascript; charset=utf-8', script));

@@ -146,7 +146,12 @@ const secretSettings: readonly Setting[] = [
   {
     value: 'publicUrl',
     set: 'https://keyframe.example.com',
-    shows: { [variable('PUBLIC_URL')]: 'https://keyframe.example.com' },
+    given: { 'prometheusRule.enabled': true },
+    shows: {
+      [variable('PUBLIC_URL')]: 'https://keyframe.example.com',
+      'PrometheusRule/keyframe spec.groups[keyframe].rules[KeyframeNoLeader].annotations.runbook_url':
+        'https://keyframe.example.com/docs/alerts.md#keyframenoleader',
+    },
   },
   {
     value: 'oidc.issuer',

@@ -235,6 +235,15 @@ const monitoringSettings: readonly Setting[] = [
     },
   },
   {
+    value: 'prometheusRule.runbookUrl',
+    set: 'https://wiki.test/keyframe',
+    given: { ...rule, publicUrl: 'https://keyframe.test' },
+    shows: {
+      [`${alerts}[KeyframeNoLeader].annotations.runbook_url`]: 'https://wiki.test/keyframe#keyframenoleader',
+      [`${alerts}[KeyframeNoLeader].annotations.runbook`]: undefined,
+    },
+  },
+  {
     value: 'prometheusRule.labels',
     set: { release: 'p' },
     given: rule,

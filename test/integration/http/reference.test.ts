@@ -30,7 +30,7 @@ describe('the page at /', () => {
     const page = await get('/');
     expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
     const urls = [...page.text.matchAll(/ href="([^"]*)"/g)].map(([, url = '']) => url);
-    expect(urls).toEqual(['/favicon.ico', '/cli', '/cli.sha256', '/docs', '/openapi.json']);
+    expect(urls).toEqual(['/favicon.ico', '/cli', '/cli.sha256', '/docs', '/docs/api', '/openapi.json']);
     const icon = await get('/favicon.ico');
     expect([icon.status, icon.headers.get('content-type')]).toEqual([200, 'image/png']);
     // The API of this test has no built command.
@@ -54,9 +54,9 @@ describe('the page at /', () => {
   });
 });
 
-describe('the page at /docs', () => {
+describe('the page at /docs/api', () => {
   test('loads from this server alone, and all that it loads is there', async () => {
-    const page = await get('/docs');
+    const page = await get('/docs/api');
     expect(page.status).toBe(200);
     expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
     const urls = [...page.text.matchAll(/ (?:src|href)="([^"]*)"/g)].map(([, url = '']) => url);
@@ -70,7 +70,7 @@ describe('the page at /docs', () => {
   });
 
   test('has no inline script or style, and a policy that would refuse one, or another host', async () => {
-    const { text, headers } = await get('/docs');
+    const { text, headers } = await get('/docs/api');
     expect(text).not.toMatch(/<script(?![^>]* src=)|<style| style=| on[a-z]+=|javascript:/);
     const policy = new Map(
       (headers.get('content-security-policy') ?? '').split('; ').map((rule) => {

@@ -47,7 +47,7 @@ async function layOut(
   await mkdir(join(folder, 'dist'));
   await put(server);
   await cp(ownMigrations, migrations, { recursive: true });
-  // The files of the page at /docs are not in the bundle.
+  // The files of the page at /docs/api are not in the bundle.
   await symlink(join(checkoutDirectory, 'node_modules'), join(folder, 'node_modules'));
   await writeFile(join(folder, 'package.json'), JSON.stringify({ type: 'module', version: release }));
   return { program: join(server, 'main.js'), migrations };

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { expect, test } from '@jest/globals';
+import { headingAnchors } from '../../../tools/build/heading-anchors.ts';
 import { checkoutDirectory } from '../../../tools/checkout.ts';
 import { pages, proseOf, readPage } from '../../support/fixtures/documentation.ts';
 
@@ -12,19 +13,10 @@ const anchors = new Map<string, ReadonlySet<string>>();
 function anchorsOf(page: string): ReadonlySet<string> {
   const known = anchors.get(page);
   if (known !== undefined) return known;
-  const counts = new Map<string, number>();
-  const all = new Set<string>();
+  const anchorOf = headingAnchors();
   const text = readPage(page).replaceAll(/^```\w*\n.*?^```$/gms, '');
-  for (const [, heading = ''] of text.matchAll(/^#{1,6} +(.+?) *$/gm)) {
-    const words = heading.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1');
-    const slug = words
-      .toLowerCase()
-      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
-      .replaceAll(' ', '-');
-    const count = counts.get(slug) ?? 0;
-    counts.set(slug, count + 1);
-    all.add(count === 0 ? slug : `${slug}-${count}`);
-  }
+  const headings = Array.from(text.matchAll(/^#{1,6} +(.+?) *$/gm), ([, heading = '']) => heading);
+  const all = new Set(headings.map((heading) => anchorOf(heading.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1'))));
   anchors.set(page, all);
   return all;
 }
