@@ -12,7 +12,7 @@ export interface BulkAmounts {
 
 /**
  * Fills an environment with history past the services, by set-based statements. It must hold one secret already: the
- * content of its version serves them all, so they cannot be decrypted.
+ * content of one of its versions serves them all, so they cannot be decrypted.
  */
 export async function fillEnvironment(pool: pg.Pool, environmentId: string, amounts: BulkAmounts): Promise<void> {
   const { secrets, versions, snapshots, serviceTokens } = amounts;
@@ -36,7 +36,8 @@ export async function fillEnvironment(pool: pg.Pool, environmentId: string, amou
          ciphertext, data_key_id, value_mac, value_bytes)
        SELECT v.id, v.secret_id, v.number, 'updated', ${by}, m.ciphertext, m.data_key_id, m.value_mac, m.value_bytes
        FROM version v CROSS JOIN (
-         SELECT x.* FROM secret_version x JOIN public.secret s ON s.id = x.secret_id WHERE s.environment_id = $1 LIMIT 1
+         SELECT x.* FROM secret_version x JOIN public.secret s ON s.id = x.secret_id
+         WHERE s.environment_id = $1 AND octet_length(x.ciphertext) > 0 LIMIT 1
        ) m
      )
      INSERT INTO secret_change (revision_id, secret_id, revision_number, version_id)
