@@ -24,7 +24,7 @@ const page = `<!doctype html>
     <p>This server stores secrets and keeps every version of them. Use it with the command or the HTTP interface.</p>
     <dl>
       <dt><a href="/cli">The keyframe command</a></dt>
-      <dd>One file for Linux and macOS with Node.js 24 or newer; <a href="/cli.sha256">its checksum</a>.
+      <dd>One file for Linux and macOS with Node.js 20.16 or newer; <a href="/cli.sha256">its checksum</a>.
         Make the file executable: <code>chmod +x keyframe</code>. Then run <code>./keyframe login --help</code>.</dd>
       <dt><a href="/docs">The documentation</a></dt>
       <dd>The pages of this release: installation, resources, alerts, recovery.</dd>

@@ -12,10 +12,10 @@ const program = join(dist, 'keyframe.cjs');
 const anyModuleSystem =
   "var require=typeof require==='function'?require:process.getBuiltinModule('node:module').createRequire(process.execPath);";
 
-// The parts use what older releases lack. This line itself runs in any of them.
-const oldestMajor = 24;
-const refusal = `'error: keyframe needs Node.js ${oldestMajor} or newer; this is '+process.version+'\\n'`;
-const requireVersion = `if(parseInt(process.versions.node,10)<${oldestMajor}){process.stderr.write(${refusal});process.exit(1)}`;
+// The first releases of 20 and 22 that have `process.getBuiltinModule`, which the command uses. No release of 21 has it.
+const refusal = `'error: keyframe needs Node.js 20.16 or newer (of Node.js 22: 22.3 or newer); this is '+process.version+'\\n'`;
+// This line runs in any older release too.
+const requireVersion = `if(!process.getBuiltinModule){process.stderr.write(${refusal});process.exit(1)}`;
 
 /**
  * Builds the `keyframe` command if its sources have changed since the last build; once, even if several processes ask at
@@ -42,7 +42,7 @@ async function bundleCli(): Promise<void> {
   const parts = await bundleInParts({
     entry: 'src/cli/main.ts',
     platform: 'node',
-    target: 'node24',
+    target: 'node20',
     minify: true,
     legalComments: 'none',
     logLevel: 'silent',

@@ -2,18 +2,26 @@ import { basename, join, relative } from 'node:path';
 import { type BuildOptions, type Metafile, build, transform } from 'esbuild';
 import { checkoutDirectory } from '../checkout.ts';
 
+export interface ProgramOptions extends BuildOptions {
+  /** The module of the program, from the top of the repository. */
+  readonly entry: string;
+  /** The oldest release that runs it. */
+  readonly target: string;
+}
+
 /**
- * Bundles a program into one CommonJS file of parts. Parts that `entry` imports are functions; what it loads with
- * `import()` is a text, which becomes code when the program first asks for it.
+ * Bundles a program into one CommonJS file of parts. Each part is a text, which becomes code when the program first asks
+ * for it.
  *
  * Node.js scans a text several times faster than code, and a run of the command needs few of its parts: to compile all of
- * them takes a fifth of the time of a short command.
+ * them takes a fifth of the time of a short command. Also, a Node.js that is too old to parse the code parses the file.
  *
  * Returns the text of the program. Throws what esbuild throws.
  */
-export async function bundleInParts({ entry, ...options }: BuildOptions & { readonly entry: string }): Promise<string> {
+export async function bundleInParts({ entry, target, ...options }: ProgramOptions): Promise<string> {
   const { outputFiles, metafile } = await build({
     ...options,
+    target,
     bundle: true,
     splitting: true,
     format: 'esm',
@@ -25,14 +33,10 @@ export async function bundleInParts({ entry, ...options }: BuildOptions & { read
   });
   refusePackages(metafile);
   const main = basename(entry).replace(/\.ts$/, '.js');
-  const eager = importedBy(main, metafile);
   const parts = await Promise.all(
     outputFiles.map(async ({ path, text }) => {
       const name = relative(checkoutDirectory, path);
-      const code = await asCommonJs(text);
-      // V8 compiles a function in parentheses at once instead of reading it twice.
-      const part = eager.has(name) ? `(function(require,module,exports){${code}})` : JSON.stringify(code);
-      return `${JSON.stringify(`./${name}`)}:${part}`;
+      return `${JSON.stringify(`./${name}`)}:${JSON.stringify(`'use strict';${await asCommonJs(text, target)}`)}`;
     }),
   );
   return `const parts={${parts.join(',\n')}},loaded={};
@@ -41,8 +45,7 @@ const part=parts[id];
 if(part===undefined)return require(id);
 if(loaded[id]===undefined){
 const module=loaded[id]={exports:{}};
-const run=typeof part==='string'?new Function('require','module','exports',part):part;
-run(load,module,module.exports);
+new Function('require','module','exports',part)(load,module,module.exports);
 }
 return loaded[id].exports;
 }
@@ -57,23 +60,11 @@ function refusePackages({ outputs }: Metafile): void {
       throw new Error(`${entryPoint} is loaded by import(): load a module of src that imports it instead`);
 }
 
-/** The names of a part and of all that it imports, directly or through others. */
-function importedBy(main: string, { outputs }: Metafile): ReadonlySet<string> {
-  const found = new Set<string>();
-  const add = (name: string): void => {
-    if (found.has(name)) return;
-    found.add(name);
-    for (const { path, kind } of outputs[name]?.imports ?? []) if (kind === 'import-statement') add(path);
-  };
-  add(main);
-  return found;
-}
-
-async function asCommonJs(part: string): Promise<string> {
+async function asCommonJs(part: string, target: string): Promise<string> {
   const { code } = await transform(part, {
     format: 'cjs',
     platform: 'node',
-    target: 'node24',
+    target,
     minify: true,
     // import() becomes require(), which is `load` here.
     supported: { 'dynamic-import': false },

@@ -4,7 +4,7 @@ export interface ReleaseFacts {
   readonly version: string;
   /** As an image names it, such as `linux/amd64`; undefined if the release has no image. */
   readonly imagePlatform: string | undefined;
-  /** The range of Node.js that the command runs on, such as `>=24`. */
+  /** The releases of Node.js that the command runs on, such as `20.16 or newer`. */
   readonly commandNode: string;
   readonly isSigned: boolean;
 }

@@ -54,6 +54,8 @@ const checks: Readonly<Record<CheckName, readonly Command[]>> = {
   ],
   typecheck: [
     typesOf('tsconfig.json', { checkers: 2, cache: 'types.tsbuildinfo' }),
+    // With the language of the oldest Node.js that runs the command.
+    typesOf('tsconfig.command.json', { checkers: 1, cache: 'command.tsbuildinfo' }),
     typesOf('src/dashboard', { checkers: 1, cache: 'dashboard.tsbuildinfo' }),
   ],
   'dead-code': [[tool('knip')]],

@@ -65,10 +65,13 @@ export function apiSources({ api, scope }: SourceDeps): Sources {
     ...tokenSources({ api, scope }),
     invitation: async (given) => {
       const { invitations } = (await call(api(given), 'GET /invitations')).body;
-      const byOrganization = Map.groupBy(invitations, ({ organization }) => organization);
-      return Array.from(byOrganization, ([word, some]) => ({
+      const organizations = new Set(invitations.map(({ organization }) => organization));
+      return Array.from(organizations, (word) => ({
         word,
-        description: some.map(({ role, invitedBy }) => `${role} by ${invitedBy.email}`).join(', '),
+        description: invitations
+          .filter(({ organization }) => organization === word)
+          .map(({ role, invitedBy }) => `${role} by ${invitedBy.email}`)
+          .join(', '),
       }));
     },
     member: async (given) => {

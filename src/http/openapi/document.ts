@@ -151,7 +151,7 @@ const downloadPaths: ZodOpenApiPathsObject = {
   '/cli': {
     get: {
       operationId: 'downloadCommand',
-      summary: 'Download the keyframe command, one file for Node.js 24 or newer',
+      summary: 'Download the keyframe command, one file for Node.js 20.16 or newer',
       tags: ['Command'],
       security: [],
       responses: {

@@ -115,12 +115,12 @@ describe('the section «Get the command» of docs/cli.md', () => {
 
 test('the command refuses a Node.js that is too old, and says which one it needs', async () => {
   const preload = join(folder, 'old.cjs');
-  const code = "Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '23.11.1' } });";
+  const code = 'process.getBuiltinModule = undefined;';
   writeFileSync(preload, code);
   const run = promisify(execFile)(process.execPath, ['--require', preload, built, '--version']);
   await expect(run).rejects.toMatchObject({
     code: 1,
     stdout: '',
-    stderr: `error: keyframe needs Node.js 24 or newer; this is ${process.version}\n`,
+    stderr: `error: keyframe needs Node.js 20.16 or newer (of Node.js 22: 22.3 or newer); this is ${process.version}\n`,
   });
 });

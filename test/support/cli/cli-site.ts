@@ -4,7 +4,7 @@ import { afterAll, beforeAll } from '@jest/globals';
 import { buildCli } from '../../../tools/build/cli.ts';
 import { writeFolderFile } from '../../../src/cli/settings/folder-file.ts';
 import type { SecretListView } from '../../../src/wire/secrets.ts';
-import { CliRunner } from './cli.ts';
+import { CliRunner, type CliRunnerOptions } from './cli.ts';
 import { type HttpClient, type TestApi, startTestApi } from '../api/http.ts';
 import { type World, createWorld } from '../api/services.ts';
 
@@ -27,8 +27,8 @@ export class CliSite {
     return new CliSite({ api, world: await createWorld(api.services), program });
   }
 
-  /** A new environment, with a folder that is set up for it and signed in as its owner. */
-  async newFolder(): Promise<CliFolder> {
+  /** A new environment, with a folder that is set up for it and signed in as its owner. `node` runs the command in it. */
+  async newFolder({ node }: Pick<CliRunnerOptions, 'node'> = {}): Promise<CliFolder> {
     const environment = `env-${this.#folders.length + 1}`;
     const { organization, project } = this.world.slugs;
     const { token } = this.world.owner;
@@ -36,7 +36,7 @@ export class CliSite {
     await owner.expectStatus(201, 'POST', `/environments/${organization}/${project}`, { slug: environment });
     const scope = { organization, project, environment };
     const url = `http://127.0.0.1:${this.api.port}`;
-    const folder = new CliFolder({ program: this.#program, url, token, scope, owner });
+    const folder = new CliFolder({ program: this.#program, node, url, token, scope, owner });
     this.#folders.push(folder);
     return folder;
   }
@@ -64,6 +64,7 @@ export function withCliSite(take: (site: CliSite) => void | Promise<void>): Asyn
 
 interface FolderParts {
   readonly program: string;
+  readonly node: string | undefined;
   readonly url: string;
   readonly token: World['owner']['token'];
   readonly scope: { readonly organization: string; readonly project: string; readonly environment: string };
@@ -75,8 +76,8 @@ export class CliFolder extends CliRunner {
   readonly scope: FolderParts['scope'];
   readonly #owner: HttpClient;
 
-  constructor({ program, url, token, scope, owner }: FolderParts) {
-    super(program, { url, token });
+  constructor({ program, node, url, token, scope, owner }: FolderParts) {
+    super(program, { node, url, token });
     this.scope = scope;
     this.#owner = owner;
     const { path, text } = writeFolderFile(this.folder, scope);

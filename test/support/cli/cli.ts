@@ -27,6 +27,8 @@ export interface CliRunnerOptions {
   /** KEYFRAME_URL and KEYFRAME_TOKEN of each run; absent means unset. */
   readonly url?: string;
   readonly token?: { reveal(): string };
+  /** The Node.js that runs it; by default the one of the tests. */
+  readonly node?: string | undefined;
 }
 
 const terminal = new URL('terminal.py', import.meta.url).pathname;
@@ -38,12 +40,14 @@ export class CliRunner {
   /** Where the user's file lies. */
   readonly userFile: string;
   readonly #program: string;
+  readonly #node: string;
   readonly #env: Readonly<Record<string, string>>;
   readonly #home: string;
 
   /** @param program the built command, as `buildCli` answers it */
-  constructor(program: string, { url, token }: CliRunnerOptions) {
+  constructor(program: string, { url, token, node = process.execPath }: CliRunnerOptions) {
     this.#program = program;
+    this.#node = node;
     this.#home = mkdtempSync(join(tmpdir(), 'keyframe-cli-'));
     this.folder = join(this.#home, 'work');
     this.userFile = join(this.#home, 'config', 'keyframe', 'config.json');
@@ -54,7 +58,7 @@ export class CliRunner {
     this.#env = {
       HOME: this.#home,
       XDG_CONFIG_HOME: join(this.#home, 'config'),
-      PATH: [bin, dirname(process.execPath), process.env['PATH'] ?? ''].join(delimiter),
+      PATH: [bin, dirname(node), process.env['PATH'] ?? ''].join(delimiter),
       TERM: 'xterm',
       ...(url === undefined ? {} : { KEYFRAME_URL: url }),
       ...(token === undefined ? {} : { KEYFRAME_TOKEN: token.reveal() }),
@@ -107,12 +111,12 @@ export class CliRunner {
 
   /** Starts it with pipes for its three streams. */
   start(args: readonly string[], options: CommandOptions = {}): RunningCommand {
-    return this.#spawn([process.execPath, this.#program, ...args], options);
+    return this.#spawn([this.#node, this.#program, ...args], options);
   }
 
   /** Starts it at a terminal; all that it shows is on its standard output. */
   startOnTerminal(args: readonly string[], options: CommandOptions = {}): RunningCommand {
-    return this.#spawn(['python3', terminal, process.execPath, this.#program, ...args], options);
+    return this.#spawn(['python3', terminal, this.#node, this.#program, ...args], options);
   }
 
   /** Starts a script of bash at a terminal. */

@@ -25,7 +25,7 @@ const changelog = `# Changelog
 ## [1.1.0] - 2027-01-01
 
 `;
-const facts = { version: '1.2.0', imagePlatform: 'linux/amd64', commandNode: '>=24', isSigned: true };
+const facts = { version: '1.2.0', imagePlatform: 'linux/amd64', commandNode: '20.16 or newer', isSigned: true };
 
 test('have the changes of their version, the platforms, and the commands that check the files', () => {
   expect(releaseNotes(changelog, facts)).toBe(`# Keyframe 1.2.0
@@ -41,7 +41,7 @@ test('have the changes of their version, the platforms, and the commands that ch
 ## Platforms
 
 - The image: linux/amd64.
-- The command: Linux and macOS with Node.js >=24. The tests run on Linux.
+- The command: Linux and macOS with Node.js 20.16 or newer. The tests run on Linux.
 - The chart: see \`docs/support.md\` for the versions of Kubernetes, PostgreSQL and Helm.
 
 ## Check the files

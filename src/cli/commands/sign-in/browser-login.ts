@@ -90,8 +90,10 @@ interface Listening {
 
 /** Waits for the browser on a free port of 127.0.0.1, which no other machine reaches. */
 async function listen(state: string): Promise<Listening> {
-  const { promise: code, resolve } = Promise.withResolvers<string>();
-  const server = createServer((request, response) => serveCallback(request, response, { state, resolve }));
+  const server = createServer();
+  const code = new Promise<string>((resolve) => {
+    server.on('request', (request, response) => serveCallback(request, response, { state, resolve }));
+  });
   await new Promise<void>((listening, reject) => {
     server.once('error', reject);
     server.listen(0, '127.0.0.1', listening);

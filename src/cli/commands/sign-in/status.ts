@@ -218,9 +218,11 @@ function selectedField(selected: StatusOutput['selected']): ObjectView['fields']
   });
   const deepest = named.at(-1);
   if (deepest === undefined) return ['Environment', null];
-  const bySource = Array.from(Map.groupBy(named, ({ source }) => source));
-  const words = bySource.map(([source, some]) => `${some.map(({ name }) => name).join(' and ')} from ${source}`);
-  const source = bySource.length === 1 ? `from ${deepest.source}` : words.join(', ');
+  const sources = [...new Set(named.map(({ source }) => source))];
+  const namesFrom = (setting: string): string[] =>
+    named.flatMap(({ name, source }) => (source === setting ? [name] : []));
+  const words = sources.map((setting) => `${namesFrom(setting).join(' and ')} from ${setting}`);
+  const source = sources.length === 1 ? `from ${deepest.source}` : words.join(', ');
   return [titles[deepest.name], `${named.map(({ slug }) => slug).join('/')} (${source})`];
 }
 

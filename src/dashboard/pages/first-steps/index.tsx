@@ -20,7 +20,7 @@ export function FirstStepsPage({ organization }: { readonly organization?: strin
     >
       <ol className="steps">
         <Step title="Get the command">
-          <p>One file for Linux and macOS. It needs Node.js 24 or newer.</p>
+          <p>One file for Linux and macOS. It needs Node.js 20.16 or newer.</p>
           <CopyCommand name="Get the command">{commands.download}</CopyCommand>
         </Step>
         <Step title="Sign in with it">
