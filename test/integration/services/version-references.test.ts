@@ -201,7 +201,7 @@ test('whatever is rolled back, restored and destroyed, each value is stored once
 }, 360_000);
 
 test('many restores grow the database by rows and not by values', async () => {
-  const { keys, restores } = isFull ? { keys: 10_000, restores: 100 } : { keys: 200, restores: 20 };
+  const { keys, restores } = isFull ? { keys: 10_000, restores: 25 } : { keys: 200, restores: 20 };
   const kibibyte = 1_024;
   const set = Object.fromEntries(Array.from({ length: keys }, (_, index) => [`KEY_${index}`, 'x'.repeat(kibibyte)]));
   await calls.patch(set);
