@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { Actor } from '../domain/principal.ts';
 import { queryRows } from './database.ts';
-import type { SecretModel, SecretVersionModel } from './generated/models.ts';
+import type { EnvironmentRevisionModel, SecretModel, SecretVersionModel } from './generated/models.ts';
 import { raw, sql } from './sql.ts';
 import type { Transaction } from './transaction.ts';
 import { contentColumns, contentJoin, type StoredContent } from './version-contents.ts';
@@ -23,6 +23,20 @@ export interface VersionRecord extends Readonly<
 > {
   readonly changedBy: SecretVersionModel['changedById'];
   readonly destroyedBy: SecretVersionModel['destroyedById'];
+}
+
+/** When and by whom a key was deleted; all null for one that is not. */
+export interface Deletion {
+  readonly deletedAt: SecretModel['deletedAt'];
+  readonly deletedBy: EnvironmentRevisionModel['actorId'] | null;
+  readonly deletedByType: EnvironmentRevisionModel['actorType'] | null;
+  readonly deletedByName: EnvironmentRevisionModel['actorName'] | null;
+}
+
+/** The versions of a key, newest first. */
+export interface KeyHistory {
+  readonly deletion: Deletion;
+  readonly versions: readonly VersionRecord[];
 }
 
 /** What a version has that was not destroyed. */
@@ -56,18 +70,39 @@ export async function listVersions(
   environmentId: string,
   key: string,
   { below, limit }: VersionPage,
-): Promise<VersionRecord[] | undefined> {
+): Promise<KeyHistory | undefined> {
   // The join keeps a row for a key that has no such version: so one statement distinguishes it from a key that never
-  // existed.
-  const rows = await queryRows<VersionRecord | { version: null }>(
+  // existed. The last change of a deleted key is its deletion.
+  const rows = await queryRows<Deletion & (VersionRecord | { version: null })>(
     pool,
     sql`
-      SELECT ${raw(columns)}
-    FROM secret s LEFT JOIN secret_version v ON v.secret_id = s.id AND (${below}::int IS NULL OR v.version < ${below})
+      SELECT ${raw(columns)}, s.deleted_at AS "deletedAt", r.actor_id AS "deletedBy", r.actor_type AS "deletedByType",
+      r.actor_name AS "deletedByName"
+    FROM secret s
+    LEFT JOIN LATERAL (SELECT c.revision_id FROM secret_change c
+      WHERE c.secret_id = s.id AND s.deleted_at IS NOT NULL ORDER BY c.revision_number DESC LIMIT 1) newest ON true
+    LEFT JOIN environment_revision r ON r.id = newest.revision_id
+    LEFT JOIN secret_version v ON v.secret_id = s.id AND (${below}::int IS NULL OR v.version < ${below})
     WHERE s.environment_id = ${environmentId} AND s.key = ${key}
     ORDER BY v.version DESC LIMIT ${limit}`,
   );
-  return rows.length === 0 ? undefined : rows.filter((row): row is VersionRecord => row.version !== null);
+  const [first] = rows;
+  if (first === undefined) return undefined;
+  const { deletedAt, deletedBy, deletedByType, deletedByName } = first;
+  return {
+    deletion: { deletedAt, deletedBy, deletedByType, deletedByName },
+    versions: rows.flatMap((row) => (row.version === null ? [] : [versionOf(row)])),
+  };
+}
+
+function versionOf({
+  deletedAt: _at,
+  deletedBy: _by,
+  deletedByType: _type,
+  deletedByName: _name,
+  ...version
+}: VersionRecord & Deletion): VersionRecord {
+  return version;
 }
 
 /** One version of a key, also of a deleted one: `no-key` or `no-version` if there is none. */

@@ -37,7 +37,15 @@ const versionFields = {
 
 export const versionView = z.strictObject(versionFields).meta({ id: 'SecretVersion' });
 export const versionListView = z
-  .strictObject({ versions: z.array(versionView), nextCursor: z.string().nullable() })
+  .strictObject({
+    versions: z.array(versionView),
+    /** When and by whom the key was deleted; null while it exists. A server of the former release lacks these fields. */
+    deletedAt: z.iso.datetime().nullable().exactOptional(),
+    deletedBy: z.guid().nullable().exactOptional(),
+    deletedByType: actorType.nullable().exactOptional(),
+    deletedByName: z.string().nullable().exactOptional(),
+    nextCursor: z.string().nullable(),
+  })
   .meta({ id: 'SecretVersionList' });
 export const versionWithValueView = z
   .strictObject({ ...versionFields, value: z.string() })

@@ -11,7 +11,15 @@ export const versionRoutes: readonly Route[] = [
     action: 'version.list',
     async handle({ versions }, access, { params, query }) {
       const list = await versions.list(access, params.key, query);
-      const view = { versions: list.versions.map(versionView), nextCursor: list.nextCursor };
+      const { deletedAt, deletedBy, deletedByType, deletedByName, nextCursor } = list;
+      const view = {
+        versions: list.versions.map(versionView),
+        deletedAt: deletedAt?.toISOString() ?? null,
+        deletedBy,
+        deletedByType,
+        deletedByName,
+        nextCursor,
+      };
       return { status: 200, body: view };
     },
   }),

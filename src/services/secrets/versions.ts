@@ -2,7 +2,7 @@ import type { Keyring } from '../../crypto/keyring.ts';
 import { DomainError } from '../../domain/errors/domain-error.ts';
 import type { Plaintext } from '../../domain/plaintext.ts';
 import type { Database } from '../../store/database.ts';
-import { findVersion, listVersions, notDestroyed, type VersionRecord } from '../../store/versions.ts';
+import { type Deletion, findVersion, listVersions, notDestroyed, type VersionRecord } from '../../store/versions.ts';
 import type { EnvironmentAccess } from '../access/access.ts';
 import { shownActors } from '../access/shown-actors.ts';
 import type { AuditLog } from '../audit/audit-log.ts';
@@ -16,7 +16,7 @@ import type { SecretWriter, WrittenSecrets } from './secret-writer.ts';
 
 export type { VersionRecord } from '../../store/versions.ts';
 
-export interface VersionList {
+export interface VersionList extends Deletion {
   /** Newest first. */
   readonly versions: readonly VersionRecord[];
   /** Null on the last page. */
@@ -79,11 +79,17 @@ export class Versions {
       const wanted = { below, limit: limit === null ? null : limit + 1 };
       const found = await listVersions(this.#deps.database.pool, access.environmentId, key, wanted);
       if (found === undefined) throw absentSecrets([key]);
-      const versions = limit === null ? found : found.slice(0, limit);
+      const versions = limit === null ? found.versions : found.versions.slice(0, limit);
       const last = versions.at(-1);
-      const hasMore = last !== undefined && found.length > versions.length;
-      const shown = await shownActors(this.#deps.database.pool, access, versions);
-      return { versions: shown, nextCursor: hasMore ? encodeCursor('versions', [String(last.version)]) : null };
+      const hasMore = last !== undefined && found.versions.length > versions.length;
+      const { pool } = this.#deps.database;
+      const shown = await shownActors(pool, access, versions);
+      const [deletion = found.deletion] = await shownActors(pool, access, [found.deletion]);
+      return {
+        ...deletion,
+        versions: shown,
+        nextCursor: hasMore ? encodeCursor('versions', [String(last.version)]) : null,
+      };
     });
   }
 

@@ -100,6 +100,22 @@ test('undelete under something deleted names the command that undeletes that fir
   await cli.output(lineOf('env', 'undelete'));
 });
 
+test('versions shows who deleted a key and when, until it is restored', async () => {
+  await cli.output(['set', 'ENDED=1', ...scope]);
+  await cli.output(['set', 'ENDED=2', ...scope]);
+  await (await as('admin')).output(['unset', 'ENDED', '--yes', ...scope]);
+  const line = ['versions', 'ENDED', ...scope];
+  const shown = (await cli.output(line)).split('\n');
+  expect(shown[1]).toMatch(new RegExp(`^- +deleted +${world.admin.email} `));
+  expect(shown.slice(2, 4)).toEqual([expect.stringMatching(/^v2 /), expect.stringMatching(/^v1 /)]);
+  expect(await cli.output([...line, '--output', 'name'])).toBe('2\n1\n');
+  const deletion = { deletedAt: expect.any(String), deletedBy: world.admin.id, deletedByName: world.admin.email };
+  expect(await cli.json([...line, '--limit', '1'])).toMatchObject({ ...deletion, versions: [{ version: 2 }] });
+  await cli.output(['rollback', 'ENDED', '--version', '1', '--undelete', ...scope]);
+  expect(await cli.output(line)).not.toContain('deleted');
+  expect(await cli.json(line)).toMatchObject({ deletedAt: null, deletedBy: null });
+});
+
 test('list --deleted shows deleted keys with their last version and who deleted them, and takes no values', async () => {
   await cli.output(['set', 'LOST=1', ...scope]);
   await cli.output(['set', 'LOST=2', ...scope]);

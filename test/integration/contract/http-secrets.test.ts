@@ -76,6 +76,10 @@ describe('the versions of a secret', () => {
           },
           { version: 1, changeType: 'created', changedBy: owner.id, changedByName: owner.email, comment, ...rest },
         ],
+        deletedAt: null,
+        deletedBy: null,
+        deletedByType: null,
+        deletedByName: null,
         nextCursor: null,
       },
     ]);

@@ -1,4 +1,4 @@
-import type { VersionView } from '../../../wire/versions.ts';
+import type { VersionListView, VersionView } from '../../../wire/versions.ts';
 import { call } from '../../../client/call.ts';
 import { type CommandContext, defineCommand } from '../../core/command.ts';
 import { completing, argument, integer, revealOption, scopeOptions, versionNumber } from '../../core/options.ts';
@@ -35,11 +35,12 @@ export const versionsCommand = defineCommand({
       query: { limit: limit <= maxPage ? String(limit) : undefined },
     });
     const versions = list.versions.slice(0, limit);
-    await context.printer.list<VersionView>({
+    const rows: readonly Row[] = [...deletionOf(list), ...versions];
+    await context.printer.list<Row>({
       value: { ...list, versions },
-      rows: versions,
+      rows,
       columns: [
-        { title: 'VERSION', cell: ({ version }) => `v${version}` },
+        { title: 'VERSION', cell: ({ version }) => (version === null ? null : `v${version}`) },
         { title: 'CHANGE', cell: ({ changeType }) => changeType },
         { title: 'BY', cell: ({ changedByName }) => changedByName, isCut: true },
         { title: 'AT', cell: ({ createdAt }) => time(createdAt) },
@@ -47,6 +48,7 @@ export const versionsCommand = defineCommand({
         { title: 'COMMENT', cell: ({ comment }) => comment, isCut: true },
       ],
       name: ({ version }) => String(version),
+      named: rows.slice(rows.length - versions.length),
       whenEmpty: 'It has no versions.',
     });
     if (versions.length < list.versions.length || list.nextCursor !== null) {
@@ -55,7 +57,22 @@ export const versionsCommand = defineCommand({
   },
 });
 
-const destroyedColumn: Column<VersionView> = { title: 'DESTROYED', cell: ({ destroyedAt }) => time(destroyedAt) };
+/** A version, or the deletion above the newest one. */
+type Row =
+  | VersionView
+  | (Pick<VersionView, 'changedByName' | 'createdAt' | 'comment' | 'destroyedAt'> & {
+      readonly version: null;
+      readonly changeType: 'deleted';
+    });
+
+/** The deletion of a key that is deleted. A server of the former release does not say it. */
+function deletionOf({ deletedAt, deletedByName }: VersionListView): Row[] {
+  if (typeof deletedAt !== 'string') return [];
+  const rest = { comment: null, destroyedAt: null };
+  return [{ version: null, changeType: 'deleted', changedByName: deletedByName ?? '', createdAt: deletedAt, ...rest }];
+}
+
+const destroyedColumn: Column<Row> = { title: 'DESTROYED', cell: ({ destroyedAt }) => time(destroyedAt) };
 
 function isDestroyed({ destroyedAt }: VersionView): boolean {
   return destroyedAt !== null;

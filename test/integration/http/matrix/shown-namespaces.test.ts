@@ -113,8 +113,10 @@ describe('the namespace of a custom resource', () => {
       [site.places.own.environmentId, `SnapshotRestore ${namespace}/nightly`],
     );
     const viewer = { authorization: site.actor('viewer').authorization };
-    const { text } = await api.client().send('GET', `${path}?deleted=true`, undefined, viewer);
-    expect(text).toContain('"deletedByName":"SnapshotRestore nightly"');
-    expect(text).not.toContain(namespace);
+    for (const read of [`${path}?deleted=true`, `${path.replace('/secrets/', '/versions/')}/${key}?limit=1`]) {
+      const { text } = await api.client().send('GET', read, undefined, viewer);
+      expect(text).toContain('"deletedByName":"SnapshotRestore nightly"');
+      expect(text).not.toContain(namespace);
+    }
   });
 });
