@@ -151,7 +151,7 @@ describe('run --watch', () => {
     await folder.patch({ set: { NODE_OPTIONS: '\0' } });
     await running.shows('revision 3 is left out');
     await folder.patch({ delete: ['NODE_OPTIONS'], set: { LARGE: 'x'.repeat(200 * 1024) } });
-    await running.shows('too large for the variables of a program');
+    await running.shows('too large for a variable of a program (on Linux 128 KiB): LARGE');
     await running.shows('started again with the former values');
     await running.shows('A is first.');
     await folder.patch({ delete: ['LARGE'] });

@@ -87,7 +87,7 @@ describe('variables', () => {
     await other.patch({ set: { WITH_NUL: 'x'.repeat(200 * 1024) } });
     const large = await other.run(args);
     expect(large).toMatchObject({ code: 2, stdout: '' });
-    expect(large.stderr).toContain('too large for the variables of a program');
+    expect(large.stderr).toContain('too large for a variable of a program (on Linux 128 KiB): WITH_NUL\n');
     expect(large.stderr).toContain('keyframe pull --file');
   });
 });

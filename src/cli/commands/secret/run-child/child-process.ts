@@ -60,18 +60,18 @@ export function startChild({
   try {
     const stdio: StdioOptions = ['inherit', isOutputOnError ? 2 : 'inherit', 'inherit'];
     const child = spawn(program, args, { argv0: command, env: variables, stdio });
-    return { ended: endOf(child), kill: (signal) => void child.kill(signal) };
+    return { ended: endOf(child, variables), kill: (signal) => void child.kill(signal) };
   } catch (error) {
-    return notStarted(faultOf(error));
+    return notStarted(faultOf(error, variables));
   }
 }
 
-async function endOf(child: ChildProcess): Promise<ChildEnd> {
+async function endOf(child: ChildProcess, variables: ChildOptions['variables']): Promise<ChildEnd> {
   try {
     const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
     return { exitCode: code ?? 128 + constants.signals[signal ?? 'SIGKILL'] };
   } catch (error) {
-    return faultOf(error);
+    return faultOf(error, variables);
   }
 }
 
@@ -80,14 +80,27 @@ function notStarted(end: ChildEnd): StartedChild {
 }
 
 /** Some errors are thrown by spawn, others come as the event «error». */
-function faultOf(error: unknown): ChildEnd {
+function faultOf(error: unknown, variables: ChildOptions['variables']): ChildEnd {
   const { code = '' } = error as NodeJS.ErrnoException;
   const fault = faults[code];
   if (fault !== undefined) return fault;
-  throw code === 'E2BIG' ? tooLarge() : error;
+  throw code === 'E2BIG' ? tooLarge(variables) : error;
 }
 
-function tooLarge(): CliError {
-  const message = 'the secrets are too large for the variables of a program (on Linux 128 KiB each)';
+// What Linux allows for one variable, with its name and a NUL. It is more with larger pages of memory.
+const maxVariableBytes = 128 * 1024;
+const shownLargest = 3;
+
+/** Names the variables that are too large, else the largest ones. */
+export function tooLarge(variables: ChildOptions['variables']): CliError {
+  const sizes = Object.entries(variables)
+    .map(([key, value = '']) => ({ key, bytes: Buffer.byteLength(`${key}=${value}`) + 1 }))
+    .toSorted((left, right) => right.bytes - left.bytes);
+  const large = sizes.filter(({ bytes }) => bytes > maxVariableBytes);
+  const named = (large.length > 0 ? large : sizes.slice(0, shownLargest)).map(({ key }) => key).join(', ');
+  const message =
+    large.length > 0
+      ? `too large for a variable of a program (on Linux 128 KiB): ${named}`
+      : `the variables are too large together for a program; the largest are ${named}`;
   return new CliError(exitCodes.usage, message, { next: ['Hand them over in a file: keyframe pull --file <path>'] });
 }
