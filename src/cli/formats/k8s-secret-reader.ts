@@ -2,6 +2,7 @@ import type * as Yaml from 'yaml';
 import type { LineCounter, ParsedNode, YAMLMap } from 'yaml';
 import { shownName } from '../../wire/shown-name.ts';
 import { FormatError } from '../../wire/formats/format-error.ts';
+import { filledDocuments } from './yaml-documents.ts';
 import { type SecretTable, SecretTableBuilder } from '../../wire/formats/secret-table.ts';
 
 export interface K8sSecret {
@@ -38,11 +39,16 @@ class ManifestReader {
     this.#yaml = yaml;
     this.#lines = new yaml.LineCounter();
     const options = { uniqueKeys: false, prettyErrors: false, logLevel: 'error', lineCounter: this.#lines } as const;
-    const { contents, errors } = yaml.parseDocument(text, options);
-    const [fault] = errors;
+    const [document, second] = filledDocuments(yaml, text, options);
+    const [fault] = document.errors;
     if (fault !== undefined) {
-      throw FormatError.atLine(this.#lines.linePos(fault.pos[0]).line, 'is not one YAML or JSON document');
+      throw FormatError.atLine(this.#lines.linePos(fault.pos[0]).line, 'is not valid YAML or JSON');
     }
+    if (second !== undefined) {
+      const { line } = this.#lines.linePos(second.range[0]);
+      throw FormatError.atLine(line, 'a second document begins; give the manifest of one Secret alone');
+    }
+    const { contents } = document;
     if (!yaml.isMap(contents)) throw new FormatError(notASecret);
     this.#root = contents;
   }

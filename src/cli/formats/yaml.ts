@@ -2,6 +2,7 @@ import type * as Yaml from 'yaml';
 import type { Document, LineCounter, Node, Pair, ParsedNode, YAMLMap } from 'yaml';
 import { shownName } from '../../wire/shown-name.ts';
 import { FormatError } from '../../wire/formats/format-error.ts';
+import { filledDocuments } from './yaml-documents.ts';
 import { type SecretTable, SecretTableBuilder } from '../../wire/formats/secret-table.ts';
 
 /**
@@ -22,6 +23,7 @@ class YamlReader {
   readonly #yaml: YamlPackage;
   readonly #lines: LineCounter;
   readonly #document: Document<ParsedNode>;
+  readonly #second: Document.Parsed | undefined;
   /** The same text to those who read YAML 1.1. */
   readonly #older: Document<ParsedNode>;
 
@@ -30,8 +32,10 @@ class YamlReader {
     this.#lines = new yaml.LineCounter();
     // Keys that occur twice are reported here with both lines; the messages of the package quote the text.
     const options = { uniqueKeys: false, prettyErrors: false, logLevel: 'error', merge: false } as const;
-    this.#document = yaml.parseDocument(text, { ...options, version: '1.2', lineCounter: this.#lines });
-    this.#older = yaml.parseDocument(text, { ...options, version: '1.1' });
+    const [document, second] = filledDocuments(yaml, text, { ...options, version: '1.2', lineCounter: this.#lines });
+    this.#document = document;
+    this.#second = second;
+    [this.#older] = filledDocuments(yaml, text, { ...options, version: '1.1' });
   }
 
   read(): SecretTable {
@@ -54,10 +58,12 @@ class YamlReader {
 
   #requireSound(): void {
     const [fault] = [...this.#document.errors, ...this.#document.warnings, ...this.#older.errors];
-    if (fault === undefined) return;
-    const { line } = this.#lines.linePos(fault.pos[0]);
-    if (fault.code === 'MULTIPLE_DOCS') throw FormatError.atLine(line, 'a second YAML document begins; give one alone');
-    throw FormatError.atLine(line, `is not valid YAML (${fault.code})`);
+    if (fault !== undefined) {
+      throw FormatError.atLine(this.#lines.linePos(fault.pos[0]).line, `is not valid YAML (${fault.code})`);
+    }
+    if (this.#second === undefined) return;
+    const { line } = this.#lines.linePos(this.#second.range[0]);
+    throw FormatError.atLine(line, 'a second YAML document begins; give one alone');
   }
 
   /** A key is its text: what a reader would make of an unquoted `NO` or `123` does not matter to a name. */

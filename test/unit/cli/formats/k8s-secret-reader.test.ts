@@ -61,13 +61,25 @@ stringData:
   });
 
   test.each([
+    ['a mark at its end', 'TEXT\n---\n'],
+    ['marks and comments around it', '# by hand\n---\n# Source: chart\n---\nTEXT\n...\n---\n# end\n'],
+  ])('is read with %s', async (_name, frame) => {
+    const text = frame.replace('TEXT', manifest({ stringData: { A: 'x' } }));
+    expect([...(await parseK8sSecret(text)).secrets]).toEqual([['A', 'x']]);
+  });
+
+  test.each([
     ['a list', '{"apiVersion":"v1","kind":"List","items":[]}', 'holds a list; export one Secret, by its name'],
     ['another kind', '{"apiVersion":"v1","kind":"ConfigMap"}', 'must be the manifest of a Kubernetes Secret'],
     ['another group', '{"apiVersion":"x/v1","kind":"Secret"}', 'must be the manifest of a Kubernetes Secret'],
     ['a text', 'hunter2', 'must be the manifest of a Kubernetes Secret'],
     ['nothing', '', 'must be the manifest of a Kubernetes Secret'],
-    ['two documents', 'kind: Secret\n---\nkind: Secret\n', 'is not one YAML or JSON document'],
-    ['broken YAML', 'kind: [Secret\nA: b: hunter2', 'is not one YAML or JSON document'],
+    [
+      'two documents',
+      'kind: Secret\n---\nkind: Secret\n',
+      'line 2: a second document begins; give the manifest of one',
+    ],
+    ['broken YAML', 'kind: [Secret\nA: b: hunter2', 'is not valid YAML or JSON'],
     ['data that is no mapping', manifest({ data: 'hunter2' }), 'data must be a mapping'],
     ['a value that is not base64', manifest({ data: { A: 'hunter2!' } }), 'line 1: the value of A is not base64'],
     ['base64 without padding', manifest({ data: { A: 'aGVsbG8' } }), 'line 1: the value of A is not base64'],
