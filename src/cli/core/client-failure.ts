@@ -10,18 +10,33 @@ export function cliErrorOf(error: ClientError): CliError {
 
 const faultSteps: Readonly<Record<Exclude<ClientFault, 'refused'>, (error: ClientError) => string[]>> = {
   invalid_path: () => [],
-  unreachable: ({ networkCode, url }) => {
+  unreachable: (error) => {
+    const { networkCode, url } = error;
     if (networkCode === 'TIMEOUT') return ['To wait longer, add --timeout <seconds>'];
     if (networkCode === 'EPROTO') return [`If it uses http: --url ${url.replace(/^https:/, 'http:')}`];
     return /CERT|SIGNATURE|ISSUER/.test(networkCode)
       ? ['If it has a private certificate authority, name its file: NODE_EXTRA_CA_CERTS=/path/to/ca.pem']
-      : ['Is the server running? Set another address with --url or KEYFRAME_URL'];
+      : [...httpsHint(error), 'Is the server running? Set another address with --url or KEYFRAME_URL'];
   },
-  answer_lost: () => ['The change may have been made: check before you run the command again'],
+  answer_lost: (error) => [
+    'The change may have been made: check before you run the command again',
+    ...httpsHint(error),
+  ],
   redirected: () => ['Set the address that it redirects to with --url'],
-  not_keyframe: () => ['Is this the address of a Keyframe server, without /api/v1? Set it with --url or KEYFRAME_URL'],
+  not_keyframe: (error) => [
+    ...httpsHint(error),
+    'Is this the address of a Keyframe server, without /api/v1? Set it with --url or KEYFRAME_URL',
+  ],
   answer_too_long: () => [],
 };
+
+// What a port of https does with a request in plain text: it breaks the connection, sends bytes of TLS, or 400.
+const httpsCodes: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'HPE_INVALID_CONSTANT']);
+
+function httpsHint({ url, networkCode, status }: ClientError): string[] {
+  if (!url.startsWith('http:') || !(httpsCodes.has(networkCode) || status === 400)) return [];
+  return [`If the server uses https: --url ${url.replace('http:', 'https:')}`];
+}
 
 function exitCodeOf(error: ClientError): ExitCode {
   if (error.fault === 'invalid_path') return exitCodes.usage;

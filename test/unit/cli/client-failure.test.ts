@@ -117,3 +117,31 @@ test('if the answer to a write was lost, the error says that the change may have
   const refused = Object.assign(new Error('x'), { code: 'ECONNREFUSED' });
   expect(reportedFault(refused, { isWrite: true }).next.join()).not.toContain('may have been made');
 });
+
+describe('an address with http', () => {
+  const http = 'http://keyframe.example.com:8443';
+  const hint = 'If the server uses https: --url https://keyframe.example.com:8443';
+
+  test.each(['ECONNRESET', 'HPE_INVALID_CONSTANT'])('names https if the port breaks with %s', (code) => {
+    const error = Object.assign(new Error('broken'), { code });
+    expect(cliErrorOf(networkError(http, error)).next).toContain(hint);
+    expect(cliErrorOf(networkError(url, error)).next).not.toContain(hint);
+  });
+
+  test('names https for a write that got no answer, and that it may have been made', () => {
+    const error = Object.assign(new Error('broken'), { code: 'ECONNRESET' });
+    const { next } = cliErrorOf(networkError(http, error, { isWrite: true }));
+    expect(next).toEqual([expect.stringContaining('The change may have been made'), hint]);
+  });
+
+  test('names https if a proxy refuses plain text with 400', () => {
+    const plain = { headers: {}, status: 400, body: undefined };
+    expect(cliErrorOf(answerError({ url: http, ...plain })).next).toContain(hint);
+    expect(cliErrorOf(answerError({ url: http, ...plain, status: 404 })).next).not.toContain(hint);
+  });
+
+  test('does not name https if nothing listens', () => {
+    const error = Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
+    expect(cliErrorOf(networkError(http, error)).next).not.toContain(hint);
+  });
+});
