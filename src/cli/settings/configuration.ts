@@ -301,6 +301,7 @@ function isSet(text: string | undefined, name: string): boolean {
 export function tokenOf(text: string, source: string): string {
   const token = text.trim();
   if (/^[\x21-\x7e]+$/.test(token)) return token;
+  if (text.includes('\0')) throw usageError(`${source} is in UTF-16, which PowerShell 5 writes`, 'Save it as UTF-8');
   throw usageError(
     `${source} does not hold a token: it is ${token === '' ? 'empty' : 'not one word of letters and digits'}`,
   );

@@ -14,6 +14,10 @@ const marker = '# keyframe:json';
 // The name and the sign behind it. The package also finds the sign, and after a colon the value, on a later line; here
 // they must be on the name's own, else a forgotten value would quietly be the next line.
 const header = /(?:export[^\S\n]+)?([\w.-]+)(?:[^\S\n]*=|:[^\S\n])/y;
+// It may be a line of a value without quotes, so it is not repeated.
+const bareName = /(?:export[^\S\n]+)?[\w.-]+[^\S\n]*(?=\n|$)/y;
+const neither = 'is neither KEY=value nor a comment (a value of several lines must be in quotes)';
+const noValue = 'has a name and no =; KEY= is the empty value (a value of several lines must be in quotes)';
 const space = /\s*/y;
 const spaceOnLine = /[^\S\n]*/y;
 const comment = /#.*/y;
@@ -54,7 +58,7 @@ export function parseDotenv(file: string): DotenvFile {
     const line = lines.lineAt(at);
     const key = matchAt(header, text, at);
     if (key?.[1] === undefined) {
-      throw FormatError.atLine(line, 'is neither KEY=value nor a comment (a value of several lines must be in quotes)');
+      throw FormatError.atLine(line, matchAt(bareName, text, at) === null ? neither : noValue);
     }
     const found = valueAt(text, at + key[0].length, line);
     if (matchAt(marking, text, found.end) !== null) throw FormatError.atLine(line, notJson);

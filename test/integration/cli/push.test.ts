@@ -178,7 +178,7 @@ describe('the plan', () => {
 
 describe('a file that is not as it must be is refused with exit code 2', () => {
   test.each([
-    ['.env', 'A=1\nhunter2\n', '.env: line 2: is neither KEY=value nor a comment'],
+    ['.env', 'A=1\nhunter2\n', '.env: line 2: has a name and no =; KEY= is the empty value'],
     ['x.env', "A='hunter2\n", 'x.env: line 1: a value begins with a quote that is not closed'],
     ['x.env', 'A=hunter2\nA=hunter3\n', 'x.env: A stands on line 1 and again on line 2'],
     ['x.json', '{"A": hunter2}', 'x.json: line 1: is not valid JSON'],
@@ -191,7 +191,14 @@ describe('a file that is not as it must be is refused with exit code 2', () => {
     ['none.env', undefined, 'none.env cannot be read: there is no such file'],
     ['.', undefined, 'the name of . does not show its format'],
     ['x.env', Buffer.from([0x41, 0x3d, 0xc3]), 'x.env: it is not text in UTF-8'],
-    ['x.env', Buffer.from('A=hunter2\n', 'utf16le'), 'x.env: line 1: '],
+    [
+      'x.env',
+      Buffer.from('\uFEFFA=hunter2\r\n', 'utf16le'),
+      'x.env: it is in UTF-16, which PowerShell 5 writes. Save it as',
+    ],
+    ['x.json', Buffer.from('{"A":"hunter2"}', 'utf16le'), 'x.json: it is in UTF-16'],
+    ['x.yaml', Buffer.from('\uFEFFA: hunter2\n', 'utf16le').swap16(), 'x.yaml: it is in UTF-16'],
+    ['x.env', Buffer.from('A=hunter2\n', 'utf16le'), 'x.env: it is in UTF-16'],
     ['x.json', `{"A": "${'x'.repeat(256 * 1024 + 1)}"}`, 'the value of A must be at most 262144 bytes'],
   ])('%s (%#)', async (name, content, message) => {
     if (content !== undefined) folder.write(name, content);

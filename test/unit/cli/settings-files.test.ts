@@ -54,6 +54,13 @@ test('a file without an end that is named as a token file is read up to a limit'
   expect(() => configuration.givenToken).toThrow('KEYFRAME_TOKEN_FILE names a file that is longer than 65536 bytes');
 });
 
+test('a token file in UTF-16 is named as such', () => {
+  writeFileSync(path, Buffer.from('\uFEFFkf_svc_secret\r\n', 'utf16le'));
+  const environment = readEnvironment({ HOME: folder, KEYFRAME_TOKEN_FILE: path }, folder);
+  const configuration = new Configuration({ environment, flags: {} });
+  expect(() => configuration.givenToken).toThrow('KEYFRAME_TOKEN_FILE is in UTF-16, which PowerShell 5 writes');
+});
+
 test('a file of several pieces is read whole', () => {
   const text = 'ü'.repeat(100_000);
   writeFileSync(path, text);

@@ -53,7 +53,11 @@ export async function readSecretFile(
     );
   }
   const bytes = path === '-' ? await io.readInput() : readBytes(resolve(environment.workingDirectory, path), shown);
-  return await withFileName(shown, async () => await parseSecrets(decoded(bytes), format), manifestHint(format, bytes));
+  return await withFileName(
+    shown,
+    async () => await parseSecrets(decodedFile(bytes), format),
+    manifestHint(format, bytes),
+  );
 }
 
 /** The next step if a manifest of a Kubernetes Secret was read in the format of its name. */
@@ -93,8 +97,21 @@ export function decoded(bytes: Buffer): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    throw new FormatError('it is not text in UTF-8; encode binary data as base64');
+    throw new FormatError(hasUtf16Mark(bytes) ? utf16 : 'it is not text in UTF-8; encode binary data as base64');
   }
+}
+
+const utf16 = 'it is in UTF-16, which PowerShell 5 writes. Save it as UTF-8, for example with Out-File -Encoding utf8';
+
+function hasUtf16Mark(bytes: Buffer): boolean {
+  return ['fffe', 'feff'].includes(bytes.subarray(0, 2).toString('hex'));
+}
+
+/** As `decoded`, for a file of secrets. Without its mark, UTF-16 is UTF-8 with a NUL beside each letter. */
+function decodedFile(bytes: Buffer): string {
+  const [first, second] = bytes;
+  if (bytes.length > 1 && (first === 0) !== (second === 0)) throw new FormatError(utf16);
+  return decoded(bytes);
 }
 
 /** Writes secrets in a format. Throws CliError usage if the format cannot represent them. */

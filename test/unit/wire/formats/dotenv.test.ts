@@ -243,11 +243,13 @@ describe('what is read', () => {
 
   test.each([
     ['a line without a sign', 'A=1\n\nhunter2 hunter2\n', 'line 3: is neither KEY=value nor a comment'],
-    ['an export without a value', 'export A', 'line 1: is neither'],
-    ['an export alone on a line', 'export\nA=hunter2', 'line 1: is neither'],
+    ['a name alone', 'A=1\nhunter2\n', 'line 2: has a name and no =; KEY= is the empty value'],
+    ['an exported name alone', 'export hunter2 \nA=1', 'line 1: has a name and no ='],
+    ['an export without a value', 'export A', 'line 1: has a name and no ='],
+    ['an export alone on a line', 'export\nA=hunter2', 'line 1: has a name and no ='],
     ['a quoted value on the next line', "A=\n'hunter2'", 'line 2: is neither'],
     ['a value on the next line', 'A:\nB=1', 'line 1: is neither'],
-    ['a sign on the next line', 'A\n=hunter2', 'line 1: is neither'],
+    ['a sign on the next line', 'A\n=hunter2', 'line 1: has a name and no ='],
     ['a quote that is not closed', "A=1\nB='hunter2\nC=3", 'line 2: a value begins with a quote that is not closed'],
     ['one quote alone', 'A="', 'line 1: a value begins with a quote'],
     ['text behind a closed quote', 'A="hunter2" x', 'line 1: a value begins with a quote'],
