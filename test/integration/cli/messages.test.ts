@@ -103,7 +103,7 @@ describe('an error names what the user has typed', () => {
 
   test('such as a file whose name shows no format', async () => {
     expect(await fault(['pull', '--file', 'a.toml'])).toContain('the name of a.toml does not show its format');
-    expect(await fault(['push', 'a.toml'])).toContain('Add --format, one of env, json, yaml, k8s-secret;');
+    expect(await fault(['push', 'a.toml'])).toContain('Add --format, one of env, json, yaml, docker, k8s-secret;');
   });
 });
 

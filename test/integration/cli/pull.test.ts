@@ -231,11 +231,24 @@ describe('--file', () => {
   });
 });
 
+test('--format docker writes a file for docker run, and refuses variables that can run code', async () => {
+  const other = await site.newFolder();
+  await other.patch({ set: { A: '"x" # y', B: '' } });
+  expect(await other.output(['pull', '--format', 'docker'])).toBe('A="x" # y\nB=\n');
+  await other.patch({ set: { NODE_OPTIONS: '--import=x', PEM: 'hunter\n2' } });
+  expect(await other.run(['pull', '--format', 'docker'])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('line breaks or NULs in PEM'),
+  });
+  await other.patch({ delete: ['PEM'] });
+  expect(await other.run(['pull', '--format', 'docker'])).toMatchObject({ code: 7, stdout: '' });
+});
+
 test.each([
   [['--output', 'json', '--format', 'env'], "--output prints the server's answer"],
   [['--output', 'json', '--file', 'x.json'], "--output prints the server's answer"],
   [['--name', 'app'], '--name and --namespace belong to --format k8s-secret'],
-  [['--format', 'toml'], 'must be one of env, json, yaml, shell, k8s-secret'],
+  [['--format', 'toml'], 'must be one of env, json, yaml, shell, docker, k8s-secret'],
   [['extra'], 'too many arguments'],
 ])('%j is refused with exit code 2', async (args, message) => {
   const { code, stdout, stderr } = await folder.run(['pull', ...args]);

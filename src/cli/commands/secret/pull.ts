@@ -16,7 +16,7 @@ import { counted, destroyedKeys, readSecrets, shownScope, tableOf } from './secr
 export const pullCommand = defineCommand({
   summary: 'Read all secrets of an environment in one of several formats',
   description:
-    'On a terminal values are hidden unless you add --reveal. docs/cli-files.md describes the formats. The formats shell and env are loaded as variables, so keys through which a value can run code, such as PATH or NODE_OPTIONS, are refused unless you add --allow-loader-variables. The format shell is meant for eval: as in keyframe run, new variables need your yes or --allow-new, and a list can name the variables.',
+    'On a terminal values are hidden unless you add --reveal. docs/cli-files.md describes the formats. The formats shell, env and docker are loaded as variables, so keys through which a value can run code, such as PATH or NODE_OPTIONS, are refused unless you add --allow-loader-variables. The format shell is meant for eval: as in keyframe run, new variables need your yes or --allow-new, and a list can name the variables.',
   options: {
     ...scopeOptions,
     format: choice(
@@ -39,6 +39,10 @@ export const pullCommand = defineCommand({
     { line: 'pull --file .env', note: 'Write the environment of this directory to a .env file' },
     { line: 'pull -o acme -p shop -e production --format json | jq keys', note: 'Pipe them to another program' },
     { line: 'pull --format k8s-secret --name app | kubectl apply -f -', note: 'Create a Kubernetes Secret' },
+    {
+      line: 'pull --format docker --file web.list',
+      note: 'For docker run --env-file web.list',
+    },
     { line: 'pull --format shell > secrets.sh', note: 'For a shell: . ./secrets.sh' },
   ],
   async run(context, { options }) {
@@ -80,9 +84,10 @@ async function checkDotenv(
   secrets: SecretTable,
   { format, ...loader }: { readonly format: WritableFormat; readonly place: string; readonly allowed: boolean },
 ): Promise<void> {
-  if (format !== 'env') return;
+  if (format !== 'env' && format !== 'docker') return;
   requireNoLoaderVariables(secrets, loader);
-  await warnOfShells(context, secrets);
+  // docker reads its file itself.
+  if (format === 'env') await warnOfShells(context, secrets);
 }
 
 function formatOf({ format, file }: { format: WritableFormat | undefined; file: string | undefined }): WritableFormat {

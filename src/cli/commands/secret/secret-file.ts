@@ -11,8 +11,8 @@ import type { CommandContext } from '../../core/command.ts';
 
 /** Files of secrets: docs/cli-files.md. Each format is loaded when it is used. */
 
-export const readableFormats = ['env', 'json', 'yaml', 'k8s-secret'] as const;
-export const writableFormats = ['env', 'json', 'yaml', 'shell', 'k8s-secret'] as const;
+export const readableFormats = ['env', 'json', 'yaml', 'docker', 'k8s-secret'] as const;
+export const writableFormats = ['env', 'json', 'yaml', 'shell', 'docker', 'k8s-secret'] as const;
 export type ReadableFormat = (typeof readableFormats)[number];
 export type WritableFormat = (typeof writableFormats)[number];
 
@@ -127,6 +127,7 @@ const parsers: Readonly<Record<ReadableFormat, (text: string) => Promise<SecretF
   env: async (text) => ({ ...(await import('../../../wire/formats/dotenv.ts')).parseDotenv(text), base64Keys: [] }),
   json: async (text) => unambiguous((await import('../../formats/json.ts')).parseJson(text)),
   yaml: async (text) => unambiguous(await (await import('../../formats/yaml.ts')).parseYaml(text)),
+  docker: async (text) => unambiguous((await import('../../formats/docker.ts')).parseDocker(text)),
   'k8s-secret': async (text) => {
     return { ...(await (await import('../../formats/k8s-secret-reader.ts')).parseK8sSecret(text)), warnings: [] };
   },
@@ -143,6 +144,7 @@ const writers: Readonly<Record<WritableFormat, Writer>> = {
   json: async (secrets) => (await import('../../formats/json.ts')).writeJson(secrets),
   yaml: async (secrets) => (await import('../../formats/yaml.ts')).writeYaml(secrets),
   shell: async (secrets) => (await import('../../formats/shell.ts')).writeShell(secrets),
+  docker: async (secrets) => (await import('../../formats/docker.ts')).writeDocker(secrets),
   'k8s-secret': async (secrets, names) => (await import('../../formats/k8s-secret.ts')).writeK8sSecret(secrets, names),
 };
 
