@@ -158,6 +158,37 @@ export async function findAnyEnvironmentTarget(
   return target;
 }
 
+/** What was deleted of a place: the outermost level, and when. */
+export interface Deletion {
+  readonly level: PlaceLevel;
+  readonly at: Date;
+}
+
+/** The deletion of a place, or of what it lies in; undefined if nothing of it is deleted, or if it does not exist. */
+export async function findDeletion(
+  pool: pg.Pool,
+  {
+    organization,
+    project,
+    environment,
+  }: Readonly<Record<'organization', string> & Record<'project' | 'environment', string | null>>,
+): Promise<Deletion | undefined> {
+  const [found] = await queryRows<Readonly<Record<PlaceLevel, Date | null>>>(
+    pool,
+    sql`
+      SELECT o.deleted_at AS organization, p.deleted_at AS project, e.deleted_at AS environment
+      FROM organization o
+      LEFT JOIN project p ON p.organization_id = o.id AND p.slug = ${project}::text
+      LEFT JOIN environment e ON e.project_id = p.id AND e.slug = ${environment}::text
+      WHERE o.slug = ${organization}`,
+  );
+  const levels = ['organization', 'project', 'environment'] as const;
+  return levels.flatMap((level) => {
+    const at = found?.[level] ?? null;
+    return at === null ? [] : [{ level, at }];
+  })[0];
+}
+
 /** An environment by its slugs, and whose role counts; null for service tokens, which have none. */
 export interface AskedEnvironment {
   readonly userId: string | null;

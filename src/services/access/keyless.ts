@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { DomainError } from '../../domain/errors/domain-error.ts';
 import { covers, type GrantRule } from '../../domain/grants.ts';
 import type { Actor, KeylessPrincipal } from '../../domain/principal.ts';
+import { findDeletion } from '../../store/access.ts';
 import type { Database } from '../../store/database.ts';
 import {
   type AskedKeyless,
@@ -95,6 +96,7 @@ const unknownToken: Refused = { organizationId: null, token: undefined };
  * AccessGrants of the namespace, judged at each read. They end when the token is revoked.
  */
 export class KeylessAccess {
+  readonly #pool: Database['pool'];
   readonly #audit: KeylessAccessDeps['audit'];
   readonly #usage: KeylessAccessDeps['usage'];
   readonly #targets: GroupedLookup<AskedKeyless, KeylessTarget>;
@@ -102,6 +104,7 @@ export class KeylessAccess {
   readonly #denials = new ReportedDenials();
 
   constructor({ database: { pool }, audit, usage }: KeylessAccessDeps) {
+    this.#pool = pool;
     this.#audit = audit;
     this.#usage = usage;
     this.#targets = new GroupedLookup({
@@ -153,7 +156,11 @@ export class KeylessAccess {
     });
     const { cluster, namespace } = reader;
     const found = await this.#targets.find({ cluster, namespace, ...slugs });
-    if (found === undefined) return await this.#deny(reading, absentPlace(slugs), unknownToken);
+    if (found === undefined) {
+      // The grant covers the place, so its deletion may be known.
+      const absence = absentPlace(slugs, await findDeletion(this.#pool, slugs));
+      return await this.#deny(reading, absence, unknownToken);
+    }
     const { organizationId, environmentId, token } = found;
     if (token?.isRevoked === true) {
       const tokenId = token.id;

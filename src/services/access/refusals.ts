@@ -32,6 +32,7 @@ import type {
   TokenCreator,
 } from '../../domain/principal.ts';
 import { needsRecentSignIn } from '../../domain/recent-sign-in.ts';
+import type { Deletion } from '../../store/access.ts';
 import type { EnvironmentSlugs } from '../kernel/slugs.ts';
 
 /** The messages of refused access. */
@@ -220,10 +221,32 @@ export function keylessRevocation({
   );
 }
 
-/** DomainError not_found for a place that is granted and does not exist. */
-export function absentPlace(place: GrantPlace): DomainError {
+/**
+ * DomainError not_found for a place that is granted and does not exist; `deletion` is that of the place, or of what it lies in.
+ */
+export function absentPlace(place: GrantPlace, deletion: Deletion | undefined): DomainError {
   const { organization, project, environment } = place;
-  return new DomainError('not_found', `${grantPlaceText({ organization, project, environment })} does not exist`);
+  const absent = `${grantPlaceText({ organization, project, environment })} does not exist`;
+  return new DomainError(
+    'not_found',
+    `${absent}${deletion === undefined ? neverMade(place) : undeletion(place, deletion)}`,
+  );
+}
+
+function neverMade({ environment }: GrantPlace): string {
+  return environment === null
+    ? '. Correct the slugs, or create it'
+    : '. Correct the slugs, or create it with `keyframe env create` or a SecretEnvironment';
+}
+
+function undeletion({ organization, project, environment }: GrantPlace, { level, at }: Deletion): string {
+  const time = at.toISOString().replace(/\.\d+Z$/, 'Z');
+  const [what, who, command] = {
+    organization: ['its organization', 'an instance admin', `org undelete ${organization}`],
+    project: ['its project', 'an admin of the organization', `project undelete ${project} -o ${organization}`],
+    environment: ['it', 'an admin of the organization', `env undelete ${environment} -o ${organization} -p ${project}`],
+  }[level];
+  return `: ${what} was deleted at ${time}. To take the deletion back, ${who} runs \`keyframe ${command}\``;
 }
 
 /** `project acme/web`, by the levels that are given. */

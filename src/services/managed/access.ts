@@ -8,7 +8,7 @@ import {
   resourceRules,
 } from '../../domain/resource-policy.ts';
 import type { AnyCaller, ResourceCaller, ResourcePrincipal } from '../../domain/principal.ts';
-import { findSnapshotTarget, holdTarget, type TargetIds } from '../../store/access.ts';
+import { findDeletion, findSnapshotTarget, holdTarget, type TargetIds } from '../../store/access.ts';
 import type { Database } from '../../store/database.ts';
 import type { Transaction } from '../../store/transaction.ts';
 import { Handle } from '../access/handle.ts';
@@ -95,7 +95,7 @@ class PlaceHandle<A extends ResourceAction> extends OwnHandle<A> {
     const { principal } = this.caller;
     const asked = { ...this.asked, isProtected: held?.isProtected ?? false };
     if (decideResource(principal, this.action, asked) !== 'allowed') throw refusalOf(principal, this.action, asked);
-    if (held === undefined) throw absentPlace(this.asked);
+    if (held === undefined) throw absentPlace(this.asked, undefined);
   }
 }
 
@@ -268,7 +268,7 @@ export class ResourceAccess {
   async #find(caller: ResourceCaller, action: ResourceAction, asked: AskedPlace): Promise<FoundPlace> {
     const found = await findPlace(this.#pool, asked);
     if (found === undefined) {
-      const error = absentPlace(asked);
+      const error = absentPlace(asked, await findDeletion(this.#pool, asked));
       await this.#audit.recordFailure(caller, action, placeTarget(asked), error);
       throw error;
     }

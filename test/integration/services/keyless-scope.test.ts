@@ -3,6 +3,7 @@ import { prismaOf } from '../../support/database/prisma.ts';
 import { type PostgresProxy, runs } from '../../support/faults/postgres-proxy.ts';
 import type { SecretCalls } from '../../support/api/secret-calls.ts';
 import { createUser, type TestServices, type World } from '../../support/api/services.ts';
+import { ruleFor } from '../../support/api/token-resource.ts';
 import { TestSyncReader } from '../../support/api/sync-reader.ts';
 import { withProxiedWorlds } from '../../support/api/with-services.ts';
 
@@ -47,6 +48,46 @@ describe('when its environment', () => {
     await set('NULL');
     expect(await own.outcome()).toEqual(value);
     expect((await own.enter()).tokenId).toBe(tokenId);
+  });
+
+  test.each([
+    [
+      'environment',
+      ({ environment, organization, project }) =>
+        `it was deleted at TIME. To take the deletion back, an admin of the organization runs \`keyframe env undelete ${environment} -o ${organization} -p ${project}\``,
+    ],
+    [
+      'project',
+      ({ organization, project }) =>
+        `its project was deleted at TIME. To take the deletion back, an admin of the organization runs \`keyframe project undelete ${project} -o ${organization}\``,
+    ],
+    [
+      'organization',
+      ({ organization }) =>
+        `its organization was deleted at TIME. To take the deletion back, an instance admin runs \`keyframe org undelete ${organization}\``,
+    ],
+  ] as readonly (readonly [keyof World['slugs'], (slugs: World['slugs']) => string])[])(
+    'is deleted with its %s, the refusal says when, and what takes that back',
+    async (level, said) => {
+      await services.database.pool.query(`UPDATE ${level} SET deleted_at = '2026-01-02T03:04:05.678Z' WHERE id = $1`, [
+        world[level].id,
+      ]);
+      const { organization, project, environment } = world.slugs;
+      await expect(services.keyless.admit(own.reader, world.slugs)).rejects.toMatchObject({
+        code: 'not_found',
+        detail: `environment ${organization}/${project}/${environment} does not exist: ${said(world.slugs).replace('TIME', '2026-01-02T03:04:05Z')}`,
+      });
+    },
+  );
+
+  test('never existed, the refusal says how to create it', async () => {
+    own.grants = [ruleFor(world, { kinds: ['SecretSync'], permission: 'read', environments: ['*'] })];
+    await expect(services.keyless.admit(own.reader, { ...world.slugs, environment: 'typo' })).rejects.toMatchObject({
+      code: 'not_found',
+      detail: expect.stringMatching(
+        /typo does not exist\. Correct the slugs, or create it with `keyframe env create` or/,
+      ),
+    });
   });
 
   test('is deleted and undeleted, a revocation stays', async () => {

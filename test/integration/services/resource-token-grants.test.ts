@@ -73,6 +73,19 @@ describe('without its grant', () => {
     expect(await own.find()).toBeUndefined();
   });
 
+  test('of a deleted environment is refused with what takes the deletion back, and without a grant says nothing of it', async () => {
+    await services.environments.delete(await world.onEnvironment(world.owner.caller, 'environment.delete'));
+    await expect(services.resourceAccess.mayMint(own.caller, own.asked())).rejects.toMatchObject({
+      code: 'not_found',
+      detail: expect.stringMatching(/does not exist: it was deleted at .*`keyframe env undelete /),
+    });
+    own.grants = [];
+    await expect(services.resourceAccess.mayMint(own.caller, own.asked())).rejects.toMatchObject({
+      code: 'forbidden',
+      detail: expect.not.stringContaining('deleted'),
+    });
+  });
+
   test('a token is suspended and resumed, and revoked without one', async () => {
     const made = await own.minted();
     await own.suspend();

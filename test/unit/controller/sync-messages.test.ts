@@ -3,7 +3,9 @@ import * as messages from '../../../src/controller/kinds/secret-sync/messages.ts
 import * as ownershipMessages from '../../../src/controller/kinds/secret-sync/ownership-messages.ts';
 import type { MergeObstacle, SourceRevision } from '../../../src/controller/kinds/secret-sync/model.ts';
 import * as sourceMessages from '../../../src/controller/kinds/secret-sync/source-messages.ts';
+import * as tokenMessages from '../../../src/controller/kinds/secret-sync/token-messages.ts';
 import { type Source, sourcesOf } from '../../../src/controller/kinds/secret-sync/spec/source.ts';
+import type { ServiceToken } from '../../../src/controller/generated/service-token.ts';
 import { DomainError } from '../../../src/domain/errors/domain-error.ts';
 import { ApiError } from '../../../src/kube/client/api-error.ts';
 import { secretSync } from './builders.ts';
@@ -189,23 +191,48 @@ const versions = Array.from({ length: 12 }, (_, index) => ({ key: `K${index}`, v
 const missing = { missing: ['HOST', 'PORT'], composed: new Set(['URL']), keysField: 'spec.keys' };
 const denied = { reason: 'AccessDenied', message: 'No AccessGrant covers acme/web/prod.' };
 
+const tokenKey = { name: 'token', key: 'other' };
+const tokenOfReader = {
+  name: 'reader-token',
+  key: 'token',
+  serviceToken: { metadata: { name: 'reader' } } as ServiceToken,
+};
+const hidden = new DomainError('not_found', 'x');
+
+const tokenSamples: Samples<typeof tokenMessages> = {
+  tokenRefused: [
+    tokenMessages.tokenRefused(tokenKey, 'the token was revoked', new DomainError('unauthenticated', 'x')),
+  ],
+  personalToken: [tokenMessages.personalToken(tokenKey)],
+  tokenMissing: [
+    tokenMessages.tokenMissing('token', 'other', sourceOf(secretSync())),
+    tokenMessages.tokenMissing('token', 'token', sourceOf(united)),
+    tokenMessages.tokenMissing('reader-token', 'token', source),
+  ],
+  tokenSecretUnmanaged: [tokenMessages.tokenSecretUnmanaged('reader-token', 'reader')],
+  serviceTokenMissing: [tokenMessages.serviceTokenMissing(source)],
+  serviceTokenDeleted: [tokenMessages.serviceTokenDeleted('reader', source)],
+  tokenSecretIsTarget: [tokenMessages.tokenSecretIsTarget(sync, 'reader')],
+  serviceTokenPending: [tokenMessages.serviceTokenPending('reader')],
+  serviceTokenUnready: [tokenMessages.serviceTokenUnready('reader', 'service_token_denied', denied)],
+  withNewToken: [
+    tokenMessages.withNewToken(tokenMessages.personalToken(tokenKey), sync, sourceOf()),
+    tokenMessages.withNewToken(tokenMessages.tokenRefused(tokenKey, tokenMessages.tokenCut, hidden), sync, sourceOf()),
+  ],
+  tokenCut: [tokenMessages.tokenCut],
+  tokenSurrounded: [tokenMessages.tokenSurrounded],
+  tokenEncodedTwice: [tokenMessages.tokenEncodedTwice],
+  tokenInUtf16: [tokenMessages.tokenInUtf16],
+  sessionInstead: [tokenMessages.sessionInstead],
+  notVisible: [
+    tokenMessages.notVisible(sourceOf(), { ...tokenKey, serviceToken: undefined }, hidden),
+    tokenMessages.notVisible(sourceOf(united), tokenOfReader, hidden),
+  ],
+};
+
 const sourceSamples: Samples<typeof sourceMessages> = {
   noSources: [sourceMessages.noSources()],
-  tokenRefused: [
-    sourceMessages.tokenRefused('token', 'The token was revoked.', new DomainError('unauthenticated', 'x')),
-  ],
-  personalToken: [sourceMessages.personalToken('token')],
-  tokenMissing: [
-    sourceMessages.tokenMissing('token', 'other', sourceOf(secretSync())),
-    sourceMessages.tokenMissing('token', 'token', sourceOf(united)),
-    sourceMessages.tokenMissing('reader-token', 'token', source),
-  ],
-  tokenSecretUnmanaged: [sourceMessages.tokenSecretUnmanaged('reader-token', 'reader')],
-  serviceTokenMissing: [sourceMessages.serviceTokenMissing(source)],
-  serviceTokenDeleted: [sourceMessages.serviceTokenDeleted('reader', source)],
-  tokenSecretIsTarget: [sourceMessages.tokenSecretIsTarget(sync, 'reader')],
-  serviceTokenPending: [sourceMessages.serviceTokenPending('reader')],
-  serviceTokenUnready: [sourceMessages.serviceTokenUnready('reader', 'service_token_denied', denied)],
+  notFound: [sourceMessages.notFound(sync, new DomainError('not_found', 'environment acme/web/prod does not exist.'))],
   revisionNotFound: [sourceMessages.revisionNotFound(shared, 9, 7)],
   snapshotNotFound: [sourceMessages.snapshotNotFound(pin, 'good')],
   snapshotNotReady: [
@@ -267,6 +294,7 @@ test('every message of a SecretSync is in its golden file', () => {
   expectGolden('secret-sync', [
     [messages, samples],
     [ownershipMessages, ownershipSamples],
+    [tokenMessages, tokenSamples],
     [sourceMessages, sourceSamples],
   ]);
 });

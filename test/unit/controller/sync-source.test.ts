@@ -1,5 +1,4 @@
 import { AuthenticationRefusal } from '../../../src/services/access/authentication.ts';
-import { personalToken } from '../../../src/controller/kinds/secret-sync/source-messages.ts';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { BearerPrincipal } from '../../../src/domain/principal.ts';
 import { Harness, prod, secrets, shortestChange, syncs } from './controller-harness.ts';
@@ -17,7 +16,7 @@ beforeEach(() => {
 afterEach(() => harness.controller.stop());
 
 function revoke(token = 'kf_svc_good', id = 'good'): void {
-  harness.services.tokens.set(token, 'the token was revoked; use another');
+  harness.services.tokens.set(token, new AuthenticationRefusal('revoked', 'the token was revoked; use another'));
   harness.services.notify({ kind: 'service_token', serviceTokenId: id });
 }
 
@@ -36,7 +35,9 @@ describe('a token', () => {
     expect(harness.ready()).toMatchObject({
       status: 'False',
       reason: 'AuthenticationFailed',
-      message: 'The token in Secret token was refused: the token was revoked; use another.',
+      message:
+        'The token in Secret token, key token, was refused: the token was revoked; use another. ' +
+        'Put a new service token there, such as that of `keyframe token create-service -o acme -n ns -s environment --project web --env prod -p read`.',
     });
     harness.services.change(prod, { A: 'x' });
     expect(await harness.calls()).toEqual([]);
@@ -109,7 +110,9 @@ describe('a token', () => {
     await harness.calls();
     expect(harness.ready()).toMatchObject({
       reason: 'AuthenticationFailed',
-      message: personalToken('token').detail,
+      message: expect.stringMatching(
+        /^The key token of Secret token holds a personal token\. Put a new service token there,/,
+      ),
     });
   });
 
@@ -171,7 +174,9 @@ describe('a token Secret', () => {
     await harness.start();
     expect(harness.ready()).toMatchObject({
       reason: 'AuthenticationFailed',
-      message: 'The token in Secret token was refused: the token is malformed.',
+      message: expect.stringMatching(
+        /^The token in Secret token, key token, was refused: it is malformed: .* Put a new/,
+      ),
     });
   });
 
@@ -223,7 +228,9 @@ describe('an environment', () => {
     await harness.synced({ spec: { environmentRef: { organization: 'acme', project: 'web', name: 'later' } } });
     expect(harness.ready()).toMatchObject({
       reason: 'NotFound',
-      message: 'Environment acme/web/later does not exist, or is not visible with this access.',
+      message:
+        'Environment acme/web/later does not exist or was deleted, or the token in Secret token, key token, is for another place. ' +
+        'Check spec.environmentRef, and the scope of the token with `keyframe token list-service -o acme`. Secret app is unchanged.',
     });
     harness.services.create('acme/web/later', 'later', { L: '1' });
     harness.services.notify({ kind: 'environment', environmentId: 'later', revisionId: 'later-r1', appeared: true });

@@ -169,7 +169,9 @@ describe('while one source cannot be read', () => {
       },
       reported: {
         reason: 'AuthenticationFailed',
-        message: 'Source own: The token in Secret token-own was refused: the token was revoked; use another.',
+        message:
+          'Source own: The token in Secret token-own, key token, was refused: the token was revoked; use another. ' +
+          'Put a new service token there, such as that of `keyframe token create-service -o acme -n ns -s environment --project web --env own -p read`.',
       },
       mend: () => {
         harness.makeEnvironment('own', again);
@@ -184,7 +186,9 @@ describe('while one source cannot be read', () => {
       },
       reported: {
         reason: 'NotFound',
-        message: 'Source own: environment acme/web/own does not exist, or is not visible with this access.',
+        message:
+          'Source own: environment acme/web/own does not exist or was deleted, or the token in Secret token-own, key token, is for another ' +
+          'place. Check spec.sources[own].environmentRef, and the scope of the token with `keyframe token list-service -o acme`. Secret app is unchanged.',
       },
       mend: () => {
         harness.makeEnvironment('own', again);

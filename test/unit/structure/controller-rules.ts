@@ -81,6 +81,7 @@ const files: Readonly<Record<string, string>> = {
   'kinds/secret-sync/messages.ts': syncMessages,
   'kinds/secret-sync/ownership-messages.ts': syncMessages,
   'kinds/secret-sync/source-messages.ts': syncMessages,
+  'kinds/secret-sync/token-messages.ts': syncMessages,
 };
 
 /** The files that put the parts together, and may import all of them; of SecretSyncs, all that lie directly in its folder. */

@@ -1,4 +1,3 @@
-import type { ErrorCode } from '../../../domain/errors/catalogue.ts';
 import { DomainError } from '../../../domain/errors/domain-error.ts';
 import type { ClaimedSnapshot } from '../../../services/managed/snapshots.ts';
 import type { KeyVersion } from '../../../services/secrets/destroyed-versions.ts';
@@ -7,95 +6,16 @@ import { shortList } from '../../names.ts';
 import { targetOf } from './spec/resource.ts';
 import { type Source, environmentPath, fieldOf } from './spec/source.ts';
 
-/** Every sentence about the sources of a SecretSync: tokens, pins, keys and templates. They name keys, never values. */
+/** Every sentence about the sources of a SecretSync: pins, keys and templates. They name keys, never values. */
 
 /** The definition of the kind enforces it. */
 export function noSources(): DomainError {
   return new DomainError('invalid_input', 'Neither spec.environmentRef nor spec.sources is set. Set one of them.');
 }
 
-// Tokens.
-
-/** `secretName` is the Secret of the token, `reason` a sentence of the authentication. */
-export function tokenRefused(secretName: string, reason: string, cause: DomainError): DomainError {
-  return new DomainError('unauthenticated', `The token in Secret ${secretName} was refused: ${reason}`, { cause });
-}
-
-export function personalToken(secretName: string): DomainError {
-  return new DomainError(
-    'unauthenticated',
-    `Secret ${secretName} holds a personal token. Replace it with a service token (kf_svc_…).`,
-  );
-}
-
-/**
- * One message for a Secret that does not exist, lacks the key, or holds something else there: users who may not read
- * Secrets must not learn which of these it is.
- */
-export function tokenMissing(name: string, key: string, { name: source, tokenRef }: Source): DomainError {
-  const field = fieldOf({ name: source }, 'tokenSecretRef');
-  const advice =
-    tokenRef === undefined
-      ? `Put a service token there, or name another Secret and key in ${field}.`
-      : `ServiceToken ${tokenRef.name} must write it.`;
-  return new DomainError(
-    'token_secret_not_found',
-    `Secret ${name} does not exist in this namespace, or has no token in the key ${key}. ${advice}`,
-  );
-}
-
-/** A Secret that another owner wrote never counts as the ServiceToken's. */
-export function tokenSecretUnmanaged(secretName: string, serviceToken: string): DomainError {
-  return new DomainError(
-    'token_secret_not_found',
-    `Secret ${secretName} was not written by ServiceToken ${serviceToken}`,
-  );
-}
-
-export function serviceTokenMissing(source: Source): DomainError {
-  return new DomainError(
-    'service_token_not_found',
-    `ServiceToken ${source.tokenRef?.name} does not exist in this namespace. The Secret is unchanged. ` +
-      `Create it, or name another one in ${fieldOf(source, 'tokenRef')}.`,
-  );
-}
-
-export function serviceTokenDeleted(name: string, source: Source): DomainError {
-  return new DomainError(
-    'service_token_not_ready',
-    `ServiceToken ${name} is being deleted. The Secret is unchanged. ` +
-      `Create it again once it is gone, or name another one in ${fieldOf(source, 'tokenRef')}.`,
-  );
-}
-
-/** The SecretSync would write the Secret that holds its token. */
-export function tokenSecretIsTarget(sync: SecretSync, serviceToken: string): DomainError {
-  return new DomainError(
-    'invalid_input',
-    `Secret ${targetOf(sync).name} holds the token of ServiceToken ${serviceToken} and must not be overwritten. ` +
-      'Create a SecretSync with another spec.target.name, or use a ServiceToken with another spec.secretName.',
-  );
-}
-
-export function serviceTokenPending(name: string): DomainError {
-  return new DomainError(
-    'service_token_not_ready',
-    `ServiceToken ${name} has not written a token to its Secret yet. The SecretSync continues as soon as it has.`,
-  );
-}
-
-const maxMessageLength = 4096;
-const maxReasonLength = 64;
-
-/** `reason` and `message` are those of the ServiceToken's condition Ready. */
-export function serviceTokenUnready(
-  name: string,
-  code: ErrorCode,
-  { reason, message }: { readonly reason: string; readonly message: string },
-): DomainError {
-  // A status is untrusted input: with the longest possible message, this one would be too long.
-  const text = message.length <= maxMessageLength ? message : `${message.slice(0, maxMessageLength)}…`;
-  return new DomainError(code, `ServiceToken ${name} is not ready (${reason.slice(0, maxReasonLength)}): ${text}`);
+/** An environment was not found; `error` says which. */
+export function notFound(sync: SecretSync, { code, detail, cause }: DomainError): DomainError {
+  return new DomainError(code, `${detail.replace(/[.]$/, '')}. ${unchanged(sync)}`, { cause });
 }
 
 // Pins.

@@ -1,6 +1,8 @@
+import { DomainError } from '../../../../domain/errors/domain-error.ts';
 import type { ReadingAccess } from '../../../../services/access/access.ts';
 import type { SourceToken } from '../tokens/token-place.ts';
 import { admitKeyless, enterKeyless } from './keyless.ts';
+import { notVisible } from '../token-messages.ts';
 import { type ReadDeps, enterSource, readPrincipal } from './read.ts';
 import type { SourceContext } from './state.ts';
 
@@ -30,7 +32,11 @@ export async function identify(
   }
   const principal = await readPrincipal(deps, context, token);
   return async () => {
-    const access = await enterSource(deps, context, principal);
+    const access = await enterSource(deps, context, principal).catch((error: unknown) => {
+      if (!(error instanceof DomainError) || error.code !== 'not_found') throw error;
+      // One message for both: the token may not know whether the environment exists.
+      throw notVisible(context.source, token, error);
+    });
     const { environmentId } = access;
     return { environmentId, expiresAt: principal.expiresAt, enter: () => Promise.resolve(access) };
   };

@@ -4,7 +4,7 @@ import type { SyncContext, TargetSource } from '../model.ts';
 import { pinText } from '../spec/pin.ts';
 import { targetOf } from '../spec/resource.ts';
 import { type Source, environmentPath, inSource, sourcesOf } from '../spec/source.ts';
-import { noSources } from '../source-messages.ts';
+import { noSources, notFound } from '../source-messages.ts';
 import { isUnsettled } from '../tokens/token-errors.ts';
 import type { SourceToken } from '../tokens/token-place.ts';
 import { type AdmittedSource, identify } from './admission.ts';
@@ -144,9 +144,10 @@ async function oneByOne<A extends AskedSource, T>(asked: readonly A[], step: (on
   return results;
 }
 
-function refused({ context: { source, seen }, token }: AskedSource, error: DomainError): SourceRefusedError {
+function refused({ context: { resource, source, seen }, token }: AskedSource, error: DomainError): SourceRefusedError {
   // A new environment may be the missing one. Without a grant no environment is searched.
   if (error.code === 'not_found' || (error.code === 'forbidden' && token !== 'keyless')) seen.note('environments', '');
   const serviceToken = token === 'keyless' ? undefined : token.serviceToken;
-  return new SourceRefusedError(inSource(source, error), isUnsettled(error, serviceToken));
+  const refusal = error.code === 'not_found' ? notFound(resource, error) : error;
+  return new SourceRefusedError(inSource(source, refusal), isUnsettled(error, serviceToken));
 }

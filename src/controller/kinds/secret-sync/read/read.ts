@@ -4,13 +4,18 @@ import type { Caller, ServiceTokenPrincipal } from '../../../../domain/principal
 import { type ObjectMeta, objectKey } from '../../../../kube/client/objects.ts';
 import type { SecretObject, SecretsClient } from '../../../../kube/client/secrets.ts';
 import type { Access, EnvironmentAccess, ReadingAccess } from '../../../../services/access/access.ts';
-import { type Authentication, AuthenticationRefusal } from '../../../../services/access/authentication.ts';
+import {
+  type Authentication,
+  AuthenticationRefusal,
+  type RefusalFault,
+} from '../../../../services/access/authentication.ts';
 import type { FoundState, SecretReader, SizedKey } from '../../../../services/secrets/secret-reader.ts';
 import { isOwnedBy as isTokenSecretOf } from '../../service-token/observe.ts';
 import type { BoundedReads } from './bounded-reads.ts';
 import { pinText } from '../spec/pin.ts';
-import * as messages from '../source-messages.ts';
+import * as messages from '../token-messages.ts';
 import { explained } from '../tokens/token-errors.ts';
+import { malformationOf } from '../tokens/token-text.ts';
 import type { TokenPlace } from '../tokens/token-place.ts';
 import { type Source, environmentPath } from '../spec/source.ts';
 import type { KeylessDeps } from './keyless.ts';
@@ -101,16 +106,17 @@ async function authenticateByWatched(
 
 async function authenticateBySecret(
   deps: ReadDeps,
-  { source, seen }: SourceContext,
+  context: SourceContext,
   place: TokenPlace,
   notOlderThan: string | undefined,
 ): Promise<ServiceTokenPrincipal> {
+  const { source, seen } = context;
   const key = objectKey(place);
   // The Secrets of ServiceTokens have one watch for all; any other needs one by its name.
   const isIssued = place.serviceToken !== undefined || deps.issuedSecret(key) !== undefined;
   const secret = await deps.secretsClient.find(place, notOlderThan);
   seen.renote(isIssued ? 'issued Secret' : 'Secret', key, objectVersion(secret?.metadata));
-  return await authenticate(deps.services, tokenIn(secret, place, source), place, source);
+  return await authenticate(deps.services, tokenIn(secret, place, source), place, context);
 }
 
 /** Admits a source's token to its environment. Throws DomainError not_found and forbidden. */
@@ -155,25 +161,44 @@ async function enter(
 async function authenticate(
   { authentication }: ReadServices,
   token: Plaintext,
-  { name, key }: TokenPlace,
-  source: Source,
+  place: TokenPlace,
+  context: SourceContext,
 ): Promise<ServiceTokenPrincipal> {
   try {
     const principal = await authentication.authenticate(token.reveal());
     if (principal.type === 'service_token') return principal;
   } catch (error) {
     if (!(error instanceof DomainError) || error.code !== 'unauthenticated') throw error;
-    // A value that is no token, not even a mistyped one, must look like a missing key.
-    if (
-      error instanceof AuthenticationRefusal &&
-      error.fault === 'malformed' &&
-      !/^kf_(?:svc|pat)_/.test(token.reveal())
-    )
-      throw messages.tokenMissing(name, key, source);
-    throw messages.tokenRefused(name, error.detail, error);
+    throw tokenError(token, place, context, error);
   }
-  throw messages.personalToken(name);
+  throw messages.withNewToken(messages.personalToken(place), context.resource, context.source);
 }
+
+/** The refusal of a token, with what to do about its Secret. */
+function tokenError(
+  token: Plaintext,
+  place: TokenPlace,
+  { resource, source }: SourceContext,
+  refusal: DomainError,
+): DomainError {
+  const fault = refusal instanceof AuthenticationRefusal ? refusal.fault : undefined;
+  const malformation = fault === 'malformed' ? malformationOf(token) : undefined;
+  // A value that is no token, not even a damaged one, must look like a missing key.
+  if (fault === 'malformed' && malformation === undefined) return messages.tokenMissing(place.name, place.key, source);
+  const refused = messages.tokenRefused(place, malformation ?? refusal.detail, refusal);
+  // A ServiceToken replaces its value itself.
+  const isReplaceable = place.serviceToken === undefined && fault !== undefined && replaceableFaults.has(fault);
+  return isReplaceable ? messages.withNewToken(refused, resource, source) : refused;
+}
+
+// With any other, the same token can work again.
+const replaceableFaults: ReadonlySet<RefusalFault> = new Set([
+  'malformed',
+  'unknown',
+  'revoked',
+  'expired',
+  'scope_deleted',
+]);
 
 function tokenIn(secret: SecretObject | undefined, { name, key, serviceToken }: TokenPlace, source: Source): Plaintext {
   if (secret === undefined) throw messages.tokenMissing(name, key, source);

@@ -2,7 +2,7 @@ import type { ErrorCode } from '../../../../domain/errors/catalogue.ts';
 import type { DomainError } from '../../../../domain/errors/domain-error.ts';
 import { AuthenticationRefusal } from '../../../../services/access/authentication.ts';
 import type { ServiceToken } from '../../../generated/service-token.ts';
-import { serviceTokenPending, serviceTokenUnready } from '../source-messages.ts';
+import { serviceTokenPending, serviceTokenUnready } from '../token-messages.ts';
 
 /** Errors with a token that a ServiceToken provides. */
 

@@ -7,7 +7,7 @@ import { secretOf, tokenDataKey } from '../../service-token/resource.ts';
 import { specVersionOf } from '../../service-token/versions.ts';
 import { targetOf } from '../spec/resource.ts';
 import { type Source, inSource, sourcesOf } from '../spec/source.ts';
-import { serviceTokenDeleted, serviceTokenMissing, tokenSecretIsTarget } from '../source-messages.ts';
+import { serviceTokenDeleted, serviceTokenMissing, tokenSecretIsTarget } from '../token-messages.ts';
 
 /** The tokens of a SecretSync's sources. Nothing here writes. */
 
