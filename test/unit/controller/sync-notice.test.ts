@@ -15,8 +15,38 @@ async function put(spec: Partial<SecretSyncSpec>): Promise<void> {
   await harness.calls();
 }
 
+const notes = (): string[] => harness.cluster.events.map(({ reason, note }) => `${String(reason)}: ${String(note)}`);
+
+describe('rules for keys that no key of the environment matches', () => {
+  const spec = { keys: { include: ['A', 'NOPE'], hidden: ['GONE_*'], rewrite: { stripPrefix: 'APP_' } } };
+  const hint =
+    'KeysMissing: spec.keys.include names keys that the environment does not have: NOPE. ' +
+    'spec.keys.hidden names keys that the environment does not have: GONE_*. ' +
+    'spec.keys.rewrite.stripPrefix names a beginning that no key of the environment has: APP_.';
+
+  test('cause one Event, although the SecretSync is ready, and the status has the number of keys', async () => {
+    await harness.synced({ spec });
+    expect(notes()).toEqual([hint]);
+    expect(harness.status()).toMatchObject({ secretCount: 1 });
+    harness.services.change(prod, { A: 'new', B: 'b' });
+    await harness.calls();
+    expect(notes()).toEqual([hint]);
+  });
+
+  test('cause an Event if the environment loses the keys, at most one in ten minutes', async () => {
+    await harness.synced({ spec: { keys: { include: ['A', 'C'] }, maxDeletedKeys: 10 } });
+    harness.cluster.events.splice(0);
+    await harness.clock.advance(600_000);
+    for (const keys of [{ C: 'c' }, {}, { C: 'c' }, {}]) {
+      harness.services.change(prod, { A: 'alpha', ...keys });
+      await harness.calls();
+    }
+    expect(notes()).toEqual([expect.stringMatching(/^KeysMissing: spec\.keys\.include names keys .*: C\.$/)]);
+    expect(harness.ready()?.message).toContain('does not have: C.');
+  });
+});
+
 describe('references of other tools in a template', () => {
-  const notes = (): string[] => harness.cluster.events.map(({ reason, note }) => `${String(reason)}: ${String(note)}`);
   const hint = 'BracesAreText: In spec.template.data, "{{" is text, not a reference (T). Refer to a key with $(KEY).';
   const spec = { template: { data: { T: '{{ .A }}' } } };
 

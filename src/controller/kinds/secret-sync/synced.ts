@@ -16,17 +16,16 @@ export function syncedClaim(sync: SecretSync, wanted: WantedFacts, target: Objec
   const { rolledBack } = wanted;
   if (rolledBack !== undefined)
     return { progress: 'stalled', reason: 'RolledBack', message: messages.rolledBack(sync, rolledBack) };
-  const notices = [...bracesNotice(sync), ...ownerNotice(sync, target)];
-  const hints = [...unmatchedHints(sync, wanted), ...notices.map(({ message }) => message)];
-  const message = [messages.synced(sync, wanted), ...hints].join(' ');
+  const notices = [...missingNotice(sync, wanted), ...bracesNotice(sync), ...ownerNotice(sync, target)];
+  const message = [messages.synced(sync, wanted), ...notices.map((notice) => notice.message)].join(' ');
   return { progress: 'done', reason: 'Synced', message, notices };
 }
 
 // What is valid in the spec and probably not meant.
 
 /** The rules for keys that no key of the environment matches. */
-function unmatchedHints(sync: SecretSync, { sources }: WantedFacts): readonly string[] {
-  return sourcesOf(sync).flatMap((source) => {
+function missingNotice(sync: SecretSync, { sources }: WantedFacts): readonly Notice[] {
+  const hints = sourcesOf(sync).flatMap((source) => {
     const { keys = [] } = sources.find(({ name }) => name === source.name) ?? {};
     const present = new Set(keys);
     const isUnmatched = (glob: string): boolean =>
@@ -39,6 +38,7 @@ function unmatchedHints(sync: SecretSync, { sources }: WantedFacts): readonly st
     const isStripped = stripPrefix === undefined || keys.some((key) => key.startsWith(stripPrefix));
     return [...lists, ...(isStripped ? [] : [messages.stripsNothing(fieldOf(source, 'keys.rewrite'), stripPrefix)])];
   });
+  return hints.length === 0 ? [] : [{ reason: 'KeysMissing', message: hints.join(' ') }];
 }
 
 /** References of other tools in templates. */
