@@ -46,7 +46,8 @@ export interface Notice {
 
 /**
  * The three conditions of every reconciling kind, as kstatus defines them. If the resource is not in its desired state, one of
- * Reconciling and Stalled is true. Without one of them, tools would wait for it for ever.
+ * Reconciling and Stalled is true. Without one of them, tools would wait for it for ever. That one repeats the message of
+ * Ready, because tools that know kstatus show only its message.
  */
 export function conditionClaims({ progress, reason, message }: ReadyClaim): readonly ConditionClaim[] {
   const flag = (type: string, holds: boolean): ConditionClaim =>

@@ -129,6 +129,15 @@ describe('the alerts', () => {
   });
 });
 
+test('a resource that is not ready is described with its reason, which the alert does not depend on', () => {
+  const { expr = '', annotations = {} } = alerts.find(({ alert }) => alert === 'KeyframeResourceNotReady') ?? {};
+  const [, format = ''] = /\{\{ range printf ("(?:[^"\\]|\\.)*")/.exec(annotations['description'] ?? '') ?? [];
+  const query = (JSON.parse(format) as string).replaceAll('="%s"', '=~".*"');
+  expect(faultsOf(query)).toEqual([]);
+  expect([...resultLabels(query)]).toContain('reason');
+  expect([...resultLabels(expr)]).not.toContain('reason');
+});
+
 /** Metrics without a panel, and why. */
 const notShown: ReadonlyMap<string, string> = new Map([
   ['keyframe_controller_denied_watches', 'has series only while something is denied; an alert reports it'],
