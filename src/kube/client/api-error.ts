@@ -21,12 +21,19 @@ export class ApiError extends Error {
   readonly retryAfterMs: number | undefined;
   /** The causes for each field, without the server's messages. */
   readonly causes: readonly ErrorCause[];
+  /** What refused the call, such as `admission webhook "name"`; undefined if the server names nothing. */
+  readonly refuser: string | undefined;
 
   constructor(
     call: string,
     status: number,
     reason: string,
-    options: { retryAfterMs?: number | undefined; causes?: readonly ErrorCause[]; cause?: unknown } = {},
+    options: {
+      retryAfterMs?: number | undefined;
+      causes?: readonly ErrorCause[];
+      refuser?: string | undefined;
+      cause?: unknown;
+    } = {},
   ) {
     super(
       `${call}: ${status === 0 ? reason : `${status} ${reason}`}`,
@@ -37,6 +44,7 @@ export class ApiError extends Error {
     this.reason = reason;
     this.retryAfterMs = options.retryAfterMs;
     this.causes = options.causes ?? [];
+    this.refuser = options.refuser;
   }
 
   get code(): string {
@@ -62,6 +70,33 @@ export function statusReason(body: unknown): string | undefined {
 export function statusCauses(body: unknown): readonly ErrorCause[] {
   const causes = (body as { details?: { causes?: unknown } } | null | undefined)?.details?.causes;
   return Array.isArray(causes) ? causes.slice(0, maxCauses).flatMap(causeOf) : [];
+}
+
+// The beginnings of the messages of policies (k8s.io/apiserver pkg/admission). An object of the cluster has each name.
+const refusals: readonly (readonly [form: RegExp, what: (name: string) => string])[] = [
+  [/^admission webhook "([a-z0-9][-a-z0-9.]{0,252})" denied the request/, (name) => `admission webhook ${name}`],
+  [
+    /^[a-z0-9.]+ "[-a-z0-9.]+" is forbidden: ValidatingAdmissionPolicy '([a-z0-9][-a-z0-9.]{0,252})' with binding '/,
+    (name) => `ValidatingAdmissionPolicy ${name}`,
+  ],
+  [
+    /^[a-z0-9.]+ "[-a-z0-9.]+" is forbidden: exceeded quota: ([a-z0-9][-a-z0-9.]{0,252}), /,
+    (name) => `ResourceQuota ${name}`,
+  ],
+];
+
+/**
+ * What refused a call, by the beginning of the Status object's message; undefined for other messages. The rest of the message
+ * may quote data.
+ */
+export function statusRefuser(body: unknown): string | undefined {
+  const message = (body as { message?: unknown } | null | undefined)?.message;
+  if (typeof message !== 'string') return undefined;
+  const found = refusals.flatMap(([form, what]) => {
+    const [, name] = form.exec(message) ?? [];
+    return name === undefined ? [] : [what(name)];
+  });
+  return found[0];
 }
 
 const maxCauses = 1000;

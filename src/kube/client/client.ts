@@ -1,7 +1,7 @@
 import type { KubeConfig } from '@kubernetes/client-node';
 import { type Dispatcher, request } from 'undici';
 import type { Clock } from '../../lib/clock.ts';
-import { ApiError, retryAfterMs, statusCauses, statusReason } from './api-error.ts';
+import { ApiError, retryAfterMs, statusCauses, statusReason, statusRefuser } from './api-error.ts';
 import { Connector, KubeConfigError, loadKubeConfig } from './connection.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -143,6 +143,7 @@ async function errorOf(call: ApiCall, response: Dispatcher.ResponseData): Promis
   return new ApiError(`${call.method} ${call.path}`, response.statusCode, reason, {
     retryAfterMs: retryAfterMs(response.headers['retry-after']),
     causes: statusCauses(body),
+    refuser: statusRefuser(body),
   });
 }
 

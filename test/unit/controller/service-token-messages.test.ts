@@ -26,7 +26,10 @@ const samples: Samples<typeof messages> = {
     messages.claimedSecret(named, { holder: claim(), isPresent: false }),
     messages.claimedSecret(named, { holder: claim({ isMerge: true }), isPresent: false }),
   ],
-  secretRefused: [messages.secretRefused(secret, new ApiError('POST', 403, 'Forbidden'))],
+  secretRefused: [
+    messages.secretRefused(secret, new ApiError('POST', 403, 'Forbidden')),
+    messages.secretRefused(secret, new ApiError('POST', 403, 'Forbidden', { refuser: 'ResourceQuota few' })),
+  ],
   secretUnstable: [messages.secretUnstable()],
   grantChanged: [messages.grantChanged()],
   orphanSuspended: [messages.orphanSuspended],

@@ -45,6 +45,8 @@ const revision = (number: number, name?: string): SourceRevision => {
 const rolledBack = { data: digest, sources: [revision(3)], held: { data: digest, sources: [revision(2)] } };
 const loss = { keys: ['A', 'B'], of: 3, digest, originOf: (): undefined => undefined, given: new Set<string>() };
 const refusal = (status: number, reason: string): ApiError => new ApiError('PUT', status, reason);
+const refusedBy = (refuser: string): DomainError =>
+  expected(messages.targetRefused(sync, new ApiError('POST', 403, 'Forbidden', { refuser }), false));
 const refused = (status: number, reason: string, isMerge = false): DomainError =>
   expected(messages.targetRefused(isMerge ? merging : sync, refusal(status, reason), isMerge));
 const conflict = (field: string, manager?: string): DomainError => {
@@ -123,6 +125,8 @@ const samples: Samples<typeof messages> = {
     refused(413, 'RequestEntityTooLarge'),
     refused(422, 'Invalid'),
     refused(422, 'Invalid', true),
+    refusedBy('ResourceQuota few'),
+    refusedBy('ValidatingAdmissionPolicy no-secrets'),
   ],
   metadataNotAllowed: [
     messages.metadataNotAllowed('labels', ['argocd.argoproj.io/secret-type'], ['app', 'example.com/']),

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { statusCauses } from '../../../src/kube/client/api-error.ts';
+import { statusCauses, statusRefuser } from '../../../src/kube/client/api-error.ts';
 import type { ApiCall, KubeClient } from '../../../src/kube/client/client.ts';
 import { appliedDataKeys } from '../../../src/kube/client/managed-fields.ts';
 import { SecretsClient } from '../../../src/kube/client/secrets.ts';
@@ -108,5 +108,37 @@ describe('the causes of a refusal', () => {
     expect(causesOf(...odd)).toEqual([]);
     for (const body of [undefined, null, 'x', {}, { details: null }, { details: { causes: {} } }])
       expect(statusCauses(body)).toEqual([]);
+  });
+});
+
+describe('what refused a call', () => {
+  test.each([
+    [
+      'admission webhook "validate.kyverno.svc-fail" denied the request: canary',
+      'admission webhook validate.kyverno.svc-fail',
+    ],
+    [
+      `secrets "app" is forbidden: ValidatingAdmissionPolicy 'no-secrets' with binding 'all' denied request: canary`,
+      'ValidatingAdmissionPolicy no-secrets',
+    ],
+    [
+      'secrets "app" is forbidden: exceeded quota: few, requested: secrets=1, used: secrets=9, limited: secrets=9',
+      'ResourceQuota few',
+    ],
+  ])('is named by the beginning of the message: %s', (message, refuser) => {
+    expect(statusRefuser({ message })).toBe(refuser);
+  });
+
+  test.each([
+    'secrets "app" is forbidden: User "x" cannot create resource "secrets"',
+    'Secret "app" is invalid: data[A]: admission webhook "canary" denied the request',
+    'admission webhook "a`b" denied the request',
+    'admission webhook "Canary value" denied the request',
+    `secrets "app" is forbidden: ValidatingAdmissionPolicy 'x y' with binding 'b'`,
+    undefined,
+    7,
+  ])('is unknown for any other: %j', (message) => {
+    expect(statusRefuser({ message })).toBeUndefined();
+    expect(statusRefuser(undefined)).toBeUndefined();
   });
 });

@@ -233,8 +233,20 @@ function lossTexts(
 export function targetRefused(sync: SecretSync, error: ApiError, isMerge: boolean): DomainError | undefined {
   const advice = refusalAdvice(sync, error, isMerge);
   if (advice === undefined) return undefined;
-  const detail = `The API server refused Secret ${targetOf(sync).name} (${error.status} ${error.reason}). ${advice}`;
+  const refused = `The API server refused Secret ${targetOf(sync).name} (${error.status} ${error.reason}`;
+  // A policy says itself why, to those who may write Secrets there.
+  const detail =
+    error.refuser === undefined
+      ? `${refused}). ${advice}`
+      : `${refused}, by ${error.refuser}). ${changePolicy(error.refuser)}`;
   return new DomainError('target_refused', detail, { cause: error });
+}
+
+/** What to do about a refusal by `refuser`. */
+function changePolicy(refuser: string): string {
+  return refuser.startsWith('ResourceQuota ')
+    ? 'Ask an admin of the cluster to raise it, or remove what is not needed. The controller retries.'
+    : 'Ask an admin of the cluster what it requires, or change spec.target. The controller retries.';
 }
 
 function refusalAdvice(sync: SecretSync, { status }: ApiError, isMerge: boolean): string | undefined {

@@ -77,9 +77,10 @@ const anotherName = 'Create a ServiceToken with another spec.secretName instead 
 
 /** The API server's own message is left out, because it may quote what it refused. */
 export function secretRefused(secret: string, error: ApiError): DomainError {
+  const by = error.refuser === undefined ? '' : `, by ${error.refuser}`;
   return new DomainError(
     'target_refused',
-    `The API server refused Secret ${secret} (${error.code}). Check the namespace's ResourceQuota and admission ` +
+    `The API server refused Secret ${secret} (${error.code}${by}). Check the namespace's ResourceQuota and admission ` +
       "policies, that the namespace is not being deleted, and the controller's RBAC.",
     { cause: error },
   );
