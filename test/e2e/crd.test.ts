@@ -76,6 +76,7 @@ describe('a SecretSync that says as little as it may', () => {
       'Secret 0',
       'Source 0',
       'Revision 0',
+      'Keys 0',
       'Converged 0',
       'Synced 0',
       'Age 0',
@@ -154,9 +155,15 @@ const refusals: readonly [what: string, spec: Spec, ...message: string[]][] = [
   [
     'a type that grants access to the cluster',
     withTarget({ type: 'kubernetes.io/service-account-token' }),
-    'Unsupported value',
+    'Kubernetes itself writes the token of a ServiceAccount',
   ],
-  ['a type of its own', withTarget({ type: 'example.com/mine' }), 'supported values: "Opaque"'],
+  [
+    'a type with which nodes join',
+    withTarget({ type: 'bootstrap.kubernetes.io/token' }),
+    'lets nodes join the cluster',
+  ],
+  ['a type that is no name', withTarget({ type: 'a b' }), 'must be a type of Secret'],
+  ['a type that is too long', withTarget({ type: 'a'.repeat(318) }), 'may not be more than 317'],
   ['another way to create', withTarget({ creationPolicy: 'Replace' }), 'supported values: "Create", "Merge"'],
   ['another way to delete', withTarget({ deletionPolicy: 'Orphan' }), 'supported values: "Retain", "Delete"'],
   ['a label of Keyframe', withTarget({ labels: { 'keyframe.dev/target': 'false' } }), `labels ${reserved}`],
@@ -236,7 +243,7 @@ describe('the name of the target', () => {
 
   test('may be written down where it was its default, and everything else may change', async () => {
     const { metadata } = await created(spec);
-    const target = { name: metadata.name, type: 'kubernetes.io/tls', deletionPolicy: 'Delete', labels: { a: 'b' } };
+    const target = { name: metadata.name, type: 'example.com/mine', deletionPolicy: 'Delete', labels: { a: 'b' } };
     const change = {
       spec: { target, suspend: true, environmentRef: { name: 'staging' }, tokenSecretRef: { name: 'other' } },
     };

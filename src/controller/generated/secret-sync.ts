@@ -299,15 +299,9 @@ export interface SecretSyncSpec {
      */
     name?: string;
     /**
-     * The type of the Secret. Kubernetes requires certain keys for each type except Opaque. When the type changes, the Secret is deleted and created again, because Kubernetes makes the type of a Secret immutable. Default: Opaque.
+     * The type of the Secret. Kubernetes requires certain keys for kubernetes.io/basic-auth, dockercfg, dockerconfigjson, ssh-auth and tls, and none for other types. When the type changes, the Secret is deleted and created again, because Kubernetes makes the type of a Secret immutable. Default: Opaque.
      */
-    type:
-      | 'Opaque'
-      | 'kubernetes.io/basic-auth'
-      | 'kubernetes.io/dockercfg'
-      | 'kubernetes.io/dockerconfigjson'
-      | 'kubernetes.io/ssh-auth'
-      | 'kubernetes.io/tls';
+    type: string;
     /**
      * Labels for the Secret, in addition to labels from other sources. A label that is removed here is removed from the Secret. The prefixes keyframe.dev, kubernetes.io and k8s.io and their subdomains are reserved. Default: none.
      */

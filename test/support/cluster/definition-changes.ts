@@ -79,7 +79,7 @@ const judgedBelow = ['properties', 'items', 'additionalProperties', 'required', 
 
 function schemaFaults(before: DefinitionSchema, now: DefinitionSchema, path: string): string[] {
   const keywords = new Set([...Object.keys(before), ...Object.keys(now)]);
-  const plain = [...keywords].filter((keyword) => isBroken(keyword, before[keyword], now[keyword]));
+  const plain = [...keywords].filter((keyword) => isBroken(keyword, before, now));
   const here = [
     ...plain.map((keyword) => `${keyword} was ${before[keyword] === undefined ? 'added' : 'changed'}`),
     ...requiredFaults(before, now),
@@ -92,9 +92,12 @@ function schemaFaults(before: DefinitionSchema, now: DefinitionSchema, path: str
   ];
 }
 
-function isBroken(keyword: string, before: unknown, now: unknown): boolean {
+function isBroken(keyword: string, former: DefinitionSchema, present: DefinitionSchema): boolean {
+  const [before, now] = [former[keyword], present[keyword]];
   if (shown.includes(keyword) || judgedBelow.includes(keyword) || isDeepStrictEqual(before, now)) return false;
   if (lowerBounds.includes(keyword)) return bound(now, -Infinity) > bound(before, -Infinity);
+  if (keyword === 'maxLength' && former.enum !== undefined)
+    return former.enum.some((value) => String(value).length > bound(now, Infinity));
   if (upperBounds.includes(keyword)) return bound(now, Infinity) < bound(before, Infinity);
   return !(patterns.includes(keyword) && now === undefined);
 }

@@ -52,3 +52,7 @@ describe('the needs of a type', () => {
 
   test.each(unmet)('%s are not met by %j', (type, values, sentence) => expect(need(type, values)).toContain(sentence));
 });
+
+test.each(['Opaque', 'example.com/new', 'constructor', 'toString'])('the type %s requires nothing', (type) => {
+  expect(unmetNeed(type, new Map())).toBeUndefined();
+});

@@ -92,17 +92,7 @@ describe('a planted change is found:', () => {
     expect(faultsAfter(() => undefined)).toEqual([]);
     const harmless = faultsAfter((sync, token) => {
       set(sync?.spec, 'properties', { further: { type: 'string', default: 'x', enum: ['x'] } });
-      set(sync?.spec, 'properties.target.properties.type', {
-        enum: [
-          'Opaque',
-          'kubernetes.io/basic-auth',
-          'kubernetes.io/dockercfg',
-          'kubernetes.io/dockerconfigjson',
-          'kubernetes.io/ssh-auth',
-          'kubernetes.io/tls',
-          'example.com/new',
-        ],
-      });
+      set(token?.spec, 'properties.permission', { enum: ['Read', 'ReadWrite', 'Write'] });
       set(token?.spec, 'properties.organization', { maxLength: 64, minLength: 0, description: 'Other words.' });
       delete token?.spec['properties']?.['expiresIn']?.['pattern'];
       addRule(token?.spec, {
@@ -110,6 +100,8 @@ describe('a planted change is found:', () => {
         optionalOldSelf: true,
       });
       set(token?.root['names'], '', { shortNames: ['ktoken', 'kt'] });
+      // All values that it had before fit.
+      set(token?.spec, 'properties.scope', { enum: undefined, maxLength: 12 });
     });
     expect(harmless).toEqual([]);
   });
@@ -170,6 +162,11 @@ describe('a planted change is found:', () => {
       'an enum is narrower',
       (_, token) => set(token?.spec, 'properties.permission', { enum: ['Read'] }),
       'servicetokens v1alpha1 .spec.permission: enum has no ReadWrite any more',
+    ],
+    [
+      'a limit of length is shorter than a value of the former enum',
+      (_, token) => set(token?.spec, 'properties.scope', { enum: undefined, maxLength: 11 }),
+      'servicetokens v1alpha1 .spec.scope: maxLength was added',
     ],
     [
       'an enum comes',

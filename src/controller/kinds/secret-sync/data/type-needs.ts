@@ -9,29 +9,31 @@ export type Values = ReadonlyMap<string, Uint8Array>;
  * those of the API server (k8s.io/kubernetes pkg/apis/core/validation, ValidateSecret).
  */
 export function unmetNeed(type: SecretSyncSpec['target']['type'], values: Values): string | undefined {
-  return needs[type](values);
+  return needs.get(type)?.(values);
 }
 
 type Need = (values: Values) => string | undefined;
 
-const needs: Readonly<Record<SecretSyncSpec['target']['type'], Need>> = {
-  Opaque: () => undefined,
-  'kubernetes.io/basic-auth': (values) =>
-    values.has('username') || values.has('password')
-      ? undefined
-      : typeRequires('kubernetes.io/basic-auth', 'the key username or password'),
-  'kubernetes.io/dockercfg': needsJson('kubernetes.io/dockercfg', '.dockercfg'),
-  'kubernetes.io/dockerconfigjson': needsJson('kubernetes.io/dockerconfigjson', '.dockerconfigjson'),
-  'kubernetes.io/ssh-auth': (values) =>
-    (values.get('ssh-privatekey')?.length ?? 0) > 0
-      ? undefined
-      : typeRequires('kubernetes.io/ssh-auth', 'the key ssh-privatekey with a value'),
-  'kubernetes.io/tls': (values) => {
-    const keys = ['tls.crt', 'tls.key'];
-    const missing = keys.filter((key) => !values.has(key));
-    return missing.length === 0 ? undefined : typeRequiresKeys('kubernetes.io/tls', keys, missing);
-  },
-};
+/** Kubernetes requires nothing of other types. */
+const needs: ReadonlyMap<string, Need> = new Map(
+  Object.entries<Need>({
+    'kubernetes.io/basic-auth': (values) =>
+      values.has('username') || values.has('password')
+        ? undefined
+        : typeRequires('kubernetes.io/basic-auth', 'the key username or password'),
+    'kubernetes.io/dockercfg': needsJson('kubernetes.io/dockercfg', '.dockercfg'),
+    'kubernetes.io/dockerconfigjson': needsJson('kubernetes.io/dockerconfigjson', '.dockerconfigjson'),
+    'kubernetes.io/ssh-auth': (values) =>
+      (values.get('ssh-privatekey')?.length ?? 0) > 0
+        ? undefined
+        : typeRequires('kubernetes.io/ssh-auth', 'the key ssh-privatekey with a value'),
+    'kubernetes.io/tls': (values) => {
+      const keys = ['tls.crt', 'tls.key'];
+      const missing = keys.filter((key) => !values.has(key));
+      return missing.length === 0 ? undefined : typeRequiresKeys('kubernetes.io/tls', keys, missing);
+    },
+  }),
+);
 
 function needsJson(type: string, key: string): Need {
   return (values) => {
