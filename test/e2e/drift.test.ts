@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { ServerProcess } from '../support/api/server-process.ts';
+import { waitFor } from '../support/fixtures/wait-for.ts';
 import { Stack } from '../support/cluster/stack.ts';
 import type { SyncSite } from '../support/cluster/sync-site.ts';
 
@@ -44,6 +45,20 @@ describe('while the controller runs', () => {
     const repaired = await site.waitUntilSynced(values);
     expect(repaired.metadata.labels).toMatchObject({ 'keyframe.dev/target': 'true' });
     expect((repaired as { immutable?: boolean }).immutable).not.toBe(true);
+    const path = `/apis/events.k8s.io/v1/namespaces/${site.namespace}/events`;
+    const drifts = async (): Promise<readonly { readonly note: string }[]> => {
+      const { items } = await stack.kube.json<{ items: { reason: string; note: string }[] }>({ path });
+      return items.filter(({ reason }) => reason === 'DriftRepaired');
+    };
+    await waitFor('the Event', async () => (await drifts()).length > 0);
+    // The name of the test's own client, as the API server has it in managedFields.
+    expect(await drifts()).toMatchObject([
+      {
+        note: expect.stringMatching(
+          /^(?!Another|keyframe)\S+ wrote Secret \S+: added or changed the keys PASSWORD; made it immutable\. /,
+        ),
+      },
+    ]);
   });
 });
 
