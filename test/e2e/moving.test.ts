@@ -254,12 +254,10 @@ describe('docs/leaving.md', () => {
     await reader.step('1. Export the values');
     expect(exported('acme/web/production.json')).toEqual(now);
     expect(exported('acme/web/staging.json')).toEqual({});
+    // A destroyed value must not end the loop before later revisions.
+    await reader.run('keyframe destroy API_KEY --version 1 -o acme -p web -e production --yes');
     await reader.step('2. Export the history and the audit', 1);
-    expect(['1', '2', '3'].map((revision) => exported(`history/${revision}.json`))).toEqual([
-      { API_KEY: 'old' },
-      values,
-      now,
-    ]);
+    expect(['1', '2', '3'].map((revision) => exported(`history/${revision}.json`))).toEqual([{}, values, now]);
     await reader.step('2. Export the history and the audit', 2);
     const lines = readFileSync(join(cli.folder, 'export', 'audit.jsonl'), 'utf8')
       .trim()
