@@ -181,3 +181,60 @@ describe('what our pages give to helm', () => {
     await expect(render(release)).rejects.toMatchObject({ stderr: expect.stringContaining("'replica' not allowed") });
   });
 });
+
+/** What the pages say of an installation `keyframe` in the namespace `keyframe`: a kind and a name. */
+function namesOf(text: string): string[] {
+  const accounts = text.matchAll(/system:serviceaccount:keyframe:([a-z-]+)/g);
+  const typed = text.matchAll(
+    /-n keyframe [^\n`]*?\b(deployment|statefulset|job|service|secret)s?[/ ](keyframe[a-z-]*)/g,
+  );
+  const described = text.matchAll(/\b(Deployment|StatefulSet|Job|Service|ServiceAccount|Secret)s? `(keyframe[a-z-]*)`/g);
+  return [
+    ...Array.from(accounts, ([, name = '']) => `serviceaccount/${name}`),
+    ...Array.from([...typed, ...described], ([, kind = '', name = '']) => `${kind.toLowerCase()}/${name}`),
+  ];
+}
+
+/** What the chart makes with its defaults, and with a separate role in an external database. */
+async function namesOfChart(): Promise<ReadonlySet<string>> {
+  const external = {
+    'postgres.enabled': 'false',
+    'database.existingSecret': 'run',
+    'database.migration.existingSecret': 'owner',
+  };
+  const values = Object.entries(external).flatMap(([path, value]) => ['--set', `${path}=${value}`]);
+  const texts = await Promise.all(
+    [[], values].map((more) =>
+      runHelm(['template', 'keyframe', chartFolder, '-n', 'keyframe', ...neededValues, ...more]),
+    ),
+  );
+  const made = texts.flatMap(objectsOf).map(({ kind = '', metadata }) => `${kind.toLowerCase()}/${metadata.name}`);
+  // The Secrets that init creates.
+  const secrets = texts.flatMap((text) => text.match(/(?<=_SECRET, value: )[a-z-]+/g) ?? []);
+  return new Set([...made, ...secrets.map((name) => `secret/${name}`)]);
+}
+
+/** `helm test` creates it, and deletes it. */
+const ofSmokeTest = 'secret/keyframe-smoke-test';
+
+describe('the names of an installation in our pages', () => {
+  test('are those of the chart, or of what the pages create', async () => {
+    const ofPages = pages.flatMap((page) =>
+      Array.from(readPage(page).matchAll(/create secret generic ([a-z-]+)/g), ([, name = '']) => `secret/${name}`),
+    );
+    const ofManifests = manifests.map(({ kind = '', metadata }) => `${kind.toLowerCase()}/${metadata.name}`);
+    const known = new Set([...(await namesOfChart()), ...ofPages, ...ofManifests, ofSmokeTest]);
+    const named = pages.flatMap((page) => namesOf(readPage(page)).map((name) => ({ page, name })));
+    expect(named.length).toBeGreaterThan(30);
+    expect(named.filter(({ name }) => !known.has(name))).toEqual([]);
+  });
+
+  test.each([
+    ['serviceaccount/keyframe', '`kubectl auth can-i list x --as system:serviceaccount:keyframe:keyframe`'],
+    ['deployment/keyframe-api', 'kubectl -n keyframe rollout status deployment/keyframe-api'],
+    ['secret/keyframe-token', 'The Secret `keyframe-token` has the token.'],
+  ])('%s would be found', async (name, text) => {
+    expect(namesOf(text)).toEqual([name]);
+    expect((await namesOfChart()).has(name)).toBe(false);
+  });
+});
