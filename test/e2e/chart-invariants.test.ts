@@ -143,7 +143,8 @@ describe.each(valuesFiles)('with the values of %s', (values) => {
       objects,
       'PodDisruptionBudget',
     );
-    const several = deployments.filter(({ spec: { replicas = 1 } }) => replicas > 1);
+    const scaled = ofKind<KubeObject & { spec: { maxReplicas: number } }>(objects, 'HorizontalPodAutoscaler');
+    const several = deployments.filter(({ spec: { replicas = scaled[0]?.spec.maxReplicas ?? 1 } }) => replicas > 1);
     expect(budgets).toHaveLength(values === without['PodDisruptionBudget'] ? 0 : several.length);
     for (const { spec } of budgets) {
       expect(spec).toMatchObject({ maxUnavailable: 1, unhealthyPodEvictionPolicy: 'AlwaysAllow' });

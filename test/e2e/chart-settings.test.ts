@@ -4,13 +4,14 @@ import { describe, expect, test } from '@jest/globals';
 import type { KubeObject } from '../../tools/devcluster/cluster/kube-http.ts';
 import { chartFolder, objectsOf, renderChart } from '../support/cluster/helm.ts';
 import { podSettings } from './chart-settings/pods.ts';
+import { recoverySettings } from './chart-settings/recovery.ts';
 import { serverSettings } from './chart-settings/server.ts';
 import { type Setting, type Values, lookUp } from './chart-settings/setting.ts';
 import { surroundingSettings } from './chart-settings/surroundings.ts';
 
 /** Every value of the chart does what it is for: without it the same places show something else. */
 
-const settings: readonly Setting[] = [...podSettings, ...serverSettings, ...surroundingSettings];
+const settings: readonly Setting[] = [...podSettings, ...serverSettings, ...recoverySettings, ...surroundingSettings];
 
 interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>;

@@ -92,6 +92,13 @@ test.each([
   [['database.directKey=direct'], 'database.directKey'],
   [['database.ca.existingSecret=mine'], 'database.ca'],
   [['ingress.enabled=true'], 'ingress.host'],
+  [['ingress.extraHosts[0].host=a.test'], 'ingress.extraHosts needs ingress.enabled'],
+  [['autoscaling.enabled=true', 'replicas=9'], 'autoscaling.maxReplicas'],
+  [
+    ['postgres.enabled=false', 'database.existingSecret=mine', 'postgres.backup.enabled=true'],
+    'postgres.backup dumps the chart',
+  ],
+  [['postgres.backup.enabled=true', 'postgres.backup.schedule=nightly'], '/postgres/backup/schedule'],
   [['httpRoute.enabled=true'], 'httpRoute.parentRefs'],
   [['service.loadBalancerClass=internal'], 'service.type'],
   [['rolloutNamespaces={team-a}'], 'rollouts'],

@@ -80,7 +80,7 @@ describe.each(valuesFiles)('with the values of %s', (values) => {
   });
 
   test('its pods are admitted where Pod Security enforces «restricted»', async () => {
-    const kinds = ['Deployment', 'StatefulSet', 'Job', 'Pod'];
+    const kinds = ['Deployment', 'StatefulSet', 'Job', 'CronJob', 'Pod'];
     const pods = objects.filter(({ kind = '' }) => kinds.includes(kind)).map(podOf);
     expect(pods.length).toBeGreaterThan(1);
     for (const pod of pods) expect(await podAnswer(pod)).toBe('201');
@@ -103,7 +103,9 @@ function nameOf({ kind, metadata }: KubeObject): string {
 
 /** The pod that an object makes. */
 function podOf(object: KubeObject): PodTemplate {
-  return object.kind === 'Pod' ? (object as Pod) : withClaims((object as Workload).spec);
+  if (object.kind === 'Pod') return object as Pod;
+  const { spec } = object as Workload & { readonly spec: { readonly jobTemplate?: Workload } };
+  return withClaims(spec.jobTemplate?.spec ?? spec);
 }
 
 /** The pod template of a workload, with the volumes that a StatefulSet's controller adds. */

@@ -138,6 +138,18 @@ app.kubernetes.io/part-of: keyframe
 {{- include "keyframe.replaced" (list $fields .Values.podSecurityContext) }}
 {{- end }}
 
+{{/* The securityContext of the pods with PostgreSQL's image. */}}
+{{- define "keyframe.postgresPodSecurity" -}}
+runAsNonRoot: true
+{{- with .Values.postgres.runAsUser }}
+runAsUser: {{ . }}
+runAsGroup: {{ . }}
+fsGroup: {{ . }}
+fsGroupChangePolicy: OnRootMismatch
+{{- end }}
+seccompProfile: { type: RuntimeDefault }
+{{- end }}
+
 {{/* The fields of one dict, replaced by those of another one; null removes a field. Takes a list of both. */}}
 {{- define "keyframe.replaced" -}}
 {{- $fields := first . }}
@@ -199,6 +211,17 @@ app.kubernetes.io/part-of: keyframe
 {{- end }}
 {{- if lt (int .Values.terminationGracePeriodSeconds) (add 25 (.Values.shutdownDelay | trimSuffix "s" | int)) }}
 {{- fail "terminationGracePeriodSeconds must be at least 25 more than shutdownDelay: otherwise requests in progress are cut off" }}
+{{- end }}
+{{- if and .Values.postgres.backup.enabled (not .Values.postgres.enabled) }}
+{{- fail "postgres.backup dumps the chart's own PostgreSQL, and postgres.enabled is false: back up your database as docs/backup-and-recovery.md describes" }}
+{{- end }}
+{{- with .Values.autoscaling }}
+{{- if and .enabled (lt (int .maxReplicas) (int $.Values.replicas)) }}
+{{- fail "autoscaling.maxReplicas must be at least replicas, which is the least number of pods" }}
+{{- end }}
+{{- end }}
+{{- if and .Values.ingress.extraHosts (not .Values.ingress.enabled) }}
+{{- fail "ingress.extraHosts needs ingress.enabled: true" }}
 {{- end }}
 {{- if and .Values.ingress.enabled (not .Values.ingress.host) }}
 {{- fail "ingress.host is required if ingress.enabled is true" }}

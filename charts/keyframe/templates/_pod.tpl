@@ -1,4 +1,7 @@
-{{/* A Deployment of the server. Takes a dict: root, component, role, replicas, resources, account, priorityClassName. */}}
+{{/*
+A Deployment of the server. Takes a dict: root, component, role, replicas, resources, account, priorityClassName; autoscaled if an
+autoscaler decides the number of pods.
+*/}}
 {{- define "keyframe.deployment" -}}
 {{- $component := printf "app.kubernetes.io/component: %s" .component }}
 {{- $name := include "keyframe.fullname" .root }}
@@ -15,7 +18,13 @@ metadata:
     {{- toYaml . | nindent 4 }}
   {{- end }}
 spec:
+  {{- if .root.Values.recovery.enabled }}
+  # The Job of recovery.yaml must be alone with the database.
+  replicas: 0
+  {{- else if not .autoscaled }}
   replicas: {{ .replicas }}
+  {{- end }}
+  revisionHistoryLimit: {{ .root.Values.revisionHistoryLimit }}
   # A new pod is ready before an old one stops.
   strategy:
     type: RollingUpdate
@@ -67,7 +76,11 @@ volumes:
 {{- $values := .root.Values }}
 image: {{ include "keyframe.image" .root | quote }}
 imagePullPolicy: {{ $values.image.pullPolicy }}
+{{- if .arguments }}
+args: {{ toJson .arguments }}
+{{- else }}
 args: [{{ .role }}{{ if and (eq .role "migrate") (include "keyframe.finishesUpgrade" .root) }}, --finish-upgrade{{ end }}]
+{{- end }}
 env:
   {{- include "keyframe.env" . | nindent 2 }}
 {{- include "keyframe.envFrom" .root }}
@@ -205,8 +218,16 @@ priorityClassName: {{ . }}
 {{- end }}
 {{- end }}
 
-{{/* The nodes of every pod of the chart. */}}
+{{/* The nodes of every pod of the chart, and how it finds names and images. */}}
 {{- define "keyframe.nodes" -}}
+{{- with .Values.hostAliases }}
+hostAliases:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.dnsConfig }}
+dnsConfig:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
 {{- with .Values.imagePullSecrets }}
 imagePullSecrets:
   {{- toYaml . | nindent 2 }}

@@ -16,6 +16,9 @@ const container = { name: 'agent', image: 'agent:1' };
 const source = { configMapRef: { name: 'more' } };
 const volume = { name: 'certs', configMap: { name: 'certs' } };
 const mount = { name: 'certs', mountPath: '/certs', readOnly: true };
+const scaler = 'HorizontalPodAutoscaler/keyframe spec';
+const scaled = { 'autoscaling.enabled': true };
+const aliases = [{ ip: '192.0.2.10', hostnames: ['db.corp.test'] }];
 const note = { 'example.test/note': 'read' };
 /** The paths of a value in every container of the program, also of the migration's Job. */
 const everywhere = (path: string, value: unknown): Record<string, unknown> =>
@@ -80,6 +83,43 @@ export const podSettings: readonly Setting[] = [
   },
   { value: 'imagePullSecrets', set: [peer], shows: { 'pods imagePullSecrets': [peer] } },
   { value: 'replicas', set: 3, shows: { 'Deployment/keyframe spec.replicas': 3 } },
+  {
+    value: 'autoscaling.enabled',
+    set: true,
+    given: { replicas: 2 },
+    shows: {
+      'Deployment/keyframe spec.replicas': undefined,
+      'Deployment/keyframe-controller spec.replicas': 2,
+      [`${scaler}.minReplicas`]: 2,
+      [`${scaler}.scaleTargetRef.name`]: 'keyframe',
+    },
+  },
+  {
+    value: 'autoscaling.maxReplicas',
+    set: 9,
+    given: scaled,
+    shows: { [`${scaler}.maxReplicas`]: 9 },
+  },
+  {
+    value: 'autoscaling.targetCPUUtilizationPercentage',
+    set: 55,
+    given: scaled,
+    shows: { [`${scaler}.metrics[0].resource.target`]: { type: 'Utilization', averageUtilization: 55 } },
+  },
+  {
+    value: 'revisionHistoryLimit',
+    set: 2,
+    shows: {
+      'Deployment/keyframe spec.revisionHistoryLimit': 2,
+      'Deployment/keyframe-controller spec.revisionHistoryLimit': 2,
+    },
+  },
+  { value: 'hostAliases', set: aliases, shows: { 'pods hostAliases': aliases } },
+  {
+    value: 'dnsConfig',
+    set: { nameservers: ['192.0.2.1'] },
+    shows: { 'pods dnsConfig': { nameservers: ['192.0.2.1'] } },
+  },
   {
     value: 'resources.requests',
     set: requests,

@@ -130,6 +130,18 @@ const networkSettings: readonly Setting[] = [
     given: exposed,
     shows: { 'Ingress/keyframe spec.tls': [{ hosts: ['keyframe.corp.test'], secretName: 'keyframe-tls' }] },
   },
+  {
+    value: 'ingress.extraHosts',
+    set: [{ host: 'keyframe.two.test' }, { host: 'keyframe.three.test', tlsSecret: 'keyframe-tls' }],
+    given: { ...exposed, 'ingress.tlsSecret': 'keyframe-tls' },
+    shows: {
+      'Ingress/keyframe spec.rules[1].host': 'keyframe.two.test',
+      'Ingress/keyframe spec.rules[2].host': 'keyframe.three.test',
+      'Ingress/keyframe spec.tls': [
+        { hosts: ['keyframe.corp.test', 'keyframe.three.test'], secretName: 'keyframe-tls' },
+      ],
+    },
+  },
   { value: 'ingress.annotations', set: note, given: exposed, shows: { 'Ingress/keyframe metadata.annotations': note } },
   {
     value: 'httpRoute.enabled',
@@ -214,6 +226,26 @@ const monitoringSettings: readonly Setting[] = [
     set: { release: 'p' },
     given: monitor,
     shows: { 'ServiceMonitor/keyframe metadata.labels.release': 'p' },
+  },
+  {
+    value: 'podMonitor.enabled',
+    set: true,
+    shows: {
+      'PodMonitor/keyframe spec.podMetricsEndpoints[0].port': 'metrics',
+      'PodMonitor/keyframe spec.selector.matchLabels': withLabels({ 'app.kubernetes.io/part-of': 'keyframe' }),
+    },
+  },
+  {
+    value: 'podMonitor.interval',
+    set: '7s',
+    given: { 'podMonitor.enabled': true },
+    shows: { 'PodMonitor/keyframe spec.podMetricsEndpoints[0].interval': '7s' },
+  },
+  {
+    value: 'podMonitor.labels',
+    set: { release: 'p' },
+    given: { 'podMonitor.enabled': true },
+    shows: { 'PodMonitor/keyframe metadata.labels.release': 'p' },
   },
   {
     value: 'prometheusRule.enabled',
