@@ -1,9 +1,12 @@
 /** @default The API server accepts each manifest of our pages and examples, and helm each command and values file. */
+import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { stringify } from 'yaml';
+import { ensureBinaries } from '../../tools/devcluster/cluster/build.ts';
 import { adminClient, createNamespace, discardNamespace } from '../support/cluster/cluster.ts';
 import { DryRun } from '../support/cluster/dry-run.ts';
 import { fencedBlocks, pages, readPage, scriptsOf } from '../support/fixtures/documentation.ts';
@@ -11,6 +14,7 @@ import { chartFolder, neededValues, objectsOf, runHelm } from '../support/cluste
 import { definitionsFolder } from '../support/cluster/own-cluster.ts';
 import { readDefinitions } from '../support/cluster/released.ts';
 import { shellCommands } from '../support/cli/shell-commands.ts';
+import { nonEmpty } from '../support/fixtures/non-empty.ts';
 import { type Manifest, manifestSources, manifests, manifestsIn, unreadLines } from '../support/fixtures/manifests.ts';
 
 /** An API server accepts what our pages and examples show to be applied, and helm what they show for the chart. */
@@ -164,16 +168,36 @@ async function render({ page, args }: Release): Promise<string> {
   return await runHelm(['template', ...own, ...reused]);
 }
 
+// Without definitions there, and the definitions themselves, which the cluster has.
+const notHere = ['monitoring.coreos.com/v1', 'gateway.networking.k8s.io/v1', 'apiextensions.k8s.io/v1'];
+
 describe('what our pages give to helm', () => {
   const releases = pages.flatMap(releasesOf);
+  let rendered: { readonly page: string; readonly objects: readonly Manifest[] }[];
 
-  test('is taken by the chart and its schema', async () => {
+  beforeAll(async () => {
+    rendered = [];
+    for (const release of releases)
+      rendered.push({ page: release.page, objects: objectsOf(await render(release)) as Manifest[] });
+  });
+
+  test('is taken by the chart and its schema', () => {
     expect(releases.filter(({ page }) => page === 'docs/gitops.md')).toHaveLength(2);
     expect(releases.filter(({ page }) => page === 'docs/install.md').length).toBeGreaterThan(3);
-    for (const release of releases) {
-      const kinds = objectsOf(await render(release)).map(({ kind }) => kind);
-      expect(kinds).toContain('Deployment');
+    for (const { objects } of nonEmpty(rendered)) expect(objects.map(({ kind }) => kind)).toContain('Deployment');
+  });
+
+  test('renders objects that the API server accepts', async () => {
+    const refusals: string[] = [];
+    let tried = 0;
+    for (const { page, objects } of rendered) {
+      for (const object of objects.filter((one) => !notHere.includes(one.apiVersion ?? '') && one.kind !== 'Pod')) {
+        refusals.push(...(await refusalOf({ ...object, source: page })));
+        tried += 1;
+      }
     }
+    expect(tried).toBeGreaterThan(100);
+    expect(refusals).toEqual([]);
   });
 
   test('a value that the chart does not know would be found', async () => {
@@ -182,13 +206,71 @@ describe('what our pages give to helm', () => {
   });
 });
 
+describe('the Kustomization of docs/gitops.md', () => {
+  const example = `apiVersion: keyframe.dev/v1alpha1
+kind: SecretSync
+metadata: { name: web }
+spec: { sources: [{ tokenRef: { name: ci }, snapshotRef: { name: before } }] }
+---
+apiVersion: keyframe.dev/v1alpha1
+kind: ServiceToken
+metadata: { name: ci }
+---
+apiVersion: keyframe.dev/v1alpha1
+kind: SecretSnapshot
+metadata: { name: before }
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: { name: app }
+spec:
+  template:
+    spec:
+      containers:
+        - name: app
+          envFrom: [{ secretRef: { name: web } }]
+          env: [{ name: TOKEN, valueFrom: { secretKeyRef: { name: ci, key: token } } }]
+      volumes: [{ name: files, secret: { secretName: web } }]
+`;
+
+  test('renames a Secret where it is used', async () => {
+    for (const { text } of fencedBlocks(readPage('docs/gitops.md'), 'yaml')) {
+      const name = /^# (keyframe-names|kustomization)\.yaml$/m.exec(text)?.[1];
+      if (name !== undefined) writeFileSync(join(folder, `${name}.yaml`), text);
+    }
+    writeFileSync(join(folder, 'app.yaml'), example);
+    const objects = objectsOf(await runKustomize(folder));
+    const names = JSON.stringify(objects).match(/"(?:name|secretName)":"[a-z-]*"/g);
+    const wanted = ['app', 'before', 'ci', 'web'].map((name) => `"name":"blue-${name}"`);
+    expect(new Set(names)).toEqual(new Set([...wanted, '"name":"app"', '"name":"files"', '"secretName":"blue-web"']));
+  });
+
+  test('of crds/ has each definition', async () => {
+    const found = objectsOf(await runKustomize(definitionsFolder)).map(({ metadata }) => metadata.name);
+    expect(found.toSorted()).toEqual(
+      readDefinitions(definitionsFolder)
+        .map(({ metadata }) => metadata.name)
+        .toSorted(),
+    );
+  });
+});
+
+/** What `kubectl kustomize` makes of a folder. */
+async function runKustomize(place: string): Promise<string> {
+  const { kubectl } = await ensureBinaries(['kubectl'], { env: process.env, output: process.stderr });
+  const env = { HOME: folder, KUBECONFIG: '/nonexistent' };
+  return (await promisify(execFile)(kubectl, ['kustomize', place], { env, maxBuffer: 2 ** 24 })).stdout;
+}
+
 /** What the pages say of an installation `keyframe` in the namespace `keyframe`: a kind and a name. */
 function namesOf(text: string): string[] {
   const accounts = text.matchAll(/system:serviceaccount:keyframe:([a-z-]+)/g);
   const typed = text.matchAll(
     /-n keyframe [^\n`]*?\b(deployment|statefulset|job|service|secret)s?[/ ](keyframe[a-z-]*)/g,
   );
-  const described = text.matchAll(/\b(Deployment|StatefulSet|Job|Service|ServiceAccount|Secret)s? `(keyframe[a-z-]*)`/g);
+  const described = text.matchAll(
+    /\b(Deployment|StatefulSet|Job|Service|ServiceAccount|Secret)s? `(keyframe[a-z-]*)`/g,
+  );
   return [
     ...Array.from(accounts, ([, name = '']) => `serviceaccount/${name}`),
     ...Array.from([...typed, ...described], ([, kind = '', name = '']) => `${kind.toLowerCase()}/${name}`),
@@ -218,12 +300,17 @@ async function namesOfChart(): Promise<ReadonlySet<string>> {
 const ofSmokeTest = 'secret/keyframe-smoke-test';
 
 describe('the names of an installation in our pages', () => {
-  test('are those of the chart, or of what the pages create', async () => {
+  let ofChart: ReadonlySet<string>;
+  beforeAll(async () => {
+    ofChart = await namesOfChart();
+  });
+
+  test('are those of the chart, or of what the pages create', () => {
     const ofPages = pages.flatMap((page) =>
       Array.from(readPage(page).matchAll(/create secret generic ([a-z-]+)/g), ([, name = '']) => `secret/${name}`),
     );
     const ofManifests = manifests.map(({ kind = '', metadata }) => `${kind.toLowerCase()}/${metadata.name}`);
-    const known = new Set([...(await namesOfChart()), ...ofPages, ...ofManifests, ofSmokeTest]);
+    const known = new Set([...ofChart, ...ofPages, ...ofManifests, ofSmokeTest]);
     const named = pages.flatMap((page) => namesOf(readPage(page)).map((name) => ({ page, name })));
     expect(named.length).toBeGreaterThan(30);
     expect(named.filter(({ name }) => !known.has(name))).toEqual([]);
@@ -233,8 +320,8 @@ describe('the names of an installation in our pages', () => {
     ['serviceaccount/keyframe', '`kubectl auth can-i list x --as system:serviceaccount:keyframe:keyframe`'],
     ['deployment/keyframe-api', 'kubectl -n keyframe rollout status deployment/keyframe-api'],
     ['secret/keyframe-token', 'The Secret `keyframe-token` has the token.'],
-  ])('%s would be found', async (name, text) => {
+  ])('%s would be found', (name, text) => {
     expect(namesOf(text)).toEqual([name]);
-    expect((await namesOfChart()).has(name)).toBe(false);
+    expect(ofChart.has(name)).toBe(false);
   });
 });

@@ -21,7 +21,7 @@ import { waitFor } from '../support/fixtures/wait-for.ts';
 const patience = { timeoutMs: 90_000, pollMs: 200 };
 const { organization, project, environment } = sample;
 const secretsPath = `/secrets/${organization}/${project}/${environment}`;
-const definitionFiles = readdirSync(join(checkoutDirectory, 'crds'));
+const definitionFiles = readdirSync(join(checkoutDirectory, 'crds')).filter((name) => name.endsWith('.yaml'));
 const apiVersion = 'keyframe.dev/v1alpha1';
 const group = `/apis/${apiVersion}`;
 

@@ -11,8 +11,8 @@ export const documentationFolder = join(dist, 'documentation');
 /** The folders with pages for users. Those of docs/ have their names below /docs, such as /docs/install.md. */
 const pageFolders = ['docs', 'docs/resources'];
 const otherPages = ['CHANGELOG.md', 'SECURITY.md', 'charts/keyframe/README.md', 'examples/README.md'];
-/** Drawings that pages show. */
-const pictureFolders = ['docs', 'docs/plots'];
+/** Drawings that pages show, and the schemas for editors. */
+const fileFolders = { docs: '.svg', 'docs/plots': '.svg', 'docs/schemas/keyframe.dev': '.json' };
 /** Only for developers: it leads to the sources. */
 const leftOut = 'docs/ARCHITECTURE.md';
 /** What the server has elsewhere. */
@@ -61,8 +61,8 @@ function writePages(): void {
   const fresh = `${documentationFolder}.${process.pid}`;
   const pages = publishedPages();
   for (const page of pages) write(join(fresh, `${placeOf(page)}.html`), htmlOf(page, new Set(pages)));
-  for (const picture of pictureFolders.flatMap(picturesIn))
-    write(join(fresh, placeOf(picture)), readFileSync(join(checkoutDirectory, picture), 'utf8'));
+  for (const file of Object.entries(fileFolders).flatMap(([folder, ending]) => filesIn(folder, ending)))
+    write(join(fresh, placeOf(file)), readFileSync(join(checkoutDirectory, file), 'utf8'));
   write(join(fresh, 'pages.css'), style);
   rmSync(documentationFolder, { recursive: true, force: true });
   renameSync(fresh, documentationFolder);
@@ -75,8 +75,8 @@ function write(file: string, text: string): void {
 }
 
 /** Without screenshots of the dashboard, which are larger than all pages. */
-function picturesIn(folder: string): string[] {
-  const names = readdirSync(join(checkoutDirectory, folder)).filter((name) => name.endsWith('.svg'));
+function filesIn(folder: string, ending: string): string[] {
+  const names = readdirSync(join(checkoutDirectory, folder)).filter((name) => name.endsWith(ending));
   return names.map((name) => `${folder}/${name}`);
 }
 

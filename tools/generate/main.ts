@@ -12,6 +12,7 @@ import { clusterDefinition } from './cluster-definition.ts';
 import { configurationDocs } from './configuration-docs.ts';
 import { commandSummaries } from './command-summaries.ts';
 import { errorDocs } from './error-docs.ts';
+import { resourceSchema } from './resource-schema.ts';
 
 /**
  * Makes the files that are made from others: `npm run generate` writes them, `npm run generate -- --check` only reports
@@ -24,6 +25,7 @@ const sharingDefinition = 'crds/keyframe.dev_clustersecretsyncs.yaml';
 const generatedFolders = [
   'charts/keyframe/files/crds',
   'docs/cli-output',
+  'docs/schemas/keyframe.dev',
   'src/cli/generated',
   'src/controller/generated',
   'src/http/openapi/generated',
@@ -49,6 +51,8 @@ const generators: readonly (() => Promise<readonly GeneratedFile[]>)[] = [
   cliSummaries,
   chartPage,
   chartDefinitions,
+  definitionsForKustomize,
+  resourceSchemas,
 ];
 
 /** The part of a JSON schema that is looked at or changed here; the rest is passed on. */
@@ -133,9 +137,35 @@ async function sharedDefinition(): Promise<readonly GeneratedFile[]> {
   return [{ path: sharingDefinition, content: await definitionText(sharingDefinition) }];
 }
 
+async function definitionNames(): Promise<string[]> {
+  return (await readdir(join(root, 'crds'))).filter((name) => name.endsWith('.yaml')).sort();
+}
+
+/**
+ * crds/Kustomization, so that `kubectl apply -k crds` installs the definitions. Without an ending, `kubectl apply -f crds`
+ * does not read it.
+ */
+async function definitionsForKustomize(): Promise<readonly GeneratedFile[]> {
+  const resources = (await definitionNames()).map((name) => `  - ${name}\n`).join('');
+  const head = '# Made from the names of these files by `npm run generate`: never edited by hand.\n';
+  return [{ path: 'crds/Kustomization', content: `${head}resources:\n${resources}` }];
+}
+
+/** docs/schemas: the JSON schemas of the custom resources, for editors and kubeconform. */
+async function resourceSchemas(): Promise<readonly GeneratedFile[]> {
+  const definitions = await allDefinitions();
+  const schemaFile = async ({ kind, apiVersion, schema }: Definition): Promise<GeneratedFile> => {
+    const [group = '', version = ''] = apiVersion.split('/');
+    const path = `docs/schemas/${group}/${kind.toLowerCase()}_${version}.json`;
+    const text = JSON.stringify(resourceSchema({ kind, apiVersion, schema }));
+    return { path, content: await formatted(path, text) };
+  };
+  return await Promise.all(definitions.map(schemaFile));
+}
+
 /** The chart's copies of crds/: a chart can only read files of its own. */
 async function chartDefinitions(): Promise<readonly GeneratedFile[]> {
-  const names = (await readdir(join(root, 'crds'))).sort();
+  const names = await definitionNames();
   const copy = async (name: string): Promise<GeneratedFile> => {
     const content = await definitionText(`crds/${name}`);
     return { path: `charts/keyframe/files/crds/${name}`, content };
@@ -162,10 +192,13 @@ interface Definition {
 
 /** src/controller/generated/<kind>.ts for each definition in crds/, and condition.ts for what their conditions have in common. */
 async function customResourceTypes(): Promise<readonly GeneratedFile[]> {
-  const names = (await readdir(join(root, 'crds'))).filter((name) => name.endsWith('.yaml')).sort();
-  const definitions = await Promise.all(names.map(async (name) => await definitionOf(`crds/${name}`)));
+  const definitions = await allDefinitions();
   const condition = await conditionTypes(definitions);
   return [condition, ...(await Promise.all(definitions.map(kindTypes)))];
+}
+
+async function allDefinitions(): Promise<Definition[]> {
+  return await Promise.all((await definitionNames()).map(async (name) => await definitionOf(`crds/${name}`)));
 }
 
 async function definitionOf(source: string): Promise<Definition> {

@@ -36,10 +36,12 @@ let series: Series[];
 let missing: string[];
 
 beforeAll(async () => {
-  const kinds = readdirSync(join(checkoutDirectory, 'crds')).map((file) => {
-    const text = readFileSync(join(checkoutDirectory, 'crds', file), 'utf8');
-    return (parse(text) as { spec: { names: { kind: string } } }).spec.names.kind;
-  });
+  const kinds = readdirSync(join(checkoutDirectory, 'crds'))
+    .filter((name) => name.endsWith('.yaml'))
+    .map((file) => {
+      const text = readFileSync(join(checkoutDirectory, 'crds', file), 'utf8');
+      return (parse(text) as { spec: { names: { kind: string } } }).spec.names.kind;
+    });
   const described = pages.filter((page) => page.startsWith('docs/resources/')).map(readPage);
   const rows = described.flatMap((text) =>
     Array.from(text.matchAll(/^\| (?:(?:True|False|Unknown) +\| )?([^|]+)/gm), ([, cell = '']) => cell),

@@ -95,7 +95,7 @@ test('the schema describes everything, takes no unknown value, and knows none th
 });
 
 test('the custom resource definitions in the chart are those of crds/', () => {
-  const names = readdirSync(join(root, 'crds'));
+  const names = readdirSync(join(root, 'crds')).filter((name) => name.endsWith('.yaml'));
   expect(readdirSync(join(chart, 'files', 'crds'))).toEqual(names);
   for (const name of names) expect(read(`charts/keyframe/files/crds/${name}`)).toBe(read(`crds/${name}`));
 });
@@ -103,6 +103,12 @@ test('the custom resource definitions in the chart are those of crds/', () => {
 test('chart and server are of one release', () => {
   const { version } = JSON.parse(read('package.json')) as { version: string };
   expect(read('charts/keyframe/Chart.yaml')).toContain(`version: ${version}\nappVersion: ${version}\n`);
+});
+
+test('the icon of the chart is that of the server', () => {
+  const icon = /^icon: data:image\/png;base64,(\S+)$/m.exec(read('charts/keyframe/Chart.yaml'))?.[1];
+  expect(icon).toMatch(/^iVBOR/);
+  expect(read('src/http/start-page.ts')).toContain(`'${icon}'`);
 });
 
 test('the pages name the image, the package and the tag of this release', () => {

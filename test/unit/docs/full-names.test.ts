@@ -23,7 +23,9 @@ interface Definition {
 }
 
 const folder = join(checkoutDirectory, 'crds');
-const definitions = readdirSync(folder).map((file) => parse(readFileSync(join(folder, file), 'utf8')) as Definition);
+const definitions = readdirSync(folder)
+  .filter((name) => name.endsWith('.yaml'))
+  .map((file) => parse(readFileSync(join(folder, file), 'utf8')) as Definition);
 /** Each word that kubectl takes for a kind → its full name. */
 const fullNames: ReadonlyMap<string, string> = new Map(
   definitions.flatMap(({ metadata, spec: { names } }) =>

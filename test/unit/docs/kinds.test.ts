@@ -18,7 +18,9 @@ interface Definition {
 }
 
 const folder = join(checkoutDirectory, 'crds');
-const definitions = readdirSync(folder).map((file) => parse(readFileSync(join(folder, file), 'utf8')) as Definition);
+const definitions = readdirSync(folder)
+  .filter((name) => name.endsWith('.yaml'))
+  .map((file) => parse(readFileSync(join(folder, file), 'utf8')) as Definition);
 
 test('the list of kinds has every definition, with its full name, short name and scope', () => {
   const rows = Array.from(

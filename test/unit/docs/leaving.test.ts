@@ -16,7 +16,9 @@ interface Definition {
 }
 
 const folder = join(checkoutDirectory, 'crds');
-const definitions = readdirSync(folder).map((file) => parse(readFileSync(join(folder, file), 'utf8')) as Definition);
+const definitions = readdirSync(folder)
+  .filter((name) => name.endsWith('.yaml'))
+  .map((file) => parse(readFileSync(join(folder, file), 'utf8')) as Definition);
 
 /** The words of every `kubectl delete` of a page, without the first two, in their order. */
 function deletions(page: string): string[][] {

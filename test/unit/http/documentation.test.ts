@@ -114,6 +114,12 @@ describe('the pages at /docs', () => {
     expect([again.status, await again.text()]).toEqual([304, '']);
   });
 
+  test('have the schemas for editors beside them', async () => {
+    const schema = await get('/docs/schemas/keyframe.dev/secretsync_v1alpha1.json');
+    expect([schema.status, schema.headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8']);
+    expect(await schema.json()).toMatchObject({ title: 'SecretSync', additionalProperties: false });
+  });
+
   test.each([
     '/docs/nowhere.md',
     '/docs/alerts.md.html',

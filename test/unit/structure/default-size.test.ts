@@ -8,10 +8,12 @@ import { filesOfDefault, markedSuites } from '../../../tools/test-run/size.ts';
 const marked = markedSuites.flatMap((suite) => filesOfDefault(suite));
 
 const crds = join(checkoutDirectory, 'crds');
-const kinds = readdirSync(crds).map((file) => {
-  const definition = parse(readFileSync(join(crds, file), 'utf8')) as { spec: { names: { kind: string } } };
-  return definition.spec.names.kind;
-});
+const kinds = readdirSync(crds)
+  .filter((name) => name.endsWith('.yaml'))
+  .map((file) => {
+    const definition = parse(readFileSync(join(crds, file), 'utf8')) as { spec: { names: { kind: string } } };
+    return definition.spec.names.kind;
+  });
 
 describe('each mark of the default size', () => {
   test.each(marked)('of $path says in a sentence what the file shows', ({ reason }) => {
