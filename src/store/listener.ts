@@ -10,9 +10,7 @@ import { notifyChannel, parseMessage, type StoreMessage } from './notify.ts';
 import { describedError } from './store-error.ts';
 import { setUpSession } from './session.ts';
 
-/**
- * Its address is a direct one: through a pooler in transaction mode nothing would be heard, and `onReady` never called.
- */
+/** Its address is a direct one: through a pooler in transaction mode nothing is heard, and `onReady` is never called. */
 export interface ListenerDeps extends DatabaseAddress {
   readonly logger: Logger;
   readonly clock?: Clock;
@@ -116,20 +114,17 @@ export class Listener {
 class Session {
   /** Fired with the reason when the connection is lost. */
   readonly lost = new Interrupt();
+  readonly #address: DatabaseAddress;
   readonly #client: pg.Client;
   readonly #limitMs: number;
   readonly #clock: Clock;
   readonly #proofs = new Map<string, () => void>();
 
   constructor(address: DatabaseAddress, limitMs: number, clock: Clock) {
+    this.#address = address;
     this.#limitMs = limitMs;
     this.#clock = clock;
-    this.#client = new pg.Client({
-      ...connectionOptions(address),
-      application_name: 'keyframe-listener',
-      connectionTimeoutMillis: limitMs,
-      keepAlive: true,
-    });
+    this.#client = this.#newClient();
     this.#client.on('error', (error) => this.lost.fire(error));
     this.#client.on('end', () => this.lost.fire(new DomainError('store_unavailable', 'the connection ended')));
   }
@@ -146,21 +141,42 @@ class Session {
       await setUpSession(this.#client);
       await this.#client.query(`LISTEN ${notifyChannel}`);
     });
-    await this.prove();
+    await this.#proveFromOutside();
   }
 
   /** Notifies itself and waits until that arrives. */
-  async prove(): Promise<void> {
+  async prove(sender = this.#client): Promise<void> {
     const payload = JSON.stringify({ h: randomUUID() });
     const { promise: arrived, resolve } = Promise.withResolvers<void>();
     this.#proofs.set(payload, resolve);
+    let late = this.#silence;
     try {
-      await this.#within(async () => {
-        await this.#client.query('SELECT pg_notify($1, $2)', [notifyChannel, payload]);
-        await arrived;
-      });
+      await this.#within(
+        async () => {
+          await sender.query('SELECT pg_notify($1, $2)', [notifyChannel, payload]);
+          late = this.#deafness;
+          await arrived;
+        },
+        () => late,
+      );
     } finally {
       this.#proofs.delete(payload);
+    }
+  }
+
+  /**
+   * Proves that notifications of other connections arrive. A pooler in transaction mode passes on a notification only
+   * while its client runs a statement, so one from itself arrives there, and no other.
+   */
+  async #proveFromOutside(): Promise<void> {
+    const sender = this.#newClient();
+    // The statement under way fails as well.
+    sender.on('error', () => {});
+    try {
+      await this.#within(async () => void (await sender.connect()));
+      await this.prove(sender);
+    } finally {
+      sender.connection.stream.destroy();
     }
   }
 
@@ -169,10 +185,26 @@ class Session {
     this.#client.connection.stream.destroy();
   }
 
-  async #within(work: () => Promise<void>): Promise<void> {
+  #newClient(): pg.Client {
+    return new pg.Client({
+      ...connectionOptions(this.#address),
+      application_name: 'keyframe-listener',
+      connectionTimeoutMillis: this.#limitMs,
+      keepAlive: true,
+    });
+  }
+
+  get #silence(): string {
+    return `PostgreSQL did not respond within ${this.#limitMs} ms`;
+  }
+
+  get #deafness(): string {
+    return `PostgreSQL responds, but no notification arrived within ${this.#limitMs} ms: give KEYFRAME_DATABASE_DIRECT_URL an address without a pooler (database.directKey of the chart)`;
+  }
+
+  async #within(work: () => Promise<void>, tooLate = (): string => this.#silence): Promise<void> {
     const { promise: late, reject } = Promise.withResolvers<never>();
-    const tooLate = `PostgreSQL did not respond within ${this.#limitMs} ms`;
-    const cancel = this.#clock.after(this.#limitMs, () => reject(new DomainError('store_unavailable', tooLate)));
+    const cancel = this.#clock.after(this.#limitMs, () => reject(new DomainError('store_unavailable', tooLate())));
     try {
       await this.lost.during(Promise.race([work(), late]));
     } finally {

@@ -1,7 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import { type AddressInfo, createConnection, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createLogger } from '../../../src/observability/logger.ts';
 import { type Database, openDatabase } from '../../../src/store/database.ts';
@@ -10,6 +8,8 @@ import { notifyEnvironment, notifyServiceTokens, type StoreMessage } from '../..
 import { inTransaction } from '../../../src/store/transaction.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/postgres.ts';
 import { PostgresProxy, runs } from '../../support/faults/postgres-proxy.ts';
+import { startTransactionPooler } from '../../support/faults/transaction-pooler.ts';
+import { waitFor } from '../../support/fixtures/wait-for.ts';
 
 let server: TestDatabase;
 let proxy: PostgresProxy;
@@ -145,27 +145,25 @@ describe('the listener', () => {
     expect(await heard.next()).toEqual(sent);
   });
 
-  test('never says it is ready where statements are answered and LISTEN has no effect, as behind a pooler', async () => {
-    const { hostname, port } = new URL(server.url);
-    const deafening = createServer((client) => {
-      const upstream = createConnection({ host: hostname, port: Number(port) });
-      upstream.pipe(client);
-      client.on('data', (chunk) =>
-        upstream.write(chunk.toString('latin1').replace('LISTEN keyframe', 'LISTEN other'), 'latin1'),
-      );
-      for (const socket of [client, upstream])
-        socket.on('error', () => undefined).on('close', () => upstream.destroy());
-    }).listen(0, '127.0.0.1');
-    await once(deafening, 'listening');
-    const url = new URL(server.url);
-    url.port = String((deafening.address() as AddressInfo).port);
-    const deaf = new Listener({ url: url.href, logger: createLogger('silent'), heartbeatMs: 100, limitMs: 200 });
+  test('is never ready behind a pooler in transaction mode, and says so', async () => {
+    const pooler = await startTransactionPooler(server.url);
+    const lines: string[] = [];
+    const logger = createLogger('warn', { write: (line) => void lines.push(line) });
+    const deaf = new Listener({ url: pooler.url, logger, heartbeatMs: 100, limitMs: 2_000 });
     deaf.start(heard.handlers);
-    await sleep(700);
-    await commitRevision();
-    await deaf.close();
-    deafening.close();
+    try {
+      await waitFor('the warning', () => lines[0]);
+      await commitRevision();
+    } finally {
+      await deaf.close();
+      pooler.close();
+    }
     expect(heard.said).toEqual([]);
+    expect(JSON.parse(lines[0] ?? '{}')).toMatchObject({
+      code: 'store_unavailable',
+      detail:
+        'PostgreSQL responds, but no notification arrived within 2000 ms: give KEYFRAME_DATABASE_DIRECT_URL an address without a pooler (database.directKey of the chart)',
+    });
   });
 
   test('keeps trying while the database is away, and is ready soon after it is back', async () => {
