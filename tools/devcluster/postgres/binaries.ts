@@ -15,6 +15,7 @@ import { checkoutDirectory } from '../../checkout.ts';
 import type { PostgresHome } from './home.ts';
 
 export interface Binaries {
+  readonly major: number;
   readonly initdb: string;
   readonly postgres: string;
 }
@@ -25,15 +26,18 @@ interface SymbolicLink {
 }
 
 /**
- * The PostgreSQL programs of the package for this platform, ready to run; for another account they are copied to the
- * home first, which that account can enter. Throws with a sentence where there is no such package.
+ * The PostgreSQL programs of a package, by default the one for this platform, ready to run; for another account they are
+ * copied to the home first, which that account can enter. Throws with a sentence where there is no such package.
  */
-export function findBinaries(home: PostgresHome): Binaries {
-  const packageDirectory = platformPackage();
-  const directory = home.account === undefined ? packageDirectory : copyOnce(packageDirectory, home.directory);
+export function findBinaries(home: PostgresHome, packageDirectory = platformPackage()): Binaries {
+  const version = versionOf(packageDirectory);
+  const directory =
+    home.account === undefined
+      ? packageDirectory
+      : copyOnce(packageDirectory, join(home.directory, `binaries-${version}`));
   linkLibraries(directory);
   const bin = join(directory, 'native', 'bin');
-  return { initdb: join(bin, 'initdb'), postgres: join(bin, 'postgres') };
+  return { major: Number.parseInt(version, 10), initdb: join(bin, 'initdb'), postgres: join(bin, 'postgres') };
 }
 
 function platformPackage(): string {
@@ -52,9 +56,12 @@ function platformPackage(): string {
   }
 }
 
-function copyOnce(packageDirectory: string, home: string): string {
+function versionOf(packageDirectory: string): string {
   const { version } = JSON.parse(readFileSync(join(packageDirectory, 'package.json'), 'utf8')) as { version: string };
-  const directory = join(home, `binaries-${version}`);
+  return version;
+}
+
+function copyOnce(packageDirectory: string, directory: string): string {
   if (existsSync(directory)) return directory;
   const unfinished = `${directory}.${process.pid}`;
   rmSync(unfinished, { recursive: true, force: true });

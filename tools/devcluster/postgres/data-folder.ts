@@ -71,7 +71,7 @@ async function makeDataFolder(home: PostgresHome, binaries: Binaries, directory:
   writeFileSync(passwordFile, randomBytes(24).toString('hex'), { mode: 0o600 });
   giveTo(home, data, passwordFile);
   try {
-    await initialise(home, binaries.initdb, { data, passwordFile });
+    await initialise(home, binaries, { data, passwordFile });
     renameSync(unfinished, directory);
   } catch (error) {
     // It failed, or another run was faster.
@@ -87,7 +87,7 @@ function giveTo({ account }: PostgresHome, ...paths: string[]): void {
 
 async function initialise(
   home: PostgresHome,
-  initdb: string,
+  { initdb, major }: Binaries,
   { data, passwordFile }: { data: string; passwordFile: string },
 ): Promise<void> {
   const child = spawn(
@@ -98,8 +98,8 @@ async function initialise(
       `--pwfile=${passwordFile}`,
       '--auth=scram-sha-256',
       '--encoding=UTF8',
-      '--locale-provider=builtin',
-      '--locale=C.UTF-8',
+      // Since 17 it has locales itself, which are the same on every machine.
+      ...(major < 17 ? ['--locale=C'] : ['--locale-provider=builtin', '--locale=C.UTF-8']),
       '--no-instructions',
       '--no-sync',
     ],

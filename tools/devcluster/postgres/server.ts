@@ -20,6 +20,8 @@ export interface PostgresOptions {
   readonly port?: number;
   /** false skips fsync, for data that need not outlive a power cut. Default true. */
   readonly durable?: boolean;
+  /** The package with its programs, such as those of another major; default the one of the development. */
+  readonly packageDirectory?: string | undefined;
   /** Settings of postgresql.conf, such as `{ track_commit_timestamp: 'on' }`. */
   readonly settings?: Readonly<Record<string, string>>;
 }
@@ -56,7 +58,7 @@ const portAttempts = 5;
  */
 export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
   const home = postgresHome();
-  const binaries = findBinaries(home);
+  const binaries = findBinaries(home, options.packageDirectory);
   await removeLeftovers(home);
   const folder = await openDataFolder(home, binaries, options.name);
   await releaseDataFolder(folder.data);
