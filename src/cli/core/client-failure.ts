@@ -96,7 +96,7 @@ const steps: ReadonlyMap<string, (error: ClientError) => string[]> = new Map(
   Object.entries<(error: ClientError) => string[]>({
     unauthenticated: ({ url }) => [
       `Sign in: keyframe login --url ${url}`,
-      'In automation: set KEYFRAME_TOKEN to another service token',
+      'In automation: set KEYFRAME_TOKEN to another service token (keyframe token create-service)',
     ],
     forbidden: () => ['See who you are and what you may do: keyframe whoami'],
     not_found: () => ['See what exists: keyframe org list, keyframe project list, keyframe env list, keyframe list'],
@@ -130,6 +130,10 @@ const steps: ReadonlyMap<string, (error: ClientError) => string[]> = new Map(
         ...(revision === undefined ? [] : [others]),
       ];
     },
-    version_mismatch: () => ['Another user has changed it: check the change, and run the command again'],
+    version_mismatch: ({ message }) => {
+      if (message.includes('does not exist'))
+        return ['To create it, give --expected-version 0 or leave the option out'];
+      return ['Another user may have changed it: check the change, and run the command again'];
+    },
   }),
 );

@@ -7,7 +7,7 @@ import { type TenantKind, listedTenants, tenantKinds, tenantParams } from '../co
 import { exitCodes } from './exit-codes.ts';
 import { nearest } from './nearest.ts';
 import { formatHint } from './option-synonyms.ts';
-import { type Scope, scopeParams } from '../settings/scope.ts';
+import { type Scope, scopeOfToken, scopeParams } from '../settings/scope.ts';
 
 /**
  * Explains "not found": finds out what is missing (the server, an organization, a project, an environment, a secret, a
@@ -102,7 +102,7 @@ async function explanationOf(error: ClientError, requested: Requested, api: () =
   const client = api();
   const missing = await missingLevel(client, slugs);
   if (missing === 'server') return wrongAddress(error.url);
-  if (missing !== undefined) return missing;
+  if (missing !== undefined) return { ...missing, next: [...(await outsideScope(client, slugs)), ...missing.next] };
   if (rest[0] === 'roles') return { next: rolesAndUsers(slugs) };
   return list === undefined ? await inEnvironment(client, error, requested) : { next: list(slugs[0] ?? '') };
 }
@@ -148,7 +148,7 @@ async function missingLevel(api: ApiClient, slugs: readonly string[]): Promise<E
       message: `${level.word} ${[...parents, slug].join('/')} does not exist, or is not visible to you`,
       next: [
         ...(parents.length === 0 ? formatHint(slug) : []),
-        ...nextOfLevel(level, parents, suggestion(slug, present)),
+        ...nextOfLevel(level, [...parents, slug], suggestion(slug, present)),
       ],
     };
   }
@@ -157,17 +157,26 @@ async function missingLevel(api: ApiClient, slugs: readonly string[]): Promise<E
 
 function nextOfLevel(
   { command, plural }: (typeof levels)[number],
-  parents: readonly string[],
+  slugs: readonly string[],
   suggested: readonly string[],
 ): string[] {
-  const list = `keyframe ${command} list`;
-  // Without a similar name it is hardly mistyped. What is deleted is not asked for: the audit would record a refusal.
-  const mayBeDeleted = suggested.length === 0 && command !== 'org';
+  const flags = flagsOf(slugs.slice(0, -1));
+  // What is deleted is not asked for: the audit would record a refusal. Undeleting a mistyped name changes nothing.
+  const undelete = `If it was deleted, take that back: keyframe ${command} undelete ${slugs.at(-1)}${flags}`;
   return [
     ...suggested,
-    `See the ${plural}: ${list}${flagsOf(parents)}`,
-    ...(mayBeDeleted ? [`See the deleted ${plural}: ${list} --deleted${flagsOf(parents)}`] : []),
+    `See the ${plural}: keyframe ${command} list${flags}`,
+    ...(command === 'org' ? [] : [undelete]),
   ];
+}
+
+/** What a service token is for, if the place is outside its scope. */
+async function outsideScope(api: ApiClient, slugs: readonly string[]): Promise<string[]> {
+  const place = scopeOfToken((await call(api, 'GET /me')).body);
+  if (place === undefined) return [];
+  const own = [place.organization, place.project, place.environment].filter((slug) => slug !== undefined);
+  if (own.every((slug, index) => slugs[index] === undefined || slugs[index] === slug)) return [];
+  return [`The token is for ${own.join('/')} only. Leave -o, -p and -e out, or use another token`];
 }
 
 /** The slugs that the caller sees; undefined if their parent does not exist. */

@@ -26,6 +26,10 @@ describe('set', () => {
     const refused = await folder.run(['set', 'A=new', '--expected-version', '2']);
     expect(refused.code).toBe(6);
     expect(refused.stderr).toContain('version');
+    expect(refused.stderr).toContain('Another user may have changed it');
+    const missing = await folder.run(['set', 'NEW=1', '--expected-version', '2']);
+    expect(missing.stderr).toContain('\n  To create it, give --expected-version 0 or leave the option out\n');
+    expect(missing.stderr).not.toContain('Another user');
     expect((await folder.run(['set', 'A=new', '--expected-version', '0'])).code).toBe(6);
     const made = await folder.json(['set', 'A=new', '--expected-version', '1']);
     expect(made).toMatchObject({ set: [{ key: 'A', version: 2 }], deleted: [], unchanged: [], revision: 2 });

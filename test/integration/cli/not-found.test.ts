@@ -57,11 +57,26 @@ describe('the error says what is missing, where, and what there is', () => {
     expect(await shown('list', '-e', 'archive')).toEqual([
       `error: environment ${organization}/${project}/archive does not exist, or is not visible to you`,
       `  See the environments: keyframe env list ${place.join(' ')}`,
-      `  See the deleted environments: keyframe env list --deleted ${place.join(' ')}`,
+      `  If it was deleted, take that back: keyframe env undelete archive ${place.join(' ')}`,
     ]);
     expect((await shown('env', 'list', '-o', organization, '-p', 'nothing-alike')).at(-1)).toBe(
-      `  See the deleted projects: keyframe project list --deleted -o ${organization}`,
+      `  If it was deleted, take that back: keyframe project undelete nothing-alike -o ${organization}`,
     );
+  });
+
+  test('an environment outside the scope of a service token', async () => {
+    const { organization, project, environment } = site.world.slugs;
+    const { token } = await site.world.serviceToken({ name: 'narrow' });
+    const { code, stderr } = await folder.run(['list'], { env: { KEYFRAME_TOKEN: token.reveal() } });
+    expect({ code, stderr }).toEqual({
+      code: 5,
+      stderr: expect.stringContaining(
+        `\n  The token is for ${organization}/${project}/${environment} only. Leave -o, -p and -e out, or use another token\n`,
+      ),
+    });
+    const wide = await site.world.serviceToken({ name: 'wide', scope: 'organization' });
+    const missing = await folder.run(['list', '-e', 'nope'], { env: { KEYFRAME_TOKEN: wide.token.reveal() } });
+    expect(missing.stderr).not.toContain('The token is for');
   });
 
   test('a prefix that no secret has', async () => {
@@ -108,11 +123,13 @@ describe('the error says what is missing, where, and what there is', () => {
       `error: environment ${organization}/${project}/${other} does not exist, or is not visible to you`,
       `  Did you mean ${environment}?`,
       `  See the environments: keyframe env list -o ${organization} -p ${project}`,
+      `  If it was deleted, take that back: keyframe env undelete ${other} -o ${organization} -p ${project}`,
     ]);
     expect(await shown('init', '-p', 'webs', '-e', environment)).toEqual([
       `error: project ${organization}/webs does not exist, or is not visible to you`,
       `  Did you mean ${project}?`,
       `  See the projects: keyframe project list -o ${organization}`,
+      `  If it was deleted, take that back: keyframe project undelete webs -o ${organization}`,
     ]);
     expect(await shown('env', 'list', '-o', wrong, '-p', project)).toEqual([
       `error: organization ${wrong} does not exist, or is not visible to you`,
