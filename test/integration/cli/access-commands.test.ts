@@ -75,18 +75,37 @@ describe('service tokens', () => {
     expect(await listed()).toBe(before);
   });
 
-  test('a revoked token is named as such, and reinstate finds only those', async () => {
+  test('the revocation of a revoked token by its name is no error, and it cannot be rotated', async () => {
     const line = ['-o', world.slugs.organization, '-n', 'over', '-s', 'organization', '-p', 'read'];
     await cli.output(['token', 'create-service', ...line]);
     const revoke = ['token', 'revoke-service', '-o', world.slugs.organization, '--id', 'over', '--yes'];
     await cli.output(revoke);
-    const { code, stderr } = await cli.run(revoke);
-    expect(code).toBe(5);
-    expect(stderr).toContain(`service token "over" of ${world.slugs.organization} is revoked already`);
+    expect(await cli.run(revoke)).toMatchObject({ code: 0, stderr: expect.stringContaining('is revoked already.\n') });
+    // Nothing is asked, so no terminal is needed.
+    expect(await cli.json(revoke.slice(0, -1))).toMatchObject({ action: 'revoked', name: 'over' });
+    const unknown = await cli.run([...revoke.slice(0, -2), 'ovre', '--yes']);
+    expect(unknown).toMatchObject({ code: 5, stderr: expect.stringContaining('has the name "ovre"') });
+    const rotation = [
+      'token',
+      'rotate-service',
+      '-o',
+      world.slugs.organization,
+      '--id',
+      'over',
+      '--overlap',
+      '0',
+      '--yes',
+    ];
+    const rotated = await cli.run(rotation);
+    expect(rotated.code).toBe(5);
+    expect(rotated.stderr).toContain(`service token "over" of ${world.slugs.organization} is revoked already`);
     await cli.output(['token', 'create', '-n', 'old-laptop']);
     await cli.output(['token', 'revoke', 'old-laptop', '--yes']);
     const again = await cli.run(['token', 'revoke', 'old-laptop', '--yes']);
-    expect(again.stderr).toContain('personal token "old-laptop" of yours is revoked already');
+    expect(again).toMatchObject({
+      code: 0,
+      stderr: expect.stringMatching(/^Personal token "old-laptop" .* revoked already/),
+    });
   });
 
   test("create-service means the folder's project and environment where no flag says another", async () => {

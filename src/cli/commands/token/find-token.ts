@@ -10,6 +10,7 @@ export interface FoundToken {
   readonly id: string;
   /** Undefined for an id that was not looked up. */
   readonly name?: string;
+  readonly revokedAt?: string | null;
 }
 
 const idOption = requiredText('--id <id>', 'Id, unique name, or latest for the newest one');
@@ -30,13 +31,15 @@ export const personalTokenArgument = completing(
 interface GivenToken {
   readonly given: string;
   readonly isRevoked: boolean;
+  /** If no other token has the name, the newest revoked one is found. */
+  readonly orRevoked?: boolean;
 }
 
 /** The service token with an id or name. An id is looked up only if the user is asked, who then sees the name. */
 export async function findServiceToken(
   context: CommandContext,
   home: TokenHome,
-  { given, isRevoked }: GivenToken,
+  { given, isRevoked, orRevoked = false }: GivenToken,
 ): Promise<FoundToken> {
   const { list, get } = tokenEndpoints(home);
   const params = homeParams(home);
@@ -47,6 +50,8 @@ export async function findServiceToken(
   }
   const { body } = await call(context.api(), list, { params });
   const { revoked, others } = byRevocation(body.serviceTokens);
+  const ended = orRevoked ? onlyRevoked(given, revoked, others) : undefined;
+  if (ended !== undefined) return ended;
   return thingOf(given, {
     things: isRevoked ? revoked : others,
     word: isRevoked ? 'revoked service token' : 'service token',
@@ -56,13 +61,15 @@ export async function findServiceToken(
   });
 }
 
-/** A personal token of the user that is not revoked, by id or name. */
+/** A personal token of the user by id or name; a revoked one if no other has the name. */
 export async function findPersonalToken(context: CommandContext, given: string): Promise<FoundToken> {
   if (isId(given) && context.isConfirmed) return { id: given };
   const { personalTokens } = (await call(context.api(), 'GET /personal-tokens')).body;
   // The server reports an id that is not in the list.
   if (isId(given)) return personalTokens.find(({ id }) => id === given.toLowerCase()) ?? { id: given };
   const { revoked, others } = byRevocation(personalTokens);
+  const ended = onlyRevoked(given, revoked, others);
+  if (ended !== undefined) return ended;
   return thingOf(given, {
     things: others,
     word: 'personal token',
@@ -70,6 +77,20 @@ export async function findPersonalToken(context: CommandContext, given: string):
     listedBy: 'keyframe token list',
     excluded: { things: revoked, because: 'is revoked already' },
   });
+}
+
+/** The newest revoked token with a name that no other token has. The lists begin with the newest. */
+function onlyRevoked<Token extends { readonly name: string }>(
+  given: string,
+  revoked: readonly Token[],
+  others: readonly Token[],
+): Token | undefined {
+  return others.some(({ name }) => name === given) ? undefined : revoked.find(({ name }) => name === given);
+}
+
+/** Whether a token was revoked before, so that there is nothing to ask or to do: a script may run twice. */
+export function isAlreadyRevoked({ revokedAt = null }: FoundToken): boolean {
+  return revokedAt !== null;
 }
 
 function byRevocation<Token extends { readonly revokedAt: string | null }>(

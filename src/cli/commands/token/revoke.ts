@@ -2,7 +2,7 @@ import { call } from '../../../client/call.ts';
 import { defineCommand } from '../../core/command.ts';
 import type { DeletionOutput } from '../../output/shapes.ts';
 import { keptSignIns } from './kept-sign-ins.ts';
-import { findPersonalToken, personalTokenArgument, tokenTitle } from './find-token.ts';
+import { findPersonalToken, isAlreadyRevoked, personalTokenArgument, tokenTitle } from './find-token.ts';
 
 /** `token revoke <id>`. */
 export const tokenRevokeCommand = defineCommand({
@@ -17,11 +17,15 @@ export const tokenRevokeCommand = defineCommand({
   async run(context, { args: { given } }) {
     const token = await findPersonalToken(context, given);
     const { id, name = null } = token;
+    const value = { kind: 'personal_token', action: 'revoked', id, name } satisfies DeletionOutput;
+    if (isAlreadyRevoked(token)) {
+      const sentence = `Personal token ${tokenTitle(token)} is revoked already.`;
+      return await context.printer.done({ value, sentence, name: id });
+    }
     await context.confirm(`Revoke your personal token "${name ?? id}"?`);
     // Before: the command may use this token.
     const kept = await keptSignIns(context.api(), id);
     await call(context.api(), 'DELETE /personal-tokens/{id}', { params: { id } });
-    const value = { kind: 'personal_token', action: 'revoked', id, name } satisfies DeletionOutput;
     await context.printer.done({ value, sentence: `Personal token ${tokenTitle(token)} is revoked.`, name: id });
     if (kept.length === 0) return;
     context.io.note(
