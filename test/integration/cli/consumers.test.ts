@@ -230,6 +230,21 @@ describe('wait --converged', () => {
     expect(late).toMatchObject({ code: 9 });
   });
 
+  test('waits for the newest revision without --revision', async () => {
+    const fleet = await Fleet.make();
+    const ids = await fleet.change('2');
+    await fleet.report({ name: 'app', wanted: ids, synced: ids });
+    const line = ['wait', '--converged', '--within', '20s'];
+    expect(await fleet.folder.json(line)).toMatchObject({ ...ids, consumers: { reached: 1 } });
+    const newer = await fleet.change('3');
+    const late = await fleet.folder.run(['wait', '--converged', '--within', '1s']);
+    expect(late).toMatchObject({ code: 9, stderr: expect.stringContaining(`revision ${newer.revision}`) });
+    expect(await fleet.folder.run(['wait'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('--revision <revision> is missing\n  With --converged it is the newest one'),
+    });
+  });
+
   test('takes an id, and only one cluster if that is asked for', async () => {
     const fleet = await Fleet.make();
     const { revisionId } = await fleet.now();

@@ -6,7 +6,7 @@ import { CliError, usageError } from '../../core/cli-error.ts';
 import { type CommandContext, defineCommand } from '../../core/command.ts';
 import { durationOption } from '../../core/duration-option.ts';
 import { exitCodes } from '../../core/exit-codes.ts';
-import { flag, requiredText, scopeOptions, text } from '../../core/options.ts';
+import { flag, scopeOptions, text } from '../../core/options.ts';
 import type { ReachedRevisionOutput } from '../../output/shapes.ts';
 import { type Scope, scopeParams } from '../../settings/scope.ts';
 import { endOnSignals } from '../../terminal/end-on-signals.ts';
@@ -26,7 +26,10 @@ export const waitCommand = defineCommand({
     'Ends with exit code 0 when the environment is at this revision or a later one, and with 9 if that takes longer than --within. It polls nothing: the server reports each change. An id is that of an existing revision, so an unknown id is an error at once. With --converged, it then waits until the Secret of each SecretSync that reads the environment holds this revision or a later one, and until the pods of its workloads (spec.rollout) run with it. It asks the server every few seconds. It names those that are late, and clusters that do not report. It ends with 6 as soon as a SecretSync is stalled for 5 seconds although it has seen the revision, or cannot read. Pinned and suspended SecretSyncs are named and not waited for. --cluster, --namespace and --secret-sync limit the wait to some SecretSyncs, so that one of another team cannot end it. What they name and does not read the environment yet is waited for. You see namespaces if you may write to the environment.',
   options: {
     ...scopeOptions,
-    revision: requiredText('--revision <revision>', 'The revision to wait for (number or id)'),
+    revision: text(
+      '--revision <revision>',
+      'The revision to wait for, a number or id (default with --converged: the newest)',
+    ),
     isConverged: flag('--converged', 'Also wait until all SecretSyncs that read the environment have it'),
     cluster: text('--cluster <cluster>', 'With --converged: only the SecretSyncs in this cluster'),
     ...selectionOptions,
@@ -38,7 +41,7 @@ export const waitCommand = defineCommand({
       line: 'wait -e production --revision 42 --within 30m',
       note: 'In a pipeline that needs the change of another one',
     },
-    { line: 'wait -e production --revision 42 --converged', note: 'Until it runs everywhere' },
+    { line: 'wait -e production --converged', note: 'Until the newest revision runs everywhere' },
     {
       line: 'wait -e production --revision 42 --converged --namespace payments',
       note: 'Until it runs in your namespace, whatever others do',
@@ -46,10 +49,12 @@ export const waitCommand = defineCommand({
   ],
   async run(context, { options }) {
     const scope = await context.scope(options);
-    const { revision: wanted, within = defaultMs, isConverged, cluster } = options;
+    const { within = defaultMs, isConverged, cluster } = options;
     requireFitting(options);
     endOnSignals();
-    const awaited = { scope, wanted, limit: AbortSignal.timeout(within) };
+    const limit = AbortSignal.timeout(within);
+    const wanted = options.revision ?? (await newestRevision(context, scope, limit));
+    const awaited = { scope, wanted, limit };
     const current = await inTime(context, awaited, currentRevision);
     const isReached = !isNumber(wanted) || current.revision >= Number(wanted);
     const { revision, revisionId } = isReached ? current : await laterRevision(context, awaited, current);
@@ -75,14 +80,17 @@ export const waitCommand = defineCommand({
 });
 
 interface SelectionFlags extends ConsumerSelection {
+  readonly revision: string | undefined;
   readonly isConverged: boolean;
   readonly cluster: string | undefined;
 }
 
 /** Refuses flags that would have no effect, and names that are none. */
-function requireFitting({ isConverged, cluster, ...selection }: SelectionFlags): void {
+function requireFitting({ revision, isConverged, cluster, ...selection }: SelectionFlags): void {
   requireSecretSyncNames(selection);
   if (isConverged) return;
+  if (revision === undefined)
+    throw usageError('--revision <revision> is missing', 'With --converged it is the newest one');
   if (cluster !== undefined) throw usageError('--cluster needs --converged');
   if (selection.namespaces.length > 0) throw usageError('--namespace needs --converged');
   if (selection.secretSyncs.length > 0) throw usageError('--secret-sync needs --converged');
@@ -99,6 +107,11 @@ interface Awaited {
   readonly wanted: string;
   /** The end of --within. */
   readonly limit: AbortSignal;
+}
+
+/** The number of the newest revision. A later one is not waited for. */
+async function newestRevision(context: CommandContext, scope: Scope, limit: AbortSignal): Promise<string> {
+  return String((await inTime(context, { scope, wanted: '0', limit }, currentRevision)).revision);
 }
 
 /** Throws CliError late if the limit ends a request of `read`. */
