@@ -1,8 +1,7 @@
 /** @default The accounts of the chart have exactly the committed rights. */
-import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { parse } from 'yaml';
 import { checkoutDirectory } from '../../tools/checkout.ts';
 import type { Cluster } from '../../tools/devcluster/cluster/cluster.ts';
 import { KubeHttp } from '../../tools/devcluster/cluster/kube-http.ts';
@@ -10,6 +9,7 @@ import { ChartHook } from '../support/cluster/chart-hook.ts';
 import { renderChart } from '../support/cluster/helm.ts';
 import { runKubectl } from '../support/cluster/kubectl.ts';
 import { definitionsFolder, startOwnCluster } from '../support/cluster/own-cluster.ts';
+import { readDefinitions } from '../support/cluster/released.ts';
 import { waitFor } from '../support/fixtures/wait-for.ts';
 
 /** The rights that the chart gives, as a real API server reports them: exactly the committed ones. */
@@ -131,8 +131,7 @@ interface Definition {
 
 test('of each kind in a namespace it is decided: view reads all, edit writes all but SnapshotRestores, admin plans those', async () => {
   await apply(await renderChart({ namespace: 'release', more: ['--show-only', 'templates/aggregated-roles.yaml'] }));
-  const kinds = readdirSync(definitionsFolder)
-    .map((file) => parse(readFileSync(join(definitionsFolder, file), 'utf8')) as Definition)
+  const kinds = (readDefinitions(definitionsFolder) as unknown as Definition[])
     .filter(({ spec }) => spec.scope === 'Namespaced')
     .map(({ spec }) => spec.names.plural);
   expect(kinds.length).toBeGreaterThan(2);

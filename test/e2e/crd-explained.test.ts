@@ -42,7 +42,7 @@ function field(schemas: Readonly<Record<string, Schema>> | undefined, name: stri
 
 async function definitions(): Promise<Definition[]> {
   const folder = join(checkoutDirectory, 'crds');
-  const files = await readdir(folder);
+  const files = (await readdir(folder)).filter((name) => name.endsWith('.yaml'));
   return await Promise.all(files.map(async (file) => parse(await readFile(join(folder, file), 'utf8')) as Definition));
 }
 
