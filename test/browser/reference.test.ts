@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Browser } from 'playwright-core';
 import { startBrowser } from '../support/browser/browser.ts';
+import { Axe } from '../support/browser/axe.ts';
 import { watchedPage } from '../support/browser/watched-page.ts';
 import { type TestApi, startTestApi } from '../support/api/http.ts';
+import { buildDocumentation, documentationFolder } from '../../tools/build/documentation.ts';
 
 const resources = new AsyncDisposableStack();
 let api: TestApi;
@@ -12,7 +14,8 @@ let browser: Browser;
 const referenceMs = 30_000;
 
 beforeAll(async () => {
-  api = await startTestApi();
+  await buildDocumentation();
+  api = await startTestApi({ documentationFolder });
   resources.defer(() => api.close());
   browser = await startBrowser(resources);
 });
@@ -38,5 +41,20 @@ test('the reference works in its sandbox, where no script reaches a cookie, the 
     ];
   })()`);
   expect(attempts).toEqual(['null', 'SecurityError', 'SecurityError', 'TypeError']);
+  await context.close();
+});
+
+test.each([
+  ['/docs/alerts.md', { width: 1280, height: 800 }, 'light'],
+  ['/docs/configuration.md', { width: 320, height: 640 }, 'dark'],
+] as const)('%s is readable, and no wider than the window', async (path, viewport, colorScheme) => {
+  const context = await browser.newContext({ viewport, colorScheme });
+  const { page, complaints } = await watchedPage(context);
+  await page.goto(`http://localhost:${api.port}${path}`);
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  const axe = await Axe.of(page);
+  expect(await axe.faults()).toEqual([]);
+  expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+  expect(complaints).toEqual([]);
   await context.close();
 });

@@ -18,7 +18,9 @@ const leftOut = 'docs/ARCHITECTURE.md';
 /** What the server has elsewhere. */
 const served: Readonly<Record<string, string>> = { 'docs/openapi.json': '/openapi.json' };
 
-const style = `:root { color-scheme: light dark; --line: #8888; --shade: #8882; }
+const style = `:root { color-scheme: light dark; --line: light-dark(#c6c9cf, #4a4e57); --shade: light-dark(#f0f1f4, #262930); }
+html { background: light-dark(#fff, #16181c); color: light-dark(#1c1e21, #e6e7ea); }
+a { color: light-dark(#0a4fc4, #8ab4f8); }
 body { font: 1rem/1.5 system-ui, sans-serif; max-width: 56rem; margin: 0 auto; padding: 0 1rem 4rem; overflow-wrap: break-word; }
 nav { display: flex; flex-wrap: wrap; gap: 1rem; padding: 1rem 0; border-bottom: 1px solid var(--line); }
 h1, h2, h3, h4 { line-height: 1.25; margin: 2em 0 0.5em; }

@@ -3,12 +3,14 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, test } from '@jest/globals';
 import { RateLimits, noRateLimits } from '../../../src/http/admission/rate-limits.ts';
 import { WorkLimit } from '../../../src/http/admission/work-limit.ts';
+import { documentationRouter } from '../../../src/http/documentation.ts';
 import { bareApp, listenerOf } from '../../../src/http/bare-app.ts';
 import { commandRouter } from '../../../src/http/command-download.ts';
 import { referenceRouter } from '../../../src/http/openapi/reference.ts';
 import { openContext } from '../../../src/http/request-context.ts';
 import { publicContentSender } from '../../../src/http/response/public-content.ts';
 import { HttpServer } from '../../../src/http/server.ts';
+import { buildDocumentation, documentationFolder } from '../../../tools/build/documentation.ts';
 import { waitFor } from '../../support/fixtures/wait-for.ts';
 
 /** What is public needs no token: a reader that takes nothing must not hold its connection. */
@@ -23,6 +25,7 @@ let handled: () => void;
 afterEach(() => server.close(0));
 
 async function serve(): Promise<void> {
+  await buildDocumentation();
   const app = bareApp();
   app.use((request, _response, next) => {
     openContext(request, { id: 'test', route: 'unmatched' });
@@ -32,7 +35,11 @@ async function serve(): Promise<void> {
   const sendPublic = publicContentSender({ ...limits, stallTimeoutMs });
   // Any file does for the command.
   const file = fileURLToPath(new URL('../../../docs/openapi.json', import.meta.url));
-  app.use(referenceRouter(sendPublic), commandRouter(file, sendPublic));
+  app.use(
+    referenceRouter(sendPublic),
+    documentationRouter(documentationFolder, sendPublic),
+    commandRouter(file, sendPublic),
+  );
   const address = { host: '127.0.0.1', port: 0, portVariable: 'KEYFRAME_PORT', hostVariable: 'KEYFRAME_HOST' };
   const listener = listenerOf(app);
   server = await HttpServer.listen(
@@ -44,7 +51,7 @@ async function serve(): Promise<void> {
   );
 }
 
-test.each(['/openapi.json', '/docs/swagger-ui-bundle.js', '/docs/swagger-ui.css', '/cli'])(
+test.each(['/openapi.json', '/docs/swagger-ui-bundle.js', '/docs/swagger-ui.css', '/docs/cli.md', '/cli'])(
   'a reader that takes nothing of %s is cut off',
   async (path) => {
     await serve();
