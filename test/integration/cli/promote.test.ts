@@ -148,6 +148,7 @@ describe('promote', () => {
       `error: environment ${place}/${wrong} does not exist, or is not visible to you`,
       `  Did you mean ${staging}?`,
       `  See the environments: keyframe env list ${flags}`,
+      `  If it was deleted, take that back: keyframe env undelete ${wrong} ${flags}`,
     ]);
     expect((await lines(`elsewhere/${staging}`))[0]).toContain(`project ${project[1]}/elsewhere does not exist`);
     expect(await lines(staging, '--revision', '99')).toEqual([
