@@ -36,7 +36,7 @@ export async function bundleInParts({ entry, target, ...options }: ProgramOption
   const parts = await Promise.all(
     outputFiles.map(async ({ path, text }) => {
       const name = relative(checkoutDirectory, path);
-      return `${JSON.stringify(`./${name}`)}:${JSON.stringify(`'use strict';${await asCommonJs(text, target)}`)}`;
+      return `${JSON.stringify(`./${name}`)}:${quoted(`'use strict';${await asCommonJs(text, target)}`)}`;
     }),
   );
   return `const parts={${parts.join(',\n')}},loaded={};
@@ -51,6 +51,12 @@ return loaded[id].exports;
 }
 load(${JSON.stringify(`./${main}`)});
 `;
+}
+
+/** As a literal in single quotes: code has few of them, and Node.js scans a text faster without escapes. */
+function quoted(code: string): string {
+  const escapes: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r' };
+  return `'${code.replaceAll(/['\\\n\r]/g, (character) => escapes[character] ?? `\\${character}`)}'`;
 }
 
 /** Of a CommonJS package that `import()` names, esbuild exports nothing but the default. */
