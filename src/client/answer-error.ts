@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Problem } from '../wire/problem.ts';
 import { ClientError } from './client-error.ts';
+import { type Proxy, shownProxy } from './proxy.ts';
 
 export interface RefusedAnswer {
   readonly url: string;
@@ -28,15 +29,40 @@ export function foreignAnswer(url: string, status: number): ClientError {
   return new ClientError(`${url} answered ${status}, but not as Keyframe does`, { fault: 'not_keyframe', url, status });
 }
 
+export interface SentRequest {
+  readonly isWrite?: boolean;
+  /** The proxy that it passed. */
+  readonly proxy?: Proxy | undefined;
+}
+
 /** The error if no answer came. A request that writes may have arrived although its answer was lost. */
-export function networkError(url: string, error: unknown, { isWrite = false } = {}): ClientError {
-  const { code, message } = networkFault(error);
-  const reason = networkFaults[code] ?? (code === '' ? message : code);
+export function networkError(url: string, error: unknown, { isWrite = false, proxy }: SentRequest = {}): ClientError {
+  const { code, reason } = networkFault(error);
   const options = { url, networkCode: code, cause: error };
+  const server = proxy === undefined ? url : `${url} (through ${shownProxy(proxy)})`;
   if (isWrite && lostAnswers.has(code)) {
-    return new ClientError(`${url} has not answered: ${reason}`, { ...options, fault: 'answer_lost' });
+    return new ClientError(`${server} has not answered: ${reason}`, { ...options, fault: 'answer_lost' });
   }
-  return new ClientError(`${url} cannot be reached: ${reason}`, { ...options, fault: 'unreachable' });
+  return new ClientError(`${server} cannot be reached: ${reason}`, { ...options, fault: 'unreachable' });
+}
+
+/** The error if the connection to a proxy failed. */
+export function proxyError(url: string, proxy: Proxy, error: unknown): ClientError {
+  if (error instanceof ClientError) return error;
+  const { code, reason } = networkFault(error);
+  const message = `${shownProxy(proxy)} cannot be reached: ${reason}`;
+  return new ClientError(message, { fault: 'proxy_failed', url, networkCode: code, cause: error });
+}
+
+/** The error if a proxy does not pass a request on. */
+export function refusedByProxy(url: string, proxy: Proxy, status: number): ClientError {
+  const refusal = status === 407 ? proxyDemand(proxy) : `does not connect to ${url}: it answered ${status}`;
+  return new ClientError(`${shownProxy(proxy)} ${refusal}`, { fault: 'proxy_failed', url, status });
+}
+
+function proxyDemand({ url }: Proxy): string {
+  const hasCredentials = url.username !== '' || url.password !== '';
+  return hasCredentials ? 'does not accept the user and password of the variable' : 'demands a user and a password';
 }
 
 /** Faults that can occur after the request arrived. */
@@ -54,11 +80,12 @@ const networkFaults: Readonly<Record<string, string>> = {
   ENETUNREACH: 'there is no route to the network',
 };
 
-function networkFault(error: unknown): { code: string; message: string } {
+function networkFault(error: unknown): { code: string; reason: string } {
   // Several addresses were tried: the error of the last one is reported.
   const single = error instanceof AggregateError ? (error.errors as unknown[]).at(-1) : error;
-  const { code, message } = single as NodeJS.ErrnoException;
-  return { code: code ?? '', message };
+  const { code = '', message } = single as NodeJS.ErrnoException;
+  if (code.startsWith('HPE_')) return { code, reason: 'it does not speak HTTP' };
+  return { code, reason: networkFaults[code] ?? (code === '' ? message : code) };
 }
 
 function problemText({ detail, errors = [] }: Problem): string {

@@ -1,5 +1,5 @@
 import type { ClientRequest, IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { answerError, foreignAnswer, networkError } from './answer-error.ts';
+import { answerError, foreignAnswer, networkError, refusedByProxy } from './answer-error.ts';
 import {
   type Params,
   type PlainRequest,
@@ -10,9 +10,12 @@ import {
   queryText,
 } from './call.ts';
 import { ClientError } from './client-error.ts';
+import { Connections } from './connections.ts';
 import type { Method } from '../wire/contract/endpoint.ts';
 import { EventParser, type SentEvent } from '../wire/event-parser.ts';
 import { lookup } from './lookup.ts';
+import type { Proxy } from './proxy.ts';
+import type { Route } from './route.ts';
 
 export interface ApiAnswer {
   readonly status: number;
@@ -32,6 +35,10 @@ export interface ApiClientOptions {
   readonly onSlow?: () => void;
   /** How long the server may be silent; by default 10 seconds for a read, and 60 for a write, which may be long. */
   readonly timeoutMs?: number | undefined;
+  /** What clients share. */
+  readonly connections?: Connections;
+  /** The proxy before the server. */
+  readonly proxy?: Proxy | undefined;
   /** Makes all requests fail as an outage. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -56,11 +63,14 @@ const transientStatuses: ReadonlySet<number> = new Set([502, 503, 504]);
  */
 export class ApiClient implements Transport<IncomingHttpHeaders>, StreamTransport {
   readonly url: string;
+  /** The proxy before the server. */
+  readonly proxy: Proxy | undefined;
   readonly #token: string | undefined;
   readonly #whileWaiting: () => void;
   readonly #onSlow: () => void;
   readonly #timeoutMs: number | undefined;
   readonly #signal: AbortSignal | undefined;
+  readonly #connections: Connections;
 
   constructor({
     url,
@@ -69,7 +79,11 @@ export class ApiClient implements Transport<IncomingHttpHeaders>, StreamTranspor
     onSlow = () => undefined,
     timeoutMs,
     signal,
+    connections = new Connections(),
+    proxy,
   }: ApiClientOptions) {
+    this.#connections = connections;
+    this.proxy = proxy;
     this.#onSlow = onSlow;
     this.#timeoutMs = timeoutMs;
     this.url = url;
@@ -105,16 +119,21 @@ export class ApiClient implements Transport<IncomingHttpHeaders>, StreamTranspor
     { params, query, lastEventId, signal }: StreamRequest,
   ): AsyncGenerator<SentEvent, void> {
     const path = pathOf(template, params) + queryText(query);
-    const request = this.#open('GET', path, {
-      headers: {
-        ...(lastEventId === undefined ? {} : { 'last-event-id': lastEventId }),
-        accept: 'text/event-stream, application/problem+json',
-      },
-    });
-    const end = (): void => void request.destroy();
+    const headers = {
+      ...(lastEventId === undefined ? {} : { 'last-event-id': lastEventId }),
+      accept: 'text/event-stream, application/problem+json',
+    };
+    const slow = setTimeout(this.#onSlow, slowMs);
+    let request: ClientRequest | undefined;
+    const end = (): void => void request?.destroy();
     signal.addEventListener('abort', end, { once: true });
     try {
+      const address = this.#addressOf(path, {});
+      const route = await this.#routeTo(address, 'GET', signal);
+      if (signal.aborted) return;
+      request = this.#open('GET', address, { headers }, route);
       const response = await responseOf(request);
+      clearTimeout(slow);
       const { statusCode: status = 0, headers: sent } = response;
       const contentType = sent['content-type'];
       if (status !== 200) this.#read(await readAnswer(request, response), path);
@@ -124,8 +143,9 @@ export class ApiClient implements Transport<IncomingHttpHeaders>, StreamTranspor
     } catch (error) {
       if (!signal.aborted) this.#fail('GET', error);
     } finally {
+      clearTimeout(slow);
       signal.removeEventListener('abort', end);
-      request.destroy();
+      request?.destroy();
     }
   }
 
@@ -134,7 +154,7 @@ export class ApiClient implements Transport<IncomingHttpHeaders>, StreamTranspor
    * that path on. Throws ClientError for an answer that is not Keyframe's.
    */
   async readiness(): Promise<{ readonly isReady: boolean; readonly reason: string | undefined } | undefined> {
-    const { status, headers, text } = await this.#attempt('GET', '/readyz', {}, '').catch((error) =>
+    const { status, headers, text } = await this.#attempt('GET', '/readyz', { root: '' }).catch((error) =>
       this.#fail('GET', error),
     );
     if (status === 404) return undefined;
@@ -149,6 +169,7 @@ export class ApiClient implements Transport<IncomingHttpHeaders>, StreamTranspor
   }
 
   #read({ status, headers, text }: RawAnswer, path: string): ApiAnswer {
+    if (status === 407 && this.proxy !== undefined) throw refusedByProxy(this.url, this.proxy, status);
     // No request is conditional, so 304 is an error.
     if (status === 204) return { status, headers, body: undefined };
     const body = parsedObject(headers['content-type'], text);
@@ -164,7 +185,7 @@ export class ApiClient implements Transport<IncomingHttpHeaders>, StreamTranspor
 
   #fail(method: Method, error: unknown): never {
     if (error instanceof ClientError) throw error;
-    throw networkError(this.url, error, { isWrite: method !== 'GET' });
+    throw networkError(this.url, error, { isWrite: method !== 'GET', proxy: this.proxy });
   }
 
   #timeoutOf(method: Method): number {
@@ -187,19 +208,36 @@ export class ApiClient implements Transport<IncomingHttpHeaders>, StreamTranspor
       .catch(() => undefined);
   }
 
-  #attempt(method: Method, path: string, sent: SentParts, root = apiRoot): Promise<RawAnswer> {
-    return new Promise((resolve, reject) => {
-      const request = this.#open(method, path, sent, root);
-      request.once('response', (response) => void readAnswer(request, response).then(resolve, reject));
-      request.once('error', reject);
-    });
+  async #attempt(method: Method, path: string, sent: SentParts): Promise<RawAnswer> {
+    const slow = setTimeout(this.#onSlow, slowMs);
+    try {
+      const address = this.#addressOf(path, sent);
+      const route = await this.#routeTo(address, method, this.#signal);
+      return await new Promise((resolve, reject) => {
+        const request = this.#open(method, address, sent, route);
+        request.once('response', (response) => {
+          clearTimeout(slow);
+          void readAnswer(request, response).then(resolve, reject);
+        });
+        request.once('error', reject);
+      });
+    } finally {
+      clearTimeout(slow);
+    }
   }
 
-  /** Without `root`, the request goes to a public path and has no token. */
-  #open(method: Method, path: string, { body, headers }: SentParts, root = apiRoot): ClientRequest {
+  #addressOf(path: string, { root = apiRoot }: SentParts): string {
+    return `${this.url}${root}${path}`;
+  }
+
+  #routeTo(address: string, method: Method, signal: AbortSignal | undefined): Promise<Route> {
+    return this.#connections.routeTo(address, this.proxy, { timeoutMs: this.#timeoutOf(method), signal });
+  }
+
+  #open(method: Method, address: string, { body, headers, root }: SentParts, route: Route): ClientRequest {
     const payload = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
-    const url = `${this.url}${root}${path}`;
     const options = {
+      ...route,
       method,
       headers: {
         accept: 'application/json, application/problem+json',
@@ -209,20 +247,18 @@ export class ApiClient implements Transport<IncomingHttpHeaders>, StreamTranspor
           : { 'content-type': 'application/json', 'content-length': String(payload.length) }),
         ...headers,
         ...(root === '' || this.#token === undefined ? {} : { authorization: `Bearer ${this.#token}` }),
+        ...route.headers,
       },
       timeout: this.#timeoutOf(method),
       lookup,
       ...(this.#signal === undefined ? {} : { signal: this.#signal }),
     };
     // Loaded on use: help needs neither of them.
-    const request = url.startsWith('https:')
-      ? process.getBuiltinModule('node:https').request(url, options)
-      : process.getBuiltinModule('node:http').request(url, options);
+    const request = address.startsWith('https:')
+      ? process.getBuiltinModule('node:https').request(address, options)
+      : process.getBuiltinModule('node:http').request(address, options);
     // The request is handed to the system in this turn, before setImmediate.
     request.once('finish', () => void setImmediate(this.#whileWaiting));
-    const slow = setTimeout(this.#onSlow, slowMs);
-    request.once('close', () => clearTimeout(slow));
-    request.once('response', () => clearTimeout(slow));
     request.once('timeout', () => void request.destroy(this.#silence(method)));
     request.end(payload);
     return request;
@@ -231,6 +267,8 @@ export class ApiClient implements Transport<IncomingHttpHeaders>, StreamTranspor
 
 interface SentParts extends Pick<PlainRequest, 'body'> {
   readonly headers?: Readonly<Record<string, string>>;
+  /** What stands before the path: by default that of the API. A request to a public path has an empty one, and no token. */
+  readonly root?: string;
 }
 
 interface RawAnswer {

@@ -5,6 +5,7 @@ import type { Problem } from '../wire/problem.ts';
  * Why a request has no result:
  * - `invalid_path`: a name cannot be part of a path; nothing was sent
  * - `unreachable`: no connection; nothing was done
+ * - `proxy_failed`: the proxy cannot be reached, or does not pass the request on; nothing was done
  * - `answer_lost`: the connection broke, or no answer came in time; a write may have been done
  * - `redirected`: the server sends its clients to another address
  * - `not_keyframe`: the answer does not come from Keyframe
@@ -12,7 +13,14 @@ import type { Problem } from '../wire/problem.ts';
  * - `refused`: Keyframe returned a problem
  */
 export type ClientFault =
-  'invalid_path' | 'unreachable' | 'answer_lost' | 'redirected' | 'not_keyframe' | 'answer_too_long' | 'refused';
+  | 'invalid_path'
+  | 'unreachable'
+  | 'proxy_failed'
+  | 'answer_lost'
+  | 'redirected'
+  | 'not_keyframe'
+  | 'answer_too_long'
+  | 'refused';
 
 export interface ClientErrorOptions extends ErrorOptions {
   readonly fault: ClientFault;

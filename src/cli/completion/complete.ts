@@ -3,6 +3,7 @@ import { ApiClient } from '../../client/api-client.ts';
 import { commandTable } from '../command-table.ts';
 import { Configuration } from '../settings/configuration.ts';
 import type { Environment } from '../settings/environment.ts';
+import { proxyFor } from '../settings/proxy-variables.ts';
 import { resolveScope } from '../settings/scope.ts';
 import { scopeSourcesOf } from '../settings/scope-sources.ts';
 import { endNow } from '../terminal/end-now.ts';
@@ -38,7 +39,8 @@ async function outputFor(args: readonly string[], environment: Environment): Pro
   };
   const api = (given: GivenInput): ApiClient => {
     const { url, token } = configurationOf(given);
-    return new ApiClient({ url, token, signal: AbortSignal.timeout(deadlineMs(given)) });
+    const proxy = proxyFor(url, environment.proxies);
+    return new ApiClient({ url, token, proxy, signal: AbortSignal.timeout(deadlineMs(given)) });
   };
   const sources = apiSources({
     api,

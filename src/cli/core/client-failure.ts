@@ -18,6 +18,11 @@ const faultSteps: Readonly<Record<Exclude<ClientFault, 'refused'>, (error: Clien
       ? ['If it has a private certificate authority, name its file: NODE_EXTRA_CA_CERTS=/path/to/ca.pem']
       : [...httpsHint(error), 'Is the server running? Set another address with --url or KEYFRAME_URL'];
   },
+  proxy_failed: ({ networkCode, status, url }) => [
+    ...(networkCode === 'TIMEOUT' ? ['To wait longer, add --timeout <seconds>'] : []),
+    ...(status === 407 ? ['Give the variable both, percent-encoded: http://USER:PASSWORD@proxy.example.com:3128'] : []),
+    `To connect to the server without the proxy: NO_PROXY=${new URL(url).hostname}`,
+  ],
   answer_lost: (error) => [
     'The change may have been made: check before you run the command again',
     ...httpsHint(error),

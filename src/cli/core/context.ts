@@ -1,4 +1,5 @@
 import { ApiClient } from '../../client/api-client.ts';
+import { Connections } from '../../client/connections.ts';
 import { CliError } from './cli-error.ts';
 import type { CommandContext } from './command.ts';
 import { Configuration } from '../settings/configuration.ts';
@@ -7,6 +8,7 @@ import { exitCodes } from './exit-codes.ts';
 import type { GlobalValues } from './global-options.ts';
 import { Io, type Streams } from '../terminal/io.ts';
 import { Printer } from '../terminal/printer.ts';
+import { proxyFor } from '../settings/proxy-variables.ts';
 import { resolveScope } from '../settings/scope.ts';
 import { scopeSourcesOf } from '../settings/scope-sources.ts';
 
@@ -23,11 +25,14 @@ export function createContext({ streams, environment, flags, ...rest }: ContextO
   const io = new Io({ streams, hasColor: flags.isColored && environment.hasColor, isJson: flags.output === 'json' });
   const configuration = new Configuration({ environment, flags, warn: (line) => io.warn(line) });
   const { isConfirmed, timeout } = flags;
+  const connections = new Connections();
   const client: CommandContext['client'] = ({ url, token, signal }) =>
     new ApiClient({
       url,
       token,
       signal,
+      connections,
+      proxy: proxyFor(url, environment.proxies),
       // Opening a pipe takes time.
       whileWaiting: () => void streams.stdout,
       onSlow: () => io.note(`Waiting for ${url} …`),

@@ -48,6 +48,7 @@ Settings come from the first of these sources that is set:
   variables    of run: --only, KEYFRAME_RUN_VARIABLES, .keyframe.json, else those of the last run
 A .keyframe.json is used if keyframe init wrote it, or after keyframe trust (in CI: KEYFRAME_TRUST_FOLDER=1).
 Over http the token is sent only to this machine, unless --insecure-http or KEYFRAME_INSECURE_HTTP=1 is set.
+Proxies: HTTPS_PROXY, HTTP_PROXY and NO_PROXY, as curl has them.
 If only .keyframe.json names the server, no token is sent until you sign in there or set --url or KEYFRAME_URL.
 
 Exit codes:

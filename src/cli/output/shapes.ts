@@ -160,6 +160,9 @@ const status = z.strictObject({
   server: z.strictObject({
     url: z.string().nullable(),
     source: z.string().nullable().meta({ description: 'The setting that names the server' }),
+    proxy: z.strictObject({ url: z.string(), source: z.string() }).nullable().meta({
+      description: 'The proxy before the server, without its user and password, and the variable that names it',
+    }),
     isReachable: z.boolean(),
     isReady: z.boolean().nullable().meta({ description: 'null if the server was not reached, or does not say' }),
     reason: z.string().nullable().meta({ description: 'Why it is not ready' }),

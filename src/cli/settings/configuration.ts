@@ -6,6 +6,7 @@ import { TrustedFolders } from './trusted-folders.ts';
 import { storedToken } from './sign-ins.ts';
 import { type Profile, type UserFile, readUserFile } from './user-file.ts';
 import { fileFault } from './file-fault.ts';
+import { isLoopback } from './loopback.ts';
 import { UnusableFile, readNamedFile } from './regular-file.ts';
 
 /** The address of a local server: without settings a token never leaves the machine. */
@@ -305,10 +306,6 @@ export function tokenOf(text: string, source: string): string {
   throw usageError(
     `${source} does not hold a token: it is ${token === '' ? 'empty' : 'not one word of letters and digits'}`,
   );
-}
-
-function isLoopback(hostname: string): boolean {
-  return /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(hostname);
 }
 
 function serverUrl(text: string, source: string): string {

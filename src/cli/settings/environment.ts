@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { CommandVariable } from '../../lib/command-variables.ts';
+import { type ProxyVariable, type ProxyVariables, readProxyVariables } from './proxy-variables.ts';
 
 /** The environment of the command. Nothing else reads process.env; `run` passes it on. */
 export interface Environment {
@@ -26,6 +27,7 @@ export interface Environment {
   readonly runVariables: string | undefined;
   /** KEYFRAME_INSECURE_HTTP, as it is set. */
   readonly insecureHttp: string | undefined;
+  readonly proxies: ProxyVariables;
   /** VISUAL, else EDITOR, else vi: a line of the shell. */
   readonly editor: string;
   /** Folders for a file that must not last, best first: memory that only the user can enter, other memory, the disk. */
@@ -39,7 +41,7 @@ export interface Environment {
 
 /** Variables of all programs. */
 type OtherVariable =
-  'XDG_CONFIG_HOME' | 'HOME' | 'VISUAL' | 'EDITOR' | 'XDG_RUNTIME_DIR' | 'TMPDIR' | 'NO_COLOR' | 'TERM';
+  'XDG_CONFIG_HOME' | 'HOME' | 'VISUAL' | 'EDITOR' | 'XDG_RUNTIME_DIR' | 'TMPDIR' | 'NO_COLOR' | 'TERM' | ProxyVariable;
 
 /** Reads the environment. An empty variable counts as absent, as NO_COLOR and XDG_CONFIG_HOME have it. */
 export function readEnvironment(
@@ -65,6 +67,7 @@ export function readEnvironment(
     runVariables: value('KEYFRAME_RUN_VARIABLES'),
     trustsFolder: value('KEYFRAME_TRUST_FOLDER'),
     insecureHttp: value('KEYFRAME_INSECURE_HTTP'),
+    proxies: readProxyVariables(value),
     editor: value('VISUAL') ?? value('EDITOR') ?? 'vi',
     temporaryFolders: [value('XDG_RUNTIME_DIR') ?? [], '/dev/shm', value('TMPDIR') ?? '/tmp'].flat(),
     workingDirectory,

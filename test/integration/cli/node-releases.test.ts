@@ -13,12 +13,14 @@ import { writeFolderFile } from '../../../src/cli/settings/folder-file.ts';
 import { SignedInBrowser } from '../../support/api/browser-session.ts';
 import { type CliFolder, type CliSite, withCliSite } from '../../support/cli/cli-site.ts';
 import { nodeProgram, refusedNodes, supportedNodes } from '../../support/cli/node-releases.ts';
+import { ConnectProxy } from '../../support/faults/connect-proxy.ts';
 import { makeAuthority } from '../../support/fixtures/certificate.ts';
 import { waitFor } from '../../support/fixtures/wait-for.ts';
 
 let site: CliSite;
 let tls: Server;
 let tlsUrl: string;
+let proxy: ConnectProxy;
 const authority = makeAuthority();
 
 withCliSite(async (given) => {
@@ -27,7 +29,7 @@ withCliSite(async (given) => {
   await waitFor('the feed to hear', () => site.api.services.feed.ready);
 });
 beforeAll(async () => {
-  const { certificate: cert, key } = authority.issue({ names: [], addresses: ['127.0.0.1'] });
+  const { certificate: cert, key } = authority.issue({ names: ['keyframe.test'], addresses: ['127.0.0.1'] });
   tls = createServer({ cert, key }, (asked, response) => {
     const { method, url, headers } = asked;
     const onward = request({ port: site.api.port, host: '127.0.0.1', method, path: url, headers }, (answer) => {
@@ -36,9 +38,12 @@ beforeAll(async () => {
     asked.pipe(onward);
   });
   await once(tls.listen(0, '127.0.0.1'), 'listening');
-  tlsUrl = `https://127.0.0.1:${(tls.address() as AddressInfo).port}`;
+  const { port } = tls.address() as AddressInfo;
+  tlsUrl = `https://127.0.0.1:${port}`;
+  proxy = await ConnectProxy.start({ target: port });
 });
 afterAll(() => {
+  proxy.close();
   tls.closeAllConnections();
   tls.close();
 });
@@ -115,6 +120,21 @@ const ways: readonly (readonly [name: string, way: (folder: CliFolder) => Promis
       expect(await folder.output(['get', 'A'], { env })).toBe('first');
       const unknown = await folder.run(['get', 'A'], { env: { ...env, NODE_EXTRA_CA_CERTS: undefined } });
       expect(unknown).toMatchObject({ code: 1, stderr: expect.stringContaining('NODE_EXTRA_CA_CERTS') });
+    },
+  ],
+  [
+    'get and watch through a proxy',
+    async (folder) => {
+      const file = join(folder.folder, 'authority.pem');
+      writeFileSync(file, authority.certificate);
+      const url = 'https://keyframe.test';
+      const env = { KEYFRAME_URL: url, NODE_EXTRA_CA_CERTS: file, HTTPS_PROXY: proxy.url() };
+      expect(await folder.output(['get', 'A'], { env })).toBe('first');
+      const running = folder.start(['watch', '--once', '--within', '60s'], { env });
+      await running.shows('is at revision 1');
+      await folder.patch({ set: { NEW: 'hunter2' } });
+      await running.shows('+NEW');
+      expect((await running.ended).code).toBe(0);
     },
   ],
   [

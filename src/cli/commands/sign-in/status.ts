@@ -1,5 +1,6 @@
 import { type BodyOf, call } from '../../../client/call.ts';
 import { ClientError } from '../../../client/client-error.ts';
+import type { Proxy } from '../../../client/proxy.ts';
 import { isOlderRelease } from '../../../lib/release.ts';
 import { CliError } from '../../core/cli-error.ts';
 import { cliErrorOf } from '../../core/client-failure.ts';
@@ -25,7 +26,7 @@ import { meFields } from './me-fields.ts';
 export const statusCommand = defineCommand({
   summary: 'Show the server, the identity, the directory and the environment that commands use',
   description:
-    'Says whether the server can be reached and is ready, which setting names it, its version (with a valid token), who you are and until when the token is valid, whether .keyframe.json is trusted, which setting names the organization, the project and the environment, and at which revision the environment is. What cannot be found out is a problem with its next steps. The exit code is that of the first problem: 1 if the server cannot be reached or is not ready, 3 without a valid token, 5 if the environment does not exist, 7 if .keyframe.json is not trusted. A warning says if the command is older than the server. No token is printed.',
+    'Says whether the server can be reached and is ready, which setting names it, which proxy is before it, its version (with a valid token), who you are and until when the token is valid, whether .keyframe.json is trusted, which setting names the organization, the project and the environment, and at which revision the environment is. What cannot be found out is a problem with its next steps. The exit code is that of the first problem: 1 if the server cannot be reached or is not ready, 3 without a valid token, 5 if the environment does not exist, 7 if .keyframe.json is not trusted. A warning says if the command is older than the server. No token is printed.',
   options: scopeOptions,
   examples: [
     { line: 'status', note: 'Before you ask why another command fails' },
@@ -125,10 +126,12 @@ class Problems {
 async function serverState({ configuration, client }: CommandContext, problems: Problems): Promise<ServerState> {
   const unknown = { isReachable: false, isReady: null, reason: null };
   const url = problems.catching(() => configuration.url);
-  if (url === undefined) return { url: null, source: null, ...unknown };
-  const server = { url, source: configuration.urlSource };
+  if (url === undefined) return { url: null, source: null, proxy: null, ...unknown };
+  const api = problems.catching(() => client({ url, token: '' }));
+  const server = { url, source: configuration.urlSource, proxy: proxyState(api?.proxy) };
+  if (api === undefined) return { ...server, ...unknown };
   try {
-    const { isReady = null, reason = null } = (await client({ url, token: '' }).readiness()) ?? {};
+    const { isReady = null, reason = null } = (await api.readiness()) ?? {};
     if (isReady === false) {
       const message = `${url} is not ready: ${reason}`;
       problems.add(new CliError(exitCodes.failure, message, { next: ['Try again, or see the log of the server'] }));
@@ -138,6 +141,10 @@ async function serverState({ configuration, client }: CommandContext, problems: 
     problems.add(error);
     return { ...server, ...unknown };
   }
+}
+
+function proxyState(proxy: Proxy | undefined): ServerState['proxy'] {
+  return proxy === undefined ? null : { url: proxy.url.origin, source: proxy.variable };
 }
 
 function folderState({ configuration }: CommandContext): StatusOutput['folder'] {
@@ -199,6 +206,7 @@ function fieldsOf({
   return [
     ['Command', command.version],
     ['Server', server.url === null ? null : `${server.url} (${server.source})`],
+    ['Proxy', server.proxy === null ? null : `${server.proxy.url} (${server.proxy.source})`],
     ['State', stateOf(server)],
     ['Server version', server.version],
     ['Profile', profile],
