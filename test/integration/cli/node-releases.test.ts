@@ -15,6 +15,7 @@ import { type CliFolder, type CliSite, withCliSite } from '../../support/cli/cli
 import { nodeProgram, refusedNodes, supportedNodes } from '../../support/cli/node-releases.ts';
 import { ConnectProxy } from '../../support/faults/connect-proxy.ts';
 import { makeAuthority } from '../../support/fixtures/certificate.ts';
+import { isFull } from '../../support/fixtures/test-size.ts';
 import { waitFor } from '../../support/fixtures/wait-for.ts';
 
 let site: CliSite;
@@ -175,7 +176,10 @@ const ways: readonly (readonly [name: string, way: (folder: CliFolder) => Promis
   ],
 ];
 
-describe.each(supportedNodes)('the command on Node.js %s', (version) => {
+// The other files run the command on the newest one.
+const nodes = isFull ? supportedNodes : supportedNodes.slice(0, 1);
+
+describe.each(nodes)('the command on Node.js %s', (version) => {
   let node: string;
 
   beforeAll(async () => {

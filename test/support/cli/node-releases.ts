@@ -55,7 +55,7 @@ const machine = `${process.platform}-${process.arch}`;
 const packages = packagesByMachine[machine];
 const present = process.version.slice(1);
 
-/** The versions of Node.js on which the tests run the command; elsewhere than on Linux only the one of the tests. */
+/** The versions of Node.js on which the tests run the command, the oldest first; elsewhere than on Linux only their own. */
 export const supportedNodes: readonly string[] = [
   ...(packages?.supported ?? []).map(({ version }) => version),
   present,
