@@ -1,11 +1,14 @@
 import { parseArgs } from 'node:util';
+import { otherKubernetesVersions } from '../devcluster/cluster/binaries.ts';
 import { type Size, seedOf, sizes } from './size.ts';
 
 /** What `npm test` runs. Its summary has this order. */
 export const checkNames = ['format', 'lint', 'typecheck', 'dead-code', 'generated', 'build'] as const;
 /** The suites whose files share one pool of workers. */
 export const pooledNames = ['integration', 'browser', 'e2e'] as const;
-export const suiteNames = ['unit', ...pooledNames, 'fuzz', 'node', 'kind'] as const;
+/** The suites that run one way through each feature on another Kubernetes, such as `kubernetes-1.35`. */
+export const kubernetesNames = otherKubernetesVersions.map((version) => `kubernetes-${version}` as const);
+export const suiteNames = ['unit', ...pooledNames, 'fuzz', 'node', 'kind', ...kubernetesNames] as const;
 
 export type CheckName = (typeof checkNames)[number];
 export type PooledName = (typeof pooledNames)[number];
@@ -43,13 +46,14 @@ export function readPlan(args: readonly string[], env: NodeJS.ProcessEnv): Plan 
   const seed = seedOf(env);
   const given = args.map((arg) => (arg === '--shuffled' ? `--shuffled=${seed}` : arg));
   const { values, positionals } = parseArgs({ args: given, options, allowPositionals: true });
+  const size = values.full === true ? 'full' : sizeOf(env);
   return {
-    steps: stepsOf(positionals),
+    steps: stepsOf(positionals, size),
     required: (env['KEYFRAME_TEST_REQUIRE'] ?? '')
       .split(',')
       .map((name) => name.trim())
       .filter((name) => name !== ''),
-    size: values.full === true ? 'full' : sizeOf(env),
+    size,
     seed,
     isIsolated: values.isolated === true,
     shuffleSeed: values.shuffled === undefined ? undefined : shuffleSeedOf(values.shuffled),
@@ -57,13 +61,14 @@ export function readPlan(args: readonly string[], env: NodeJS.ProcessEnv): Plan 
   };
 }
 
-function stepsOf(names: readonly string[]): readonly StepName[] {
+function stepsOf(names: readonly string[], size: Size): readonly StepName[] {
   const known: readonly StepName[] = [...checkNames, ...suiteNames];
   const unknown = names.filter((name) => !known.includes(name as StepName));
   if (unknown.length > 0) {
     throw new Error(`Unknown step ${unknown.join(', ')}. The steps are ${known.join(', ')}.`);
   }
-  return names.length === 0 ? known : known.filter((name) => names.includes(name));
+  if (names.length > 0) return known.filter((name) => names.includes(name));
+  return known.filter((name) => size === 'full' || kubernetesVersionOf(name) === undefined);
 }
 
 function sizeOf(env: NodeJS.ProcessEnv): Size {
@@ -81,6 +86,7 @@ function shuffleSeedOf(text: string): number {
 export const usage = `Usage: npm test [-- [STEP …] [OPTION …]]
 
 Runs the checks and the test suites; with names of steps, only these. The last line of the output is "N passed, N failed".
+The suites ${kubernetesNames.join(' and ')} run only with --full, or if they are named.
 
 Checks: ${checkNames.join(', ')}.
 Suites: ${suiteNames.join(', ')}.
@@ -106,4 +112,10 @@ export function isCheck(name: StepName): name is CheckName {
 
 export function isPooled(name: StepName): name is PooledName {
   return (pooledNames as readonly string[]).includes(name);
+}
+
+/** The version of Kubernetes that a suite is for, such as 1.35; undefined for any other step. */
+export function kubernetesVersionOf(name: string): string | undefined {
+  const isOther = (kubernetesNames as readonly string[]).includes(name);
+  return isOther ? name.replace('kubernetes-', '') : undefined;
 }

@@ -6,7 +6,16 @@ import { kindFault } from '../devcluster/cluster/discovery.ts';
 import { nodeFault } from '../devcluster/cluster/node/node-fault.ts';
 import { thisMachine } from '../devcluster/cluster/this-machine.ts';
 import type { CommandResult, Commands } from './commands.ts';
-import { type CheckName, isCheck, isPooled, type Plan, type PooledName, type StepName } from './plan.ts';
+import {
+  type CheckName,
+  isCheck,
+  isPooled,
+  kubernetesNames,
+  kubernetesVersionOf,
+  type Plan,
+  type PooledName,
+  type StepName,
+} from './plan.ts';
 import { failuresOf } from './failures.ts';
 import {
   countReport,
@@ -28,7 +37,7 @@ export interface StepContext {
   readonly write: (text: string) => void;
 }
 
-type SingleSuite = 'unit' | 'node' | 'kind';
+type SingleSuite = 'unit' | 'node' | 'kind' | (typeof kubernetesNames)[number];
 
 const modules = join(checkoutDirectory, 'node_modules');
 const reports = join(checkoutDirectory, 'reports');
@@ -65,8 +74,8 @@ const checks: Readonly<Record<CheckName, readonly Command[]>> = {
 
 /**
  * Runs the steps of a plan: first what answers soon, the checks, two at a time, and beside them the unit suite; then the suites
- * of the pool, and beside them the suite on the node, which mostly waits, and the fuzzer; last the suite on kind. Returns their
- * results in the order of the plan.
+ * of the pool, and beside them the suite on the node, which mostly waits, and the fuzzer; last the suites on other clusters.
+ * Returns their results in the order of the plan.
  */
 export async function runSteps(context: StepContext): Promise<StepResult[]> {
   const { steps } = context.plan;
@@ -80,7 +89,7 @@ export async function runSteps(context: StepContext): Promise<StepResult[]> {
     // The node suite takes longer.
     inTurn(named('node', 'fuzz').toReversed(), quiet),
   ]);
-  results.push(...fromPool, ...fromBeside, ...(await inTurn(named('kind'), context)));
+  results.push(...fromPool, ...fromBeside, ...(await inTurn(named('kind', ...kubernetesNames), context)));
   return results.toSorted((a, b) => steps.indexOf(a.name as StepName) - steps.indexOf(b.name as StepName));
 }
 
@@ -164,7 +173,7 @@ async function runSingle(name: SingleSuite, context: QuietContext): Promise<Step
     return { name, durationMs: 0, note };
   }
   const reportFile = reportOf(name);
-  const leftOut = leftOutOf(name === 'kind' ? 'e2e' : name, context.plan);
+  const leftOut = kubernetesVersionOf(name) === undefined ? leftOutOf(name, context.plan) : filesLeftOut('e2e');
   const args = jestArguments(projectsOf(name), { reportFile, workers: workersOf(name), leftOut });
   const { exitCode, durationMs } = await runSuite(name, args, context);
   const report = readReport(reportFile) as JestReport | undefined;
@@ -174,7 +183,7 @@ async function runSingle(name: SingleSuite, context: QuietContext): Promise<Step
 }
 
 function leftOutOf(suite: string, { size }: Plan): readonly string[] {
-  return size === 'full' ? [] : filesLeftOut(suite);
+  return size === 'full' ? [] : filesLeftOut(suite === 'kind' ? 'e2e' : suite);
 }
 
 function workersOf(name: SingleSuite): number {
@@ -187,7 +196,7 @@ function workersOf(name: SingleSuite): number {
 /** Why a suite cannot run on this machine; undefined if it can. */
 function suiteFault(name: SingleSuite): string | undefined {
   const machine = thisMachine(process.env);
-  if (name === 'unit') return undefined;
+  if (name === 'unit' || kubernetesVersionOf(name) !== undefined) return undefined;
   if (name === 'node') return nodeFault(machine);
   const fault = kindFault(machine);
   return fault?.startsWith('docker') === true ? `no Docker (${fault})` : fault;
@@ -197,7 +206,8 @@ function suiteFault(name: SingleSuite): string | undefined {
 // at the image goes with what runs it on the node.
 function projectsOf(name: SingleSuite): readonly string[] {
   if (name === 'unit') return ['unit'];
-  return name === 'kind' ? ['e2e', 'kind'] : ['image', 'node'];
+  if (name === 'node') return ['image', 'node'];
+  return name === 'kind' ? ['e2e', 'kind'] : ['e2e'];
 }
 
 async function runSuite(
@@ -248,7 +258,9 @@ function suiteEnvironment(name: string, { size, seed, isIsolated, shuffleSeed }:
     ...(isIsolated ? { KEYFRAME_TEST_ISOLATED: '1' } : {}),
     ...(shuffleSeed === undefined ? {} : { KEYFRAME_TEST_SHUFFLE: String(shuffleSeed) }),
   };
-  return name === 'kind' ? { ...env, KEYFRAME_TEST_KUBECONFIG: '', KEYFRAME_TEST_CLUSTER_SOURCE: 'kind' } : env;
+  if (name === 'kind') return { ...env, KEYFRAME_TEST_KUBECONFIG: '', KEYFRAME_TEST_CLUSTER_SOURCE: 'kind' };
+  const version = kubernetesVersionOf(name);
+  return version === undefined ? env : { ...env, KEYFRAME_TEST_SCALE: 'default', KEYFRAME_TEST_KUBERNETES: version };
 }
 
 /** The file that a suite leaves its report in, without the report of an earlier run. */

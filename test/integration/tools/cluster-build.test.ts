@@ -16,6 +16,7 @@ import {
   helmVersion,
   kubernetesVersion,
   minorVersion,
+  otherKubernetesVersions,
 } from '../../../tools/devcluster/cluster/binaries.ts';
 import { ensureBinaries } from '../../../tools/devcluster/cluster/build.ts';
 import { machineName } from '../../../tools/devcluster/cluster/machine.ts';
@@ -28,6 +29,7 @@ beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'keyframe-build-test-'));
   cache = join(folder, 'cache');
   reported = [];
+  kubernetes = undefined;
   mkdirSync(join(folder, 'programs'));
 });
 
@@ -47,6 +49,8 @@ function writeGo({ version = 'echo go1.26.8', build = 'echo "built $pkg" > "$out
   writeFileSync(join(folder, 'programs', 'go'), script.join('\n'), { mode: 0o755 });
 }
 
+let kubernetes: string | undefined;
+
 function ensure<N extends BinaryName>(...names: N[]): Promise<Record<N, string>> {
   // The second and third are for the script that stands in for Go; where it is absent, the machine's own must not be found.
   const present = existsSync(join(folder, 'programs', 'go'));
@@ -55,6 +59,7 @@ function ensure<N extends BinaryName>(...names: N[]): Promise<Record<N, string>>
     KEYFRAME_CACHE_DIR: cache,
     GOFLAGS: '-tags=mine',
     GOOS: 'plan9',
+    KEYFRAME_TEST_KUBERNETES: kubernetes,
   };
   return ensureBinaries(names, { env, output: { write: (text) => reported.push(text) } });
 }
@@ -99,6 +104,27 @@ describe('what is built', () => {
     const { health } = await ensure('health');
     expect(readFileSync(health, 'utf8')).toBe('built .\n');
     expect(notes()).toEqual([expect.stringMatching(/^health .* -ldflags -s -w -o \S+ \.$/)]);
+  });
+
+  test.each(otherKubernetesVersions)(
+    'the control plane of Kubernetes %s, which KEYFRAME_TEST_KUBERNETES names',
+    async (version) => {
+      writeGo();
+      const usual = await ensure('kube-apiserver', 'kubectl');
+      kubernetes = version;
+      const chosen = await ensure('kube-apiserver', 'kubectl');
+      expect(chosen.kubectl).toBe(usual.kubectl);
+      expect(chosen['kube-apiserver']).not.toBe(usual['kube-apiserver']);
+      expect(notes().at(-1)).toMatch(new RegExp(`^kubernetes-${version} .*\\.gitVersion=v${version}\\.\\d+ `));
+    },
+  );
+
+  test('nothing for a Kubernetes without pins: the error names those that have some', async () => {
+    writeGo();
+    kubernetes = '1.2/../..';
+    await expect(ensure('kube-apiserver')).rejects.toThrow(
+      'KEYFRAME_TEST_KUBERNETES is 1.2/../... Set it to 1.35 or 1.37',
+    );
   });
 
   test('nothing, without a word, where all is in the cache, even if Go has gone', async () => {

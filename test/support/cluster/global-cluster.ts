@@ -13,7 +13,10 @@ let running: Cluster | undefined;
  * makes it known to the tests. It goes with this process, however that ends.
  */
 export async function startSharedCluster(): Promise<void> {
+  const hasVersion = (process.env['KEYFRAME_TEST_KUBERNETES'] ?? '') !== '';
   const cluster = await startCluster({
+    // Only one that is built here can have the version that is asked for.
+    ...(hasVersion ? { sources: ['built'] as const } : {}),
     customResources: join(checkoutDirectory, 'crds'),
     onUnexpectedEnd: (message) => console.error(message),
   });

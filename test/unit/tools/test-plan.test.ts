@@ -1,10 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
-import { checkNames, readPlan, suiteNames, usage } from '../../../tools/test-run/plan.ts';
+import { checkNames, kubernetesNames, readPlan, suiteNames, usage } from '../../../tools/test-run/plan.ts';
 
 describe('the plan of a test run', () => {
-  test('has every check and every suite in the default size', () => {
+  test('has every check and every suite, without those of another Kubernetes, in the default size', () => {
+    const suites = suiteNames.filter((name) => !(kubernetesNames as readonly string[]).includes(name));
     expect(readPlan([], { KEYFRAME_TEST_SEED: '7' })).toEqual({
-      steps: [...checkNames, ...suiteNames],
+      steps: [...checkNames, ...suites],
       required: [],
       size: 'default',
       seed: 7,
@@ -12,6 +13,11 @@ describe('the plan of a test run', () => {
       shuffleSeed: undefined,
       hasCostTable: false,
     });
+  });
+
+  test('has the suites of every Kubernetes in the full size, or if they are named', () => {
+    expect(readPlan(['--full'], {}).steps).toEqual([...checkNames, ...suiteNames]);
+    expect(readPlan(['kubernetes-1.35'], {}).steps).toEqual(['kubernetes-1.35']);
   });
 
   test('has just the named steps, in the usual order', () => {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ClusterError } from './cluster-error.ts';
@@ -38,9 +38,25 @@ const kubernetesFolder = join(here, 'kubernetes');
 const helmFolder = join(here, 'helm');
 const containerdFolder = join(here, 'containerd');
 
+/** The minor versions of Kubernetes that the end-to-end suite also runs on, besides that of kubernetes/go.mod. */
+export const otherKubernetesVersions = ['1.35', '1.37'] as const;
+
 /** The version that kubernetes/go.mod pins, such as v1.36.3. Throws ClusterError if it names none. */
-export function kubernetesVersion(): string {
-  return pinnedVersion(kubernetesFolder, 'k8s.io/kubernetes');
+export function kubernetesVersion(folder = kubernetesFolder): string {
+  return pinnedVersion(folder, 'k8s.io/kubernetes');
+}
+
+/**
+ * The folder with the pins of the control plane: that of the minor version in KEYFRAME_TEST_KUBERNETES, such as 1.35, or else
+ * kubernetes/. Throws ClusterError that names the versions if it has no pins.
+ */
+function controlPlaneFolder(env: NodeJS.ProcessEnv): string {
+  const wanted = env['KEYFRAME_TEST_KUBERNETES'];
+  if (wanted === undefined || wanted === '') return kubernetesFolder;
+  const folder = join(here, `kubernetes-${wanted}`);
+  if (/^\d+\.\d+$/.test(wanted) && existsSync(folder)) return folder;
+  const known = otherKubernetesVersions.join(' or ');
+  throw new ClusterError(`KEYFRAME_TEST_KUBERNETES is ${wanted}. Set it to ${known}, or leave it out.`);
 }
 
 /** The version that helm/go.mod pins, such as v4.3.1. Throws ClusterError if it names none. */
@@ -88,12 +104,15 @@ const typicalMinutes: Readonly<Record<BinaryName, number>> = {
   pause: 0.1,
 };
 
-/** How to build a binary. */
-export function recipeOf(name: BinaryName): BinaryRecipe {
-  return { name, ...sourceOf(name), typicalMinutes: typicalMinutes[name] };
+/** How to build a binary. The environment chooses the version of the control plane. Throws ClusterError if it chooses none. */
+export function recipeOf(name: BinaryName, env: NodeJS.ProcessEnv): BinaryRecipe {
+  return { name, ...sourceOf(name, env), typicalMinutes: typicalMinutes[name] };
 }
 
-function sourceOf(name: BinaryName): Pick<BinaryRecipe, 'moduleFolder' | 'goPackage' | 'ldflags'> {
+function sourceOf(
+  name: BinaryName,
+  env: NodeJS.ProcessEnv,
+): Pick<BinaryRecipe, 'moduleFolder' | 'goPackage' | 'ldflags'> {
   switch (name) {
     case 'etcd':
       return { moduleFolder: join(here, 'etcd'), goPackage: 'go.etcd.io/etcd/server/v3', ldflags: '-s -w' };
@@ -113,11 +132,7 @@ function sourceOf(name: BinaryName): Pick<BinaryRecipe, 'moduleFolder' | 'goPack
     case 'pause':
       return { moduleFolder: join(here, name), goPackage: '.', ldflags: '-s -w' };
     default:
-      return {
-        moduleFolder: kubernetesFolder,
-        goPackage: `k8s.io/kubernetes/cmd/${name}`,
-        ldflags: versionedLdflags(),
-      };
+      return kubernetesSource(name, env);
   }
 }
 
@@ -131,14 +146,16 @@ function containerdSource(name: string): ReturnType<typeof sourceOf> {
   };
 }
 
-// Without them the server calls itself v0.0.0-master, which clients misread.
-function versionedLdflags(): string {
-  const version = kubernetesVersion();
+function kubernetesSource(name: BinaryName, env: NodeJS.ProcessEnv): ReturnType<typeof sourceOf> {
+  const isControlPlane = (controlPlaneBinaries as readonly string[]).includes(name);
+  const moduleFolder = isControlPlane ? controlPlaneFolder(env) : kubernetesFolder;
+  const version = kubernetesVersion(moduleFolder);
   const variables = { gitVersion: version, gitMajor: '1', gitMinor: String(minorVersion(version)) };
+  // Without them the server calls itself v0.0.0-master, which clients misread.
   const settings = Object.entries(variables).map(
-    ([name, value]) => `-X k8s.io/component-base/version.${name}=${value}`,
+    ([variable, value]) => `-X k8s.io/component-base/version.${variable}=${value}`,
   );
-  return ['-s -w', ...settings].join(' ');
+  return { moduleFolder, goPackage: `k8s.io/kubernetes/cmd/${name}`, ldflags: ['-s -w', ...settings].join(' ') };
 }
 
 /** Where the cache holds a binary: named by all that decides its content, so that another pin is another file. */

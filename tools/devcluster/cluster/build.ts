@@ -30,7 +30,9 @@ export async function ensureBinaries<N extends BinaryName>(
   options: BuildOptions,
 ): Promise<Record<N, string>> {
   const cache = cacheFolder(options.env);
-  const paths = Object.fromEntries(names.map((name) => [name, cachedPath(cache, recipeOf(name))])) as Record<N, string>;
+  const paths = Object.fromEntries(
+    names.map((name) => [name, cachedPath(cache, recipeOf(name, options.env))]),
+  ) as Record<N, string>;
   if (missing(names, paths).length === 0) return paths;
   mkdirSync(join(cache, 'bin'), { recursive: true });
   const reportWaiting = (pid: number): void =>
@@ -51,13 +53,13 @@ async function buildMissing<N extends BinaryName>(
 ): Promise<void> {
   const wanted = missing(names, paths);
   if (wanted.length === 0) return;
-  const recipes = wanted.map(recipeOf);
+  const recipes = wanted.map((name) => recipeOf(name, env));
   for (const { moduleFolder } of recipes) requireGo(env, moduleFolder);
   removeOldPartial(join(cache, 'bin'));
   const progress = new BuildProgress(recipes, output);
   progress.announce(cache);
   for (const [index, name] of wanted.entries()) {
-    await progress.during(index, () => compile(recipeOf(name), paths[name], env));
+    await progress.during(index, () => compile(recipeOf(name, env), paths[name], env));
   }
 }
 
