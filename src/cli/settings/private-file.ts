@@ -33,12 +33,10 @@ export const maxOwnFileBytes = 16 * 1024 * 1024;
 const maxLockAgeMs = 5_000;
 const lockPauseMs = 20;
 
-/** Writes a file of the user's settings, and its folder if there is none yet, for their owner alone. Throws CliError usage. */
-export function writeOwnFile(path: string, text: string): void {
-  inOwnFolder(path, () => writePrivateFile(path, text));
-}
-
-/** As `writeOwnFile`, with a text that is made from the present one while no other process changes it. */
+/**
+ * Writes a file of the user's settings, and its folder if there is none yet, for their owner alone. The text is made from the
+ * present one while no other process changes it. Throws CliError usage.
+ */
 export function changeOwnFile(path: string, text: () => string): void {
   inOwnFolder(path, () => {
     const lock = `${path}.lock`;

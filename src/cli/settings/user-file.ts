@@ -1,6 +1,6 @@
 import { chmodSync } from 'node:fs';
 import { usageError } from '../core/cli-error.ts';
-import { maxOwnFileBytes, writeOwnFile } from './private-file.ts';
+import { changeOwnFile, maxOwnFileBytes } from './private-file.ts';
 import { type RegularFile, UnusableFile, readRegularFile } from './regular-file.ts';
 
 /** A named sign-in. */
@@ -62,9 +62,12 @@ function entriesOf(value: unknown, what: string): [string, unknown][] {
   throw usageError(`${what} must be an object`, renewal);
 }
 
-/** Writes the file, and its folder if it does not exist, readable only by their owner. */
-export function writeUserFile(path: string, content: UserFile): void {
-  writeOwnFile(path, `${JSON.stringify(content, undefined, 2)}\n`);
+/**
+ * Changes the file as it is now, while no other process changes it: another command may have signed in since this one read it.
+ * The file and its folder are made if they do not exist, readable only by their owner.
+ */
+export function changeUserFile(path: string, change: (present: UserFile) => UserFile): void {
+  changeOwnFile(path, () => `${JSON.stringify(change(readUserFile(path, undefined)), undefined, 2)}\n`);
 }
 
 const renewal = 'Remove the file and sign in again: keyframe login';

@@ -6,8 +6,9 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { Configuration } from '../../../src/cli/settings/configuration.ts';
 import { readEnvironment } from '../../../src/cli/settings/environment.ts';
 import { readRegularFile } from '../../../src/cli/settings/regular-file.ts';
+import { withToken } from '../../../src/cli/settings/sign-ins.ts';
 import { TrustedFolders } from '../../../src/cli/settings/trusted-folders.ts';
-import { readUserFile } from '../../../src/cli/settings/user-file.ts';
+import { changeUserFile, readUserFile } from '../../../src/cli/settings/user-file.ts';
 
 let folder: string;
 let path: string;
@@ -46,6 +47,18 @@ describe.each(Object.entries(readers))('the file of %s', (_, read) => {
     symlinkSync(join(folder, 'real.json'), path);
     expect(read).not.toThrow();
   });
+});
+
+test('a sign-in keeps what another command stored since the file was read', () => {
+  const before = readUserFile(path, undefined);
+  const signIn = (name: string): void =>
+    changeUserFile(path, (present) =>
+      withToken(present, { profile: name, url: 'https://a.example' }, `kf_pat_${name}`),
+    );
+  signIn('one');
+  signIn('two');
+  expect(before).toEqual({});
+  expect(Object.keys(readUserFile(path, undefined).profiles ?? {})).toEqual(['one', 'two']);
 });
 
 test('a file without an end that is named as a token file is read up to a limit', () => {

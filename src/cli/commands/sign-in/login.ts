@@ -6,7 +6,7 @@ import { tokenOf } from '../../settings/configuration.ts';
 import { flag, text } from '../../core/options.ts';
 import type { SignInListOutput } from '../../output/shapes.ts';
 import { signInsOf, withToken } from '../../settings/sign-ins.ts';
-import { writeUserFile } from '../../settings/user-file.ts';
+import { changeUserFile } from '../../settings/user-file.ts';
 import { hasBrowser, loginInBrowser, loginOnOtherMachine } from './browser-login.ts';
 import { meFields } from './me-fields.ts';
 
@@ -45,7 +45,8 @@ export const loginCommand = defineCommand({
     const { body: me } = await call(context.client({ url, token }), 'GET /me');
     // Another server can return 200 for anything.
     if (!['user', 'service_token'].includes(me.type)) throw foreignAnswer(url, 200);
-    writeUserFile(environment.userFile, withToken(configuration.user, { profile: configuration.profile, url }, token));
+    const { profile } = configuration;
+    changeUserFile(environment.userFile, (present) => withToken(present, { profile, url }, token));
     await context.printer.object({ value: me, fields: [['Server', url], ...meFields(me)], name: me.name });
     io.note(`Signed in; the token is stored in ${environment.userFile}.`);
     if (environment.token !== undefined || environment.tokenFile !== undefined) {

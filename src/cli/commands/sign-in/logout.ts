@@ -1,7 +1,7 @@
 import { defineCommand } from '../../core/command.ts';
 import type { SessionOutput } from '../../output/shapes.ts';
 import { signInsOf, withoutToken } from '../../settings/sign-ins.ts';
-import { writeUserFile } from '../../settings/user-file.ts';
+import { changeUserFile } from '../../settings/user-file.ts';
 
 /** `logout`. */
 export const logoutCommand = defineCommand({
@@ -18,10 +18,9 @@ export const logoutCommand = defineCommand({
     const path = environment.userFile;
     const key = { profile, url };
     const value = { url: url ?? null, path, isTokenStored: false } satisfies SessionOutput;
-    const left = withoutToken(user, key);
-    if (signInsOf(left).length === signInsOf(user).length)
+    if (signInsOf(withoutToken(user, key)).length === signInsOf(user).length)
       return await printer.done({ value, sentence: 'No token is stored.', name: path });
-    writeUserFile(path, left);
+    changeUserFile(path, (present) => withoutToken(present, key));
     const sentence = 'Signed out: the stored token is removed. To revoke it: keyframe token revoke <id>';
     await printer.done({ value, sentence, name: path });
   },

@@ -4,7 +4,7 @@ import { tokenOf } from '../../settings/configuration.ts';
 import { argument } from '../../core/options.ts';
 import type { SessionOutput } from '../../output/shapes.ts';
 import { withToken } from '../../settings/sign-ins.ts';
-import { writeUserFile } from '../../settings/user-file.ts';
+import { changeUserFile } from '../../settings/user-file.ts';
 
 /** `token set <token>`: docs/interface.md 4.9. It calls no server; login does. */
 export const tokenSetCommand = defineCommand({
@@ -29,7 +29,7 @@ export const tokenSetCommand = defineCommand({
     if (profile !== undefined && url === undefined) {
       throw usageError(`profile ${profile} needs the address of its server`, 'Add --url, or set KEYFRAME_URL');
     }
-    writeUserFile(environment.userFile, withToken(configuration.user, { profile, url }, token));
+    changeUserFile(environment.userFile, (present) => withToken(present, { profile, url }, token));
     const path = environment.userFile;
     const value = { url: url ?? null, path, isTokenStored: true } satisfies SessionOutput;
     const sentence = `The token${url === undefined ? '' : ` for ${url}`} is stored in ${path}.`;
