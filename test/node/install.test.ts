@@ -93,8 +93,9 @@ describe('The chart, installed on a node with its defaults', () => {
     const { version } = JSON.parse(readFileSync(join(checkoutDirectory, 'package.json'), 'utf8')) as {
       version: string;
     };
-    const names = ['keyframe', `keyframe-${version}-image.tar`, `keyframe-${version}.cdx.json`];
-    expect(readdirSync(files).toSorted()).toEqual(['SHA256SUMS', ...names, `keyframe-${version}.tgz`]);
+    const names = ['image.tar', 'notes.md'].map((name) => `keyframe-${version}-${name}`);
+    const others = [`keyframe-${version}.cdx.json`, `keyframe-${version}.tgz`];
+    expect(readdirSync(files).toSorted()).toEqual(['SHA256SUMS', 'keyframe', ...names, ...others]);
     execFileSync('sha256sum', ['--check', '--strict', '--quiet', 'SHA256SUMS'], { cwd: files });
     const { token } = await release.admin();
     const url = await release.url();
