@@ -17,7 +17,7 @@ import { type Scope, scopeParams } from '../../settings/scope.ts';
 import { expectedRevisionId, expectedRevisionOption } from './expected-state.ts';
 import { otherEnvironment } from './other-environment.ts';
 import { counted, readKeys, shownScope } from './secrets-api.ts';
-import { changeLines, listedKeys, notePlan, noteUndo, nothingChanged, printPlan } from './shown-plan.ts';
+import { changeLines, listedKeys, notePlan, noteUndo, nothingChanged, planHashLine, printPlan } from './shown-plan.ts';
 import { warnIfNoneMatches } from './unmatched-keys.ts';
 
 /** `promote`: docs/interface.md 4.13. */
@@ -198,7 +198,7 @@ function planNotes({ destination }: Places, { created, updated, deleted, unchang
   const counts = [`${created.length} new`, `${updated.length} changed`, `${deleted.length} deleted`];
   return [
     nothingChanged(shownScope(destination), `${counts.join(', ')}, ${unchanged.length} unchanged`),
-    `Plan hash: ${planHash ?? '-'}`,
+    planHashLine(planHash),
   ];
 }
 

@@ -21,6 +21,11 @@ export function nothingChanged(place: string, summary: string): string {
   return `Nothing was changed in ${place} (--plan): ${summary}`;
 }
 
+/** The hash with which exactly this plan can be applied. */
+export function planHashLine(planHash: string | undefined): string {
+  return `Plan hash: ${planHash ?? '-'}`;
+}
+
 /** A plan that is the result of the command. */
 export interface PrintedPlan {
   /** What json and yaml print. */

@@ -8,7 +8,7 @@ import { commentOption, flag, optionalArgument, planOptions, scopeOptions, text 
 import { type Scope, scopeParams } from '../../settings/scope.ts';
 import { expectedRevisionId, expectedRevisionOption } from './expected-state.ts';
 import { counted, shownScope } from './secrets-api.ts';
-import { changeLines, listedKeys, notePlan, nothingChanged, printPlan } from './shown-plan.ts';
+import { changeLines, listedKeys, notePlan, nothingChanged, planHashLine, printPlan } from './shown-plan.ts';
 
 /** `undo [revision]`: docs/interface.md 4.14. */
 export const undoCommand = defineCommand({
@@ -117,7 +117,7 @@ function planNotes(scope: Scope, plan: RevertView, overwrite: boolean): string[]
     `${unchanged.length} unchanged`,
   ];
   const summary = nothingChanged(shownScope(scope), counts.join(', '));
-  if (conflicts.length === 0 || overwrite) return [summary, `Plan hash: ${planHash ?? '-'}`];
+  if (conflicts.length === 0 || overwrite) return [summary, planHashLine(planHash)];
   const keys = conflicts.map(({ key }) => key).join(', ');
   return [summary, `${counted(conflicts.length, 'secret')} would need --overwrite: ${keys}`];
 }

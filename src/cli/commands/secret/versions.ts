@@ -48,7 +48,7 @@ export const versionsCommand = defineCommand({
         { title: 'COMMENT', cell: ({ comment }) => comment, isCut: true },
       ],
       name: ({ version }) => String(version),
-      named: rows.slice(rows.length - versions.length),
+      named: versions,
       whenEmpty: 'It has no versions.',
     });
     if (versions.length < list.versions.length || list.nextCursor !== null) {

@@ -5,7 +5,7 @@ import { type CommandContext, defineCommand } from '../../core/command.ts';
 import { integer, planOptions, scopeOptions, text } from '../../core/options.ts';
 import { type Scope, scopeParams } from '../../settings/scope.ts';
 import { counted, shownScope } from '../secret/secrets-api.ts';
-import { nothingChanged } from '../secret/shown-plan.ts';
+import { nothingChanged, planHashLine } from '../secret/shown-plan.ts';
 import { time } from '../../terminal/time.ts';
 
 const kept = { min: 1, max: 10_000 };
@@ -88,7 +88,7 @@ async function printPlanned(context: CommandContext, scope: Scope, view: PruneVi
   if (context.printer.format !== 'table') return;
   const { pruned, kept: staying, planHash } = view;
   context.io.note(nothingChanged(shownScope(scope), `${pruned.length} to delete, ${staying.length} to keep`));
-  context.io.note(`Plan hash: ${planHash ?? '-'}`);
+  context.io.note(planHashLine(planHash));
 }
 
 async function print({ printer }: CommandContext, view: PruneView, isDryRun: boolean): Promise<void> {

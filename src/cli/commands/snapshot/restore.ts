@@ -15,7 +15,15 @@ import {
 import { scopeParams } from '../../settings/scope.ts';
 import { expectedRevisionId, expectedRevisionOption } from '../secret/expected-state.ts';
 import { counted, shownScope } from '../secret/secrets-api.ts';
-import { changeLines, listedKeys, notePlan, noteUndo, nothingChanged, printPlan } from '../secret/shown-plan.ts';
+import {
+  changeLines,
+  listedKeys,
+  notePlan,
+  noteUndo,
+  nothingChanged,
+  planHashLine,
+  printPlan,
+} from '../secret/shown-plan.ts';
 import { warnIfNoneMatches } from '../secret/unmatched-keys.ts';
 import { type PlacedSnapshot, findSnapshot, snapshotArgument, snapshotTitle } from './snapshot-view.ts';
 
@@ -144,7 +152,7 @@ function planNotes(snapshot: PlacedSnapshot, plan: RestoreView): string[] {
   const counts = [`${restored.length} changed`, ...added, `${pruned.length} deleted`, `${unchanged.length} unchanged`];
   const missed = skipped.length + destroyed.length;
   const all = [...counts, ...(missed === 0 ? [] : [`${missed} skipped`])].join(', ');
-  return [nothingChanged(shownScope(snapshot), all), `Plan hash: ${planHash ?? '-'}`];
+  return [nothingChanged(shownScope(snapshot), all), planHashLine(planHash)];
 }
 
 async function print({ printer }: CommandContext, snapshot: PlacedSnapshot, answer: RestoreView): Promise<void> {
