@@ -6,7 +6,7 @@ import { connect as connectTls } from 'node:tls';
 import { proxyError, refusedByProxy } from './answer-error.ts';
 import { ClientError } from './client-error.ts';
 import { lookup } from './lookup.ts';
-import { type Proxy, shownProxy } from './proxy.ts';
+import { type Proxy, portOf, shownProxy } from './proxy.ts';
 import type { Route, RouteLimits } from './route.ts';
 
 /**
@@ -83,8 +83,4 @@ function authorizationFor({ url: { username, password } }: Proxy): Record<string
 function namesOf({ hostname }: URL): { readonly host: string; readonly servername?: string } {
   const host = hostname.replace(/^\[(.*)\]$/, '$1');
   return isIP(host) === 0 ? { host, servername: host } : { host };
-}
-
-function portOf({ port, protocol }: URL): number {
-  return port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port);
 }

@@ -1,4 +1,4 @@
-import type { Proxy } from '../../client/proxy.ts';
+import { type Proxy, portOf } from '../../client/proxy.ts';
 import { usageError } from '../core/cli-error.ts';
 import { isLoopback } from './loopback.ts';
 
@@ -68,9 +68,9 @@ function isDecodable({ username, password }: URL): boolean {
 }
 
 /** Entries of NO_PROXY as curl has them: names with all below them, addresses, ranges, `*`, each with a port or without. */
-function isExcepted({ hostname, port, protocol }: URL, exceptions: string): boolean {
-  const host = plainHost(hostname);
-  const serverPort = port === '' ? (protocol === 'https:' ? '443' : '80') : port;
+function isExcepted(server: URL, exceptions: string): boolean {
+  const host = plainHost(server.hostname);
+  const serverPort = String(portOf(server));
   return exceptions
     .toLowerCase()
     .split(/[\s,]+/)
