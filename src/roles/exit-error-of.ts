@@ -4,7 +4,7 @@ import { DomainError } from '../domain/errors/domain-error.ts';
 import { ApiError } from '../kube/client/api-error.ts';
 import { errorFields } from '../observability/logger.ts';
 import { addressAdvice, addressFault } from '../store/address-fault.ts';
-import { resourceFault } from '../store/resource-fault.ts';
+import { resourceSentence } from '../store/resource-fault.ts';
 import { sqlState } from '../store/store-error.ts';
 import { type TlsFault, tlsFault } from '../store/tls-fault.ts';
 
@@ -76,9 +76,8 @@ function databaseError(error: DomainError): ExitError {
 function unreachable(error: DomainError): string {
   const fault = addressFault(error.cause);
   if (fault !== undefined) return `${fault}: ${addressAdvice}`;
-  const state = sqlState(error.cause);
-  const resource = resourceFault(state);
-  if (resource !== undefined) return `${resource.fault} (${state}): ${resource.advice}`;
+  const resource = resourceSentence(sqlState(error.cause));
+  if (resource !== undefined) return resource;
   const { code } = errorFields(error.cause);
   const reason = typeof code === 'string' ? ` (${code})` : '';
   return `the database cannot be reached${reason}: check KEYFRAME_DATABASE_URL, and that PostgreSQL runs and lets this user in`;

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { DomainError } from '../domain/errors/domain-error.ts';
 import { addressAdvice, addressFault } from './address-fault.ts';
-import { resourceFault } from './resource-fault.ts';
+import { resourceSentence } from './resource-fault.ts';
 import { readOnlyState } from './session.ts';
 import { sqlState } from './store-error.ts';
 
@@ -23,11 +23,6 @@ const lastingFaults: ReadonlySet<string> = new Set(['42501', readOnlyState]);
 
 function connectionFault(state: string, error: unknown): string | undefined {
   return lastingFaults.has(state) ? `${addressFault(error)}: ${addressAdvice}` : resourceSentence(state);
-}
-
-function resourceSentence(state: string): string | undefined {
-  const found = resourceFault(state);
-  return found && `${found.fault} (${state}): ${found.advice}`;
 }
 
 async function statementFault(state: string, client: pg.Client): Promise<string | undefined> {

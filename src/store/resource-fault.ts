@@ -17,6 +17,12 @@ const faults: ReadonlyMap<string, ResourceFault> = new Map([
   ['53400', { fault: 'PostgreSQL has reached a limit of its settings', advice: 'raise the one that its log names' }],
 ]);
 
+/** The fault with its SQLSTATE, and the advice. */
+export function resourceSentence(state: string | undefined): string | undefined {
+  const found = resourceFault(state);
+  return found && `${found.fault} (${state}): ${found.advice}`;
+}
+
 /** By an SQLSTATE; undefined for one that says nothing of resources. */
 export function resourceFault(state: string | undefined): ResourceFault | undefined {
   return state === undefined ? undefined : faults.get(state);
