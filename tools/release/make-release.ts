@@ -57,11 +57,11 @@ export async function makeRelease({
 }: ReleaseOptions): Promise<MadeRelease> {
   const tools = new Tools();
   const version = workingVersion();
-  const facts = { version, commandNode: '20.16 or newer', isSigned: signingKey !== undefined };
-  const imagePlatform = withImage ? `linux/${process.arch === 'x64' ? 'amd64' : process.arch}` : undefined;
   const notes = releaseNotes(readFileSync(join(checkoutDirectory, 'CHANGELOG.md'), 'utf8'), {
-    ...facts,
-    imagePlatform,
+    version,
+    imagePlatform: withImage ? `linux/${process.arch === 'x64' ? 'amd64' : process.arch}` : undefined,
+    commandNode: '20.16 or newer',
+    isSigned: signingKey !== undefined,
   });
   const time = await sourceTime(tools);
   mkdirSync(folder, { recursive: true });

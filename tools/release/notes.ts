@@ -16,23 +16,15 @@ export interface ReleaseFacts {
 export function releaseNotes(changelog: string, facts: ReleaseFacts): string {
   const { version, imagePlatform, commandNode } = facts;
   const image = imagePlatform === undefined ? [] : [`- The image: ${imagePlatform}.`];
-  return (
-    [
-      `# Keyframe ${version}`,
-      changesOf(changelog, version),
-      '## Platforms',
-      [
-        ...image,
-        `- The command: Linux and macOS with Node.js ${commandNode}. The tests run on Linux.`,
-        '- The chart: see `docs/support.md` for the versions of Kubernetes, PostgreSQL and Helm.',
-      ].join('\n'),
-      '## Check the files',
-      ['```sh', ...checkCommands(facts), '```'].join('\n'),
-      '',
-    ]
-      .join('\n\n')
-      .trimEnd() + '\n'
-  );
+  const platforms = [
+    ...image,
+    `- The command: Linux and macOS with Node.js ${commandNode}. The tests run on Linux.`,
+    '- The chart: see `docs/support.md` for the versions of Kubernetes, PostgreSQL and Helm.',
+  ];
+  const check = ['```sh', ...checkCommands(facts), '```'];
+  const parts = [`# Keyframe ${version}`, changesOf(changelog, version)];
+  parts.push('## Platforms', platforms.join('\n'), '## Check the files', check.join('\n'));
+  return `${parts.join('\n\n')}\n`;
 }
 
 function checkCommands({ isSigned }: ReleaseFacts): string[] {

@@ -279,13 +279,13 @@ function readReport(file: string): unknown {
   }
 }
 
-/** Where a check keeps what it found out about files that have not changed. A fresh clone has none. */
 /** Each checker works out the types of the contract for itself: with the four of the default, that takes longer than all else. */
 function typesOf(project: string, { checkers, cache }: { readonly checkers: number; readonly cache: string }): Command {
   const incremental = ['--incremental', '--tsBuildInfoFile', cached(cache)];
   return [tool('tsc'), '-p', project, '--checkers', String(checkers), ...incremental];
 }
 
+/** Where a check keeps what it found out about files that have not changed. A fresh clone has none. */
 function cached(name: string): string {
   return join(modules, '.cache', 'keyframe', name);
 }
