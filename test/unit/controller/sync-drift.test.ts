@@ -161,19 +161,4 @@ describe('no drift is', () => {
     expect(harness.values()).toEqual(inStep);
     expect(harness.cluster.events).toMatchObject([{ reason: 'Synced' }]);
   });
-
-  test('a Secret that is created again after a deletion of the controller’s own', async () => {
-    await harness.synced();
-    harness.edit(({ metadata }) => {
-      metadata.finalizers = ['example.com/hold'];
-    });
-    harness.services.change(prod, { 'ssh-privatekey': 'x' });
-    await harness.calls();
-    harness.putSync({ target: { type: 'kubernetes.io/ssh-auth' } });
-    await harness.calls();
-    harness.cluster.remove(`${secrets}/app`);
-    await harness.calls();
-    expect(harness.target()).toMatchObject({ type: 'kubernetes.io/ssh-auth' });
-    expect(harness.cluster.events.map(({ reason }) => reason)).toEqual(['Conflict', 'Synced']);
-  });
 });

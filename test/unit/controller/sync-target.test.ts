@@ -169,6 +169,8 @@ describe('a Secret of another type', () => {
     expect(harness.target()).toMatchObject({ type: 'kubernetes.io/ssh-auth' });
     expect(harness.target()?.metadata).not.toHaveProperty('finalizers');
     expect(harness.ready()?.reason).toBe('Synced');
+    // No DriftRepaired: the controller itself deleted the Secret.
+    expect(harness.cluster.events.map(({ reason }) => reason)).toEqual(['Conflict', 'Synced']);
   });
 });
 
