@@ -107,6 +107,7 @@ export class ServiceLoad {
   readonly #running: Promise<void>[] = [];
   readonly #agents: ServiceAgent[] = [];
   #isEnding = false;
+  #isWatchOver = false;
   #watch: EventReader | undefined;
   #lastEvent: string | undefined;
 
@@ -134,11 +135,11 @@ export class ServiceLoad {
   /** Lets what is under way finish. */
   async end(): Promise<void> {
     this.#isEnding = true;
-    const watch = this.#watch;
     const ended = Promise.all(this.#running);
-    // The watch alone does not end by itself.
+    // The watch alone does not end by itself. It may be opened again at this moment.
     await pause(500);
-    watch?.close();
+    this.#isWatchOver = true;
+    this.#watch?.close();
     await ended;
     for (const agent of this.#agents) agent.destroy();
   }
@@ -204,6 +205,7 @@ export class ServiceLoad {
     });
     this.#watch = reader;
     this.streams += 1;
+    if (this.#isWatchOver) reader.close();
     for (let event = await reader.next(); event !== undefined; event = await reader.next()) {
       this.#lastEvent = event.id ?? this.#lastEvent;
       if (event.event === 'change') this.watched.push((event.data as { revision: number }).revision);
