@@ -5,6 +5,7 @@ import type { Logger } from '../observability/logger.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { ChangeFeed } from '../services/changes/change-feed.ts';
 import { defaultNamespace, loadKubeClient } from './kube-client.ts';
+import { connectLocally } from './local-backend.ts';
 import type { Services } from './services.ts';
 
 interface ControllerDeps {
@@ -26,15 +27,13 @@ export async function composeController(
   ]);
   const { resyncIntervalMs, watchNamespaces, clusterName, rollouts, rolloutNamespaces, targetMetadataPrefixes } =
     config;
-  const { keyring, clusters, feed } = services;
   const kube = await loadKubeClient(config.kubeconfigFile);
   const namespace = config.namespace ?? kube.namespace ?? defaultNamespace;
   const controller = createController({
     kube,
     lease: controllerLease(kube, namespace),
-    clusters,
-    services: { ...services, changes: feed },
-    fingerprintFor: (cluster) => keyring.fingerprintFor(cluster),
+    connect: connectLocally(services),
+    services,
     logger,
     clock: systemClock,
     steadyNow,
@@ -49,7 +48,7 @@ export async function composeController(
       targetMetadataPrefixes,
     },
   });
-  const listenerFault = listenerFaultOf(feed);
+  const listenerFault = listenerFaultOf(services.feed);
   let stopped: Promise<void> | undefined;
   const stop = (): Promise<void> => (stopped ??= controller.stop());
   return {

@@ -26,7 +26,7 @@ import { SyncStates } from '../services/fleet/sync-states.ts';
 import { EnvironmentQueue } from '../services/kernel/environment-queue.ts';
 import { GrowthBudget, type GrowthLimits } from '../services/kernel/growth-budget.ts';
 import { ResourceAccess } from '../services/managed/access.ts';
-import { ClusterRegistry } from '../services/managed/cluster-registry.ts';
+import { ClusterRegistry } from '../services/cluster/cluster-registry.ts';
 import { ResourceEnvironments } from '../services/managed/environments.ts';
 import { ResourceRestores } from '../services/managed/restores.ts';
 import { ResourceSchedules } from '../services/managed/schedules.ts';

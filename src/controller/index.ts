@@ -1,7 +1,6 @@
 import { divideMemory } from '../lib/process-memory.ts';
 import type { KeylessAccess } from '../services/access/keyless.ts';
-import type { ChangeFeed } from '../services/changes/change-feed.ts';
-import { type Fingerprint, fingerprintOfCluster } from './frame/fingerprint.ts';
+import type { Backend } from './backend/backend.ts';
 import type { KindContext, ManagedKind } from './frame/managed-kind.ts';
 import { type Controller, Manager, type ManagerDeps, type ManagerOptions } from './frame/manager.ts';
 import { registerAccessGrant } from './kinds/access-grant/index.ts';
@@ -13,25 +12,15 @@ import { adoptionsOf } from './kinds/secret-snapshot/adoptions.ts';
 import { registerSecretSnapshot } from './kinds/secret-snapshot/index.ts';
 import { allReferences } from './kinds/secret-snapshot/references.ts';
 import { registerSecretSync } from './kinds/secret-sync/index.ts';
-import type { SyncReporterDeps } from './kinds/secret-sync/fleet/reporter.ts';
 import type { ReadServices } from './kinds/secret-sync/read/read.ts';
 import { registerServiceToken } from './kinds/service-token/index.ts';
 import { registerSnapshotRestore } from './kinds/snapshot-restore/index.ts';
-import type { WaitingPlansDeps } from './kinds/snapshot-restore/waiting-plans.ts';
 import { registerSnapshotSchedule } from './kinds/snapshot-schedule/index.ts';
 
 export type { Controller } from './frame/manager.ts';
 
-export interface ControllerDeps extends Omit<ManagerDeps, 'changes' | 'options'> {
-  readonly services: ReadServices &
-    ResourceServices & {
-      readonly keyless: KeylessAccess;
-      readonly changes: Pick<ChangeFeed, 'subscribe' | 'compare'>;
-      readonly syncStates: SyncReporterDeps['states'];
-      readonly waitingRestores: WaitingPlansDeps['plans'];
-    };
-  /** `Keyring.fingerprintFor`, bound to its keyring. */
-  readonly fingerprintFor: (cluster: string) => Fingerprint;
+export interface ControllerDeps extends Omit<ManagerDeps, 'options'> {
+  readonly services: ReadServices & ResourceServices & { readonly keyless: KeylessAccess };
   readonly options: ControllerOptions;
 }
 
@@ -48,19 +37,20 @@ export interface ControllerOptions extends ManagerOptions {
 
 /** Creates the controller of all kinds. It does nothing before `start`. */
 export function createController(deps: ControllerDeps): Controller {
-  return new Manager({ ...deps, changes: deps.services.changes }, (context) => registerAll(context, deps));
+  return new Manager(deps, (context, backend) => registerAll(context, backend, deps));
 }
 
 function registerAll(
   context: KindContext,
-  { services, fingerprintFor, options }: ControllerDeps,
+  backend: Backend,
+  { services, options }: ControllerDeps,
 ): readonly ManagedKind[] {
   const { clusterName } = options;
   const { kind: accessGrants, grants } = registerAccessGrant(context);
   const claims = new SecretClaims(context.events);
   const cluster = (): string => clusterName ?? context.namespaces.clusterUid();
-  const fingerprint = fingerprintOfCluster(fingerprintFor, cluster);
-  const deps = { services, grants, claims, cluster };
+  const { fingerprint } = backend;
+  const deps = { services, backend, grants, claims, cluster };
   const { kind: serviceTokenKind, tokens: serviceTokens } = registerServiceToken(context, deps);
   const { kind: secretSnapshots, snapshots } = registerSecretSnapshot(context, deps);
   const { watch: snapshotWatch } = secretSnapshots;

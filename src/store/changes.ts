@@ -1,31 +1,9 @@
 import type pg from 'pg';
+import type { PresentState, StateQuestion } from '../domain/changes.ts';
 import { liveCredentialIds, liveTokenIds } from './credentials.ts';
 import { queryRows, type Statement } from './database.ts';
 import type { EnvironmentModel } from './generated/models.ts';
 import { hasDestroyed } from './revisions.ts';
-
-export interface PresentState {
-  /** The newest revision's id of each environment that exists. */
-  readonly environments: Map<string, string>;
-  /** Those of the credentials asked for that open something now. */
-  readonly liveCredentials: Set<string>;
-  /**
-   * Those of the service tokens asked for, keyless or not, that are neither revoked nor suspended nor of a deleted
-   * scope.
-   */
-  readonly liveTokens: Set<string>;
-  /** Those of the revisions and snapshots asked for that are there, with no value of theirs destroyed. */
-  readonly kept: Set<string>;
-}
-
-/** What is asked for, by ids. */
-export interface StateQuestion {
-  readonly environmentIds?: readonly string[];
-  readonly credentialIds?: readonly string[];
-  readonly serviceTokenIds?: readonly string[];
-  /** Revisions and snapshots, whose environments are asked for beside them. */
-  readonly keptIds?: readonly string[];
-}
 
 const presentState: Statement = {
   name: 'changes-present-state',

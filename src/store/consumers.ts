@@ -1,9 +1,9 @@
 import type pg from 'pg';
+import type { WorkloadState } from '../domain/fleet.ts';
 import type { Health, RolloutState, SyncState } from '../domain/sync-health.ts';
 import { queryRows, type Statement } from './database.ts';
 import type { ClusterStateModel, EnvironmentModel, ProjectModel, SyncStateModel } from './generated/models.ts';
 import { seesEnvironment } from './standing.ts';
-import type { WorkloadState } from './sync-states.ts';
 
 /** The SecretSyncs that read environments, as their controllers reported them (`store/sync-states.ts`). */
 

@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
+import type { ChangeEvent } from '../domain/changes.ts';
 import { DomainError } from '../domain/errors/domain-error.ts';
 import { backoffMs } from '../lib/backoff.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import { Interrupt } from '../lib/interrupt.ts';
 import { errorFields, type Logger } from '../observability/logger.ts';
 import { type DatabaseAddress, connectionOptions } from './address.ts';
-import { notifyChannel, parseMessage, type StoreMessage } from './notify.ts';
+import { notifyChannel, parseMessage } from './notify.ts';
 import { describedError } from './store-error.ts';
 import { setUpSession } from './session.ts';
 
@@ -23,7 +24,7 @@ export interface ListenerDeps extends DatabaseAddress {
 export interface ListenerHandlers {
   /** Listening, and proven: every later commit is reported. What came before was not. */
   onReady(): void;
-  onMessage(message: StoreMessage): void;
+  onMessage(message: ChangeEvent): void;
   /** Nothing is heard any more, until the next `onReady`. */
   onLost(): void;
 }
@@ -129,7 +130,7 @@ class Session {
     this.#client.on('end', () => this.lost.fire(new DomainError('store_unavailable', 'the connection ended')));
   }
 
-  async open(onMessage: (message: StoreMessage) => void): Promise<void> {
+  async open(onMessage: (message: ChangeEvent) => void): Promise<void> {
     this.#client.on('notification', ({ payload = '' }) => {
       const proven = this.#proofs.get(payload);
       if (proven !== undefined) return proven();

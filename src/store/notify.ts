@@ -1,23 +1,5 @@
+import type { ChangeEvent } from '../domain/changes.ts';
 import type { Transaction } from './transaction.ts';
-
-/** What is reported of a commit: only ids. A user belongs to no single organization. */
-export type StoreMessage = OrganizationMessage | { readonly kind: 'user'; readonly userId: string };
-
-type OrganizationMessage = { readonly organizationId: string } & (
-  | {
-      readonly kind: 'environment';
-      readonly environmentId: string;
-      readonly revisionId: string;
-      /** It, or something above it, was deleted or purged; absent at every other commit. */
-      readonly ended?: true;
-      /** The value of a version of its past was destroyed; the present is the same. */
-      readonly destroyed?: true;
-      /** It did not exist before; absent at every other commit. */
-      readonly appeared?: true;
-    }
-  | { readonly kind: 'service_token'; readonly serviceTokenId: string }
-  | { readonly kind: 'snapshot'; readonly snapshotId: string }
-);
 
 interface EnvironmentIds {
   readonly organizationId: string;
@@ -81,7 +63,7 @@ export async function notifySnapshots(
 }
 
 /** Reads a notification's payload; undefined for one that this version does not know. */
-export function parseMessage(payload: string): StoreMessage | undefined {
+export function parseMessage(payload: string): ChangeEvent | undefined {
   const { o: organizationId, e: environmentId, r: revisionId, ...fields } = parseObject(payload);
   if (typeof fields['u'] === 'string') return { kind: 'user', userId: fields['u'] };
   if (typeof organizationId !== 'string') return undefined;

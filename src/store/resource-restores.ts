@@ -1,29 +1,10 @@
 import type pg from 'pg';
+import type { ReportedLists } from '../domain/fleet.ts';
 import { queryRows } from './database.ts';
 import type { ResourceClaimModel } from './generated/models.ts';
 import type { ClaimOwner } from './resource-claims.ts';
 import { type Sql, sql } from './sql.ts';
 import type { Transaction } from './transaction.ts';
-
-/** Some keys of a plan: all are counted, the first ones are named. */
-export interface ReportedKeys {
-  readonly count: number;
-  readonly keys: readonly string[];
-}
-
-/** What a restore does to the keys, as far as it is reported. */
-export interface ReportedLists {
-  readonly restored: ReportedKeys;
-  /** Deleted since the snapshot was made, and restored because of `includeDeleted`. */
-  readonly recreated: ReportedKeys;
-  /** Left alone because of `skipUnchanged`. */
-  readonly unchanged: ReportedKeys;
-  /** Deleted since the snapshot was made. */
-  readonly skipped: ReportedKeys;
-  /** Left as they are, because their values of then were destroyed. */
-  readonly destroyed: ReportedKeys;
-  readonly pruned: ReportedKeys;
-}
 
 /** What is restored from which snapshot. */
 export interface RestorePlace {

@@ -1,51 +1,10 @@
 import type pg from 'pg';
-import type { RolloutState, SyncState } from '../domain/sync-health.ts';
+import type { ReportedRevision, RolloutReport, SyncStateReport } from '../domain/fleet.ts';
 import { queryRows, type Statement } from './database.ts';
 import type { SyncStateModel } from './generated/models.ts';
-import type { RevisionIds } from './revisions.ts';
 import { sql } from './sql.ts';
 
 /** What controllers report of their SecretSyncs; `store/consumers.ts` reads it. */
-
-/** One workload of a SecretSync; what is absent is not known. */
-export interface WorkloadState {
-  readonly kind: string;
-  readonly name: string;
-  readonly revision?: number;
-  readonly replicas?: number;
-  readonly updatedReplicas?: number;
-}
-
-/** One source of a SecretSync. A null keeps what the row has, unless a field says otherwise. */
-export interface SyncStateReport {
-  /** Of the SecretSync. */
-  readonly uid: string;
-  /** The name of the source; empty for the only one of a SecretSync without spec.sources. */
-  readonly source: string;
-  readonly namespace: string;
-  readonly name: string;
-  /** Null if the source was not admitted to an environment. A source that never was has no row. */
-  readonly environmentId: string | null;
-  readonly isPinned: boolean;
-  readonly state: SyncState;
-  readonly reason: string;
-  /** What the newest reconcile read; null if it read nothing, also in the row. */
-  readonly wanted: RevisionIds | null;
-  /** What the Secret holds. */
-  readonly synced: RevisionIds | null;
-  readonly syncedAt: Date | null;
-  readonly secretName: string;
-  /** Null without spec.rollout, also in the row. */
-  readonly rollout: RolloutReport | null;
-}
-
-export interface RolloutReport {
-  readonly state: RolloutState;
-  readonly reason: string;
-  /** What all workloads have converged with. */
-  readonly converged: RevisionIds | null;
-  readonly workloads: readonly WorkloadState[];
-}
 
 const reported = `jsonb_to_recordset($2::jsonb) AS n (uid uuid, source text, namespace text, name text, environment_id uuid,
         is_pinned boolean, state text, reason text, wanted_revision int, wanted_revision_id uuid, synced_revision int,
@@ -161,7 +120,7 @@ function rolloutColumns({ state, reason, converged, workloads }: RolloutReport):
 }
 
 /** Absent columns are null. */
-function revisionColumns(name: string, ids: RevisionIds | null): object {
+function revisionColumns(name: string, ids: ReportedRevision | null): object {
   return ids === null ? {} : { [`${name}_revision`]: ids.revision, [`${name}_revision_id`]: ids.revisionId };
 }
 
@@ -171,7 +130,7 @@ export async function forgetSyncStates(pool: pg.Pool, cluster: string, uids: rea
 }
 
 /** A SecretSync that has rows. */
-export type ReportedSync = Readonly<Pick<SyncStateModel, 'uid' | 'namespace'>>;
+type ReportedSync = Readonly<Pick<SyncStateModel, 'uid' | 'namespace'>>;
 
 /** The SecretSyncs of a cluster that have rows. */
 export async function listReportedSyncs(pool: pg.Pool, cluster: string): Promise<ReportedSync[]> {

@@ -1,32 +1,38 @@
 import type pg from 'pg';
+import type { ReportedLists, ReportedPlan } from '../domain/fleet.ts';
 import { clusterFacts, placeText, placeValues, type SeenPlace, type SeenCluster } from './consumers.ts';
 import { queryRows, type Statement } from './database.ts';
 import type { EnvironmentModel, ProjectModel, WaitingRestoreModel } from './generated/models.ts';
-import type { ReportedLists } from './resource-restores.ts';
 import { sql } from './sql.ts';
 
 /** The plans of SnapshotRestores that wait for an approval, as their controllers reported them. */
 
-/** A plan of a SnapshotRestore. */
-export interface ReportedPlan extends Readonly<
-  Pick<
-    WaitingRestoreModel,
-    'uid' | 'namespace' | 'name' | 'environmentId' | 'snapshotId' | 'planHash' | 'revision' | 'revisionId'
-  >
-> {
-  readonly keys: ReportedLists;
-}
-
 /** A plan that waits, with its place. */
 export interface WaitingRestoreRecord
-  extends ReportedPlan, SeenCluster, Readonly<Pick<WaitingRestoreModel, 'changedAt'>> {
+  extends
+    SeenCluster,
+    Readonly<
+      Pick<
+        WaitingRestoreModel,
+        | 'uid'
+        | 'namespace'
+        | 'name'
+        | 'environmentId'
+        | 'snapshotId'
+        | 'planHash'
+        | 'revision'
+        | 'revisionId'
+        | 'changedAt'
+      >
+    > {
+  readonly keys: ReportedLists;
   /** Slugs. */
   readonly project: ProjectModel['slug'];
   readonly environment: EnvironmentModel['slug'];
 }
 
 /** A SnapshotRestore that has a row. */
-export type ReportedRestore = Pick<ReportedPlan, 'uid' | 'namespace'>;
+type ReportedRestore = Readonly<Pick<WaitingRestoreModel, 'uid' | 'namespace'>>;
 
 /** Where a page begins: after this SnapshotRestore. */
 export type RestorePosition = Pick<WaitingRestoreRecord, 'cluster' | 'name' | 'uid'>;

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import type { SyncStateReport } from '../../src/services/fleet/sync-states.ts';
+import type { SyncStateReport } from '../../src/domain/fleet.ts';
 import { enrol } from '../support/api/services.ts';
 import { rolloutReport, stateReport } from '../support/api/state-reports.ts';
 import { createVisitor, dashboardSite } from '../support/browser/dashboard-site.ts';

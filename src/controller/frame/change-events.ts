@@ -1,4 +1,4 @@
-import type { ChangeEvent } from '../../services/changes/change-feed.ts';
+import type { ChangeEvent } from '../../domain/changes.ts';
 import type { ControllerEvent } from './dependencies.ts';
 
 /** The events for a change in the database. Changes of users cause none, because a controller does not act as a user. */

@@ -1,12 +1,13 @@
+import type { NameHolder } from '../../domain/clusters.ts';
 import { DomainError } from '../../domain/errors/domain-error.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../observability/logger.ts';
-import type { ClusterRegistry, NameHolder } from '../../services/managed/cluster-registry.ts';
+import type { ClusterBackend } from '../backend/cluster.ts';
 import { clusterNameFree, clusterNameTaken, clusterNameUnconfirmed } from './messages.ts';
 import { type Next, WorkQueue } from './work-queue.ts';
 
 export interface ClusterClaimDeps {
-  readonly registry: Pick<ClusterRegistry, 'claim'>;
+  readonly backend: ClusterBackend;
   /** The configured name of the cluster in the database; undefined if its uid is used, which is unique. */
   readonly name: string | undefined;
   /** The uid of the cluster's namespace kube-system. Throws DomainError cluster_unavailable before it is listed. */
@@ -103,10 +104,10 @@ export class ClusterClaim {
 
   /** Returns `unknown` if the namespaces are not listed, because they identify the cluster. */
   async #ask(): Promise<Claimed> {
-    const { name, registry } = this.#deps;
+    const { name, backend } = this.#deps;
     if (name === undefined) return 'ours';
     const uid = this.#findUid();
-    return uid === undefined ? 'unknown' : await registry.claim(name, uid);
+    return uid === undefined ? 'unknown' : await backend.claim(uid);
   }
 
   #findUid(): string | undefined {

@@ -1,5 +1,5 @@
-import type { ChangeFeed } from '../../services/changes/change-feed.ts';
 import type { ResourceKind } from '../../kube/client/custom-resources.ts';
+import type { ChangesBackend } from '../backend/changes.ts';
 import type { SideClaim } from './conditions.ts';
 import type { ControllerEvent, DependencySet, Seen } from './dependencies.ts';
 import type { DeferredOutcome, Outcome, ReportedOutcome, StatusFields } from './outcome.ts';
@@ -70,7 +70,7 @@ export interface KindRules<T extends Resource, O extends ReportedOutcome = Outco
   /**
    * If it is set, a resync asks the database once which results are stale. Otherwise a resync reconciles every resource.
    */
-  readonly changes?: Pick<ChangeFeed, 'compare'>;
+  readonly changes?: Pick<ChangesBackend, 'compare'>;
 }
 
 /** The outcome of a suspended resource, besides the suspension itself. */

@@ -1,6 +1,4 @@
 import { hostname } from 'node:os';
-import type { ChangeFeed } from '../../services/changes/change-feed.ts';
-import type { ClusterRegistry } from '../../services/managed/cluster-registry.ts';
 import { isApiStatus } from '../../kube/client/api-error.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
 import type { Lease } from '../../kube/lease.ts';
@@ -8,6 +6,7 @@ import type { FailureKind } from '../../kube/informer/watch-failure.ts';
 import type { Clock, SteadyNow } from '../../lib/clock.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { Metrics } from '../../observability/metrics.ts';
+import type { Backend, ConnectBackend } from '../backend/backend.ts';
 import { controllerEvents } from './change-events.ts';
 import { ClusterClaim } from './cluster-claim.ts';
 import { EventLog } from './event-log.ts';
@@ -22,11 +21,10 @@ import type { NamedWatch } from './named-watch.ts';
 
 export interface ManagerDeps {
   readonly kube: Pick<KubeClient, 'request' | 'watch'>;
-  readonly changes: Pick<ChangeFeed, 'subscribe'>;
+  readonly connect: ConnectBackend;
   readonly logger: Logger;
   readonly clock: Clock;
   readonly steadyNow: SteadyNow;
-  readonly clusters: Pick<ClusterRegistry, 'claim'>;
   /** Only the controller that holds the Lease works. */
   readonly lease: Pick<Lease, 'attempt' | 'release'>;
   readonly metrics: Pick<
@@ -73,6 +71,7 @@ const everything = 'everything';
 /** Starts and stops the controllers of all kinds. They work while this process leads. Publishes commits as events. */
 export class Manager implements Controller {
   readonly #deps: ManagerDeps;
+  readonly #backend: Backend;
   readonly #logger: Logger;
   readonly #events = new EventLog();
   readonly #kinds: readonly ManagedKind[];
@@ -89,7 +88,7 @@ export class Manager implements Controller {
   #unsubscribe: () => void = () => {};
 
   /** `register` makes all kinds, in the order in which they are resynced. Nothing happens before `start`. */
-  constructor(deps: ManagerDeps, register: (context: KindContext) => readonly ManagedKind[]) {
+  constructor(deps: ManagerDeps, register: (context: KindContext, backend: Backend) => readonly ManagedKind[]) {
     const { clock, metrics } = deps;
     const logger = deps.logger.child({ component: 'controller' });
     this.#deps = deps;
@@ -97,15 +96,16 @@ export class Manager implements Controller {
     this.#resyncs = new WorkQueue({ clock, logger, workers: 1, process: async () => await this.#resync() });
     this.#leadership = this.#createLeadership();
     const context = this.#createContext();
+    this.#backend = deps.connect(() => deps.options.clusterName ?? context.namespaces.clusterUid());
     this.#claim = new ClusterClaim({
-      registry: deps.clusters,
+      backend: this.#backend.cluster,
       name: deps.options.clusterName,
       uid: () => context.namespaces.clusterUid(),
       onChange: (mayWork) => (mayWork ? this.#startKinds() : this.#stopKinds()),
       clock,
       logger,
     });
-    this.#kinds = register(context);
+    this.#kinds = register(context, this.#backend);
     const waiting = (): number => this.#kinds.reduce((sum, { queueLength }) => sum + queueLength, 0);
     // The leader processes what waits in the queues of a standby.
     metrics.observeControllerQueue(() => (this.#leadership.isLeading ? waiting() : 0));
@@ -157,7 +157,7 @@ export class Manager implements Controller {
 
   start(): void {
     // Before anything is read, so that no commit is missed.
-    this.#unsubscribe = this.#deps.changes.subscribe({
+    this.#unsubscribe = this.#backend.changes.subscribe({
       onEvent: (change) => {
         for (const event of controllerEvents(change)) this.#events.publish(event);
       },

@@ -1,4 +1,5 @@
-import type { ChangeFeed, PresentState } from '../../services/changes/change-feed.ts';
+import type { PresentState, StateQuestion } from '../../domain/changes.ts';
+import type { ChangesBackend } from '../backend/changes.ts';
 import type { Dependencies, Dependency, DependencySet, SubjectKind } from './dependencies.ts';
 
 /**
@@ -9,7 +10,7 @@ import type { Dependencies, Dependency, DependencySet, SubjectKind } from './dep
 export async function staleResources(
   dependencies: Pick<Dependencies, 'of'>,
   resources: Iterable<string>,
-  changes: Pick<ChangeFeed, 'compare'>,
+  changes: Pick<ChangesBackend, 'compare'>,
 ): Promise<string[]> {
   const asked = [...resources].flatMap((resource) => {
     const set = dependencies.of(resource);
@@ -21,7 +22,7 @@ export async function staleResources(
   return unchanged.filter(({ set }) => !isCurrent(set, present)).map(({ resource }) => resource);
 }
 
-function questionAbout(sets: readonly DependencySet[]): Parameters<ChangeFeed['compare']>[0] {
+function questionAbout(sets: readonly DependencySet[]): StateQuestion {
   const ids = {
     environments: new Set<string>(),
     credentials: new Set<string>(),

@@ -1,22 +1,8 @@
+import type { ChangeSubscriber, PresentState, StateQuestion } from '../../domain/changes.ts';
 import { errorFields, type Logger } from '../../observability/logger.ts';
-import { findPresentState, type PresentState, type StateQuestion } from '../../store/changes.ts';
+import { findPresentState } from '../../store/changes.ts';
 import type { Database } from '../../store/database.ts';
 import type { Listener } from '../../store/listener.ts';
-import type { StoreMessage } from '../../store/notify.ts';
-
-export type { PresentState } from '../../store/changes.ts';
-
-/** Something that was committed: ids only, to be looked up. */
-export type ChangeEvent = StoreMessage;
-
-export interface ChangeSubscriber {
-  onEvent(event: ChangeEvent): void;
-  /**
-   * From now on every commit is reported. What was committed before, or while the connection was lost, was not:
-   * `compare` now. Called at each (re)connection, and once to each subscriber that subscribes while connected.
-   */
-  onReady(): void;
-}
 
 export interface ChangeFeedDeps {
   readonly database: Pick<Database, 'pool'>;

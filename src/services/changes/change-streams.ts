@@ -1,10 +1,11 @@
+import type { ChangeEvent } from '../../domain/changes.ts';
 import { DomainError } from '../../domain/errors/domain-error.ts';
 import { limits } from '../../domain/limits.ts';
 import { KeyedLimiter } from '../../lib/keyed-limiter.ts';
 import type { EnvironmentAccess } from '../access/access.ts';
 import type { AuditLog } from '../audit/audit-log.ts';
 import { auditedTokenRead } from '../audit/audited.ts';
-import type { ChangeEvent, ChangeFeed } from './change-feed.ts';
+import type { ChangeFeed } from './change-feed.ts';
 import { ChangeStream, type ChangeStreamDeps, type OpenStream, type StreamStart } from './change-stream.ts';
 import { checkRevision } from '../kernel/checks.ts';
 

@@ -1,15 +1,12 @@
+import type { ReportedResource, SyncStateReport } from '../../domain/fleet.ts';
 import type { Database } from '../../store/database.ts';
 import {
   dropEndedClusters,
   forgetSyncStates,
   listReportedSyncs,
   recordClusterSeen,
-  type ReportedSync,
   reportSyncStates,
-  type SyncStateReport,
 } from '../../store/sync-states.ts';
-
-export type { ReportedSync, RolloutReport, SyncStateReport } from '../../store/sync-states.ts';
 
 /** After so long, a cluster that was not seen is taken to be gone for good. */
 const clusterDays = 30;
@@ -39,7 +36,7 @@ export class SyncStates {
   }
 
   /** The SecretSyncs of a cluster of which something is stored. */
-  async reported(cluster: string): Promise<readonly ReportedSync[]> {
+  async reported(cluster: string): Promise<readonly ReportedResource[]> {
     return listReportedSyncs(this.#pool, cluster);
   }
 

@@ -1,3 +1,4 @@
+import type { ReportedPlan, ReportedResource } from '../../domain/fleet.ts';
 import { limits } from '../../domain/limits.ts';
 import type { Database } from '../../store/database.ts';
 import * as store from '../../store/waiting-restores.ts';
@@ -7,8 +8,6 @@ import { auditedTokenRead } from '../audit/audited.ts';
 import { isUuid } from '../kernel/checks.ts';
 import { badCursor, checkLimit, decodeCursor, encodeCursor, type PageRequest } from '../kernel/page.ts';
 import { placeSeenBy } from './seen-place.ts';
-
-export type { ReportedPlan } from '../../store/waiting-restores.ts';
 
 /** A plan that waits, as its caller may see it. */
 export interface WaitingRestore extends Omit<store.WaitingRestoreRecord, 'namespace'> {
@@ -45,7 +44,7 @@ export class WaitingRestores {
   }
 
   /** Stores the newest plan of a SnapshotRestore. Writes nothing if it is the same. */
-  async report(cluster: string, plan: store.ReportedPlan): Promise<void> {
+  async report(cluster: string, plan: ReportedPlan): Promise<void> {
     await store.reportWaitingRestore(this.#deps.database.pool, cluster, plan);
   }
 
@@ -55,7 +54,7 @@ export class WaitingRestores {
   }
 
   /** The SnapshotRestores of a cluster of which a plan is stored. */
-  async reported(cluster: string): Promise<readonly store.ReportedRestore[]> {
+  async reported(cluster: string): Promise<readonly ReportedResource[]> {
     return store.listReportedRestores(this.#deps.database.pool, cluster);
   }
 

@@ -1,4 +1,5 @@
 import { DomainError } from '../../domain/errors/domain-error.ts';
+import type { ReportedKeys, ReportedLists } from '../../domain/fleet.ts';
 import type { KeySelection } from '../../domain/key-globs.ts';
 import type { Database } from '../../store/database.ts';
 import { claimOnce } from '../../store/resource-claims.ts';
@@ -8,8 +9,6 @@ import {
   noteRestore,
   readClaimedRestore,
   type RestorePlace,
-  type ReportedKeys,
-  type ReportedLists,
   wasRestoredUnderName,
 } from '../../store/resource-restores.ts';
 import { readLockedRestoreFacts, readRestoreFacts } from '../../store/restore-facts.ts';
@@ -32,7 +31,7 @@ import {
   summaryOf,
 } from '../snapshots/restore/restore-writer.ts';
 
-export type { ClaimedRestore, ReportedKeys, ReportedLists } from '../../store/resource-restores.ts';
+export type { ClaimedRestore } from '../../store/resource-restores.ts';
 
 /** What is to be restored, and how. */
 export interface ResourceRestoreInput {

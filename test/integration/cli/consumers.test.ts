@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { RevisionIds } from '../../../src/store/revisions.ts';
-import type { SyncStateReport } from '../../../src/services/fleet/sync-states.ts';
+import type { SyncStateReport } from '../../../src/domain/fleet.ts';
 import { rolloutReport, stateReport } from '../../support/api/state-reports.ts';
 import { type CliFolder, CliSite } from '../../support/cli/cli-site.ts';
 import { BreakableProxy } from '../../support/faults/breakable-proxy.ts';

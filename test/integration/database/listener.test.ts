@@ -1,10 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { ChangeEvent } from '../../../src/domain/changes.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
 import { type Database, openDatabase } from '../../../src/store/database.ts';
 import { Listener } from '../../../src/store/listener.ts';
-import { notifyEnvironment, notifyServiceTokens, type StoreMessage } from '../../../src/store/notify.ts';
+import { notifyEnvironment, notifyServiceTokens } from '../../../src/store/notify.ts';
 import { inTransaction } from '../../../src/store/transaction.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/postgres.ts';
 import { PostgresProxy, runs } from '../../support/faults/postgres-proxy.ts';
@@ -19,23 +20,23 @@ let heard: Recorder;
 
 /** Everything the listener says, in order, to be awaited one by one. */
 class Recorder {
-  readonly said: (StoreMessage | 'ready' | 'lost')[] = [];
+  readonly said: (ChangeEvent | 'ready' | 'lost')[] = [];
   #next = 0;
 
   readonly handlers = {
     onReady: (): void => void this.said.push('ready'),
     onLost: (): void => void this.said.push('lost'),
-    onMessage: (message: StoreMessage): void => void this.said.push(message),
+    onMessage: (message: ChangeEvent): void => void this.said.push(message),
   };
 
-  async next(): Promise<StoreMessage | 'ready' | 'lost'> {
+  async next(): Promise<ChangeEvent | 'ready' | 'lost'> {
     const deadline = Date.now() + 60_000;
     while (this.said.length <= this.#next) {
       if (Date.now() > deadline) throw new Error(`nothing more was heard after ${JSON.stringify(this.said)}`);
       await sleep(5);
     }
     this.#next += 1;
-    return this.said[this.#next - 1] as StoreMessage | 'ready' | 'lost';
+    return this.said[this.#next - 1] as ChangeEvent | 'ready' | 'lost';
   }
 }
 
@@ -63,7 +64,7 @@ function newIds(): { readonly organizationId: string; readonly environmentId: st
   return { organizationId: randomUUID(), environmentId: randomUUID() };
 }
 
-async function commitRevision(): Promise<StoreMessage> {
+async function commitRevision(): Promise<ChangeEvent> {
   const [ids, revisionId] = [newIds(), randomUUID()];
   await inTransaction(database, (tx) => notifyEnvironment(tx, ids, revisionId));
   return { kind: 'environment', ...ids, revisionId };

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import type { Caller } from '../../../src/domain/principal.ts';
 import type { Consumer, ConsumerList, ConsumersRequest } from '../../../src/services/fleet/consumers.ts';
-import type { SyncStateReport } from '../../../src/services/fleet/sync-states.ts';
+import type { SyncStateReport } from '../../../src/domain/fleet.ts';
 import type { SecretCalls } from '../../support/api/secret-calls.ts';
 import { callerOf, type TestServices, type World } from '../../support/api/services.ts';
 import { rolloutReport, stateReport } from '../../support/api/state-reports.ts';

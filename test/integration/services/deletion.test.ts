@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Client } from 'pg';
+import type { ChangeEvent } from '../../../src/domain/changes.ts';
 import type { Caller } from '../../../src/domain/principal.ts';
-import { notifyChannel, parseMessage, type StoreMessage } from '../../../src/store/notify.ts';
+import { notifyChannel, parseMessage } from '../../../src/store/notify.ts';
 import { LockSession } from '../../support/database/locks.ts';
 import type { TestDatabase } from '../../support/database/postgres.ts';
 import { secretCalls } from '../../support/api/secret-calls.ts';
@@ -225,7 +226,7 @@ describe('deleting what others listen for', () => {
 
   afterAll(() => listener.end());
 
-  async function heardOf(work: () => Promise<unknown>): Promise<(StoreMessage | undefined)[]> {
+  async function heardOf(work: () => Promise<unknown>): Promise<(ChangeEvent | undefined)[]> {
     await listener.query('SELECT 1');
     heard = [];
     await work();
@@ -252,7 +253,7 @@ describe('deleting what others listen for', () => {
     const environments = [world.environment, ...(level === 'environment' ? [] : [staging])];
     const ended = levels.slice(levels.indexOf(level));
     const organizationId = world.organization.id;
-    const wanted: StoreMessage[] = [
+    const wanted: ChangeEvent[] = [
       ...environments.map(({ id, revisionId }) => ({
         kind: 'environment' as const,
         organizationId,

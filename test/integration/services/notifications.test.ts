@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Client } from 'pg';
-import { notifyChannel, parseMessage, type StoreMessage } from '../../../src/store/notify.ts';
+import type { ChangeEvent } from '../../../src/domain/changes.ts';
+import { notifyChannel, parseMessage } from '../../../src/store/notify.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/postgres.ts';
 import { secretCalls } from '../../support/api/secret-calls.ts';
 import { createWorld, startServices, type TestServices, type World } from '../../support/api/services.ts';
@@ -37,7 +38,7 @@ async function hearAll(): Promise<void> {
 }
 
 /** The notifications of the commits that some work makes. */
-async function heardOf(work: () => Promise<unknown>): Promise<(StoreMessage | undefined)[]> {
+async function heardOf(work: () => Promise<unknown>): Promise<(ChangeEvent | undefined)[]> {
   await hearAll();
   heard = [];
   await work().catch(() => undefined);
@@ -157,12 +158,12 @@ test('an undeletion reports each environment beneath that exists again as appear
     environments.delete(await access.environment(caller, 'environment.delete', { ...slugs, environment: slug }));
   await remove('gone');
   const token = await given.serviceToken();
-  const appeared = async (id: string): Promise<StoreMessage> => {
+  const appeared = async (id: string): Promise<ChangeEvent> => {
     const { revisionId } = await prismaOf(services.database).environment.findUniqueOrThrow({ where: { id } });
     return { kind: 'environment', organizationId, environmentId: id, revisionId, appeared: true };
   };
   const [first, other] = [await appeared(environment.id), await appeared(second)];
-  const ended: StoreMessage = { kind: 'service_token', organizationId, serviceTokenId: token.id };
+  const ended: ChangeEvent = { kind: 'service_token', organizationId, serviceTokenId: token.id };
   await projects.delete(await given.onProject(caller, 'project.delete'));
   const ofProject = await heardOf(async () => projects.undelete(await given.onProject(caller, 'project.undelete')));
   expect(ofProject).toHaveLength(3);

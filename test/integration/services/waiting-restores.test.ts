@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import type { Caller } from '../../../src/domain/principal.ts';
-import type { ReportedPlan, WaitingRestoreList } from '../../../src/services/fleet/waiting-restores.ts';
+import type { ReportedPlan } from '../../../src/domain/fleet.ts';
+import type { WaitingRestoreList } from '../../../src/services/fleet/waiting-restores.ts';
 import type { PageRequest } from '../../../src/services/kernel/page.ts';
 import type { TestServices, World } from '../../support/api/services.ts';
 import { waitingPlan } from '../../support/api/waiting-plans.ts';

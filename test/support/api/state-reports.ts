@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { RolloutReport, SyncStateReport } from '../../../src/services/fleet/sync-states.ts';
+import type { RolloutReport, SyncStateReport } from '../../../src/domain/fleet.ts';
 
 /** What a controller reports of a SecretSync that is in step, unless something else is given. */
 export function stateReport(given: Partial<SyncStateReport> = {}): SyncStateReport {

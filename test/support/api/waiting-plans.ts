@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { ReportedPlan } from '../../../src/services/fleet/waiting-restores.ts';
+import type { ReportedPlan } from '../../../src/domain/fleet.ts';
 
 const none = { count: 0, keys: [] };
 

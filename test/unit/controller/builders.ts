@@ -2,7 +2,7 @@ import { createSecretKey } from 'node:crypto';
 import type { SecretSync, SecretSyncSpec, SecretSyncStatus } from '../../../src/controller/generated/secret-sync.ts';
 import { clusterFingerprintKey, setFingerprint } from '../../../src/crypto/fingerprint.ts';
 import type { ObjectMeta } from '../../../src/kube/client/objects.ts';
-import type { Fingerprint } from '../../../src/controller/frame/fingerprint.ts';
+import type { Fingerprint } from '../../../src/controller/backend/fingerprint.ts';
 
 export interface SyncOptions {
   readonly name?: string;

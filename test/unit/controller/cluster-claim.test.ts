@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import type { ResourceServices } from '../../../src/controller/kinds/resource-services.ts';
-import type { ControllerDeps } from '../../../src/controller/index.ts';
+import type { ClusterBackend } from '../../../src/controller/backend/cluster.ts';
 import { DomainError } from '../../../src/domain/errors/domain-error.ts';
 import { ApiError } from '../../../src/kube/client/api-error.ts';
 import { Harness, prod } from './controller-harness.ts';
@@ -8,7 +8,7 @@ import { settled } from './fake-clock.ts';
 
 /** Two clusters with one name in one database. */
 
-type Claimed = Awaited<ReturnType<ControllerDeps['clusters']['claim']>>;
+type Claimed = Awaited<ReturnType<ClusterBackend['claim']>>;
 
 const held: Claimed = { heldBy: 'uid-of-another', seenAt: new Date(0) };
 const away = new DomainError('store_unavailable', 'the database cannot be reached');

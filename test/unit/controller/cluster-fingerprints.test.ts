@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { fingerprintOfCluster } from '../../../src/controller/frame/fingerprint.ts';
+import { fingerprintOfCluster } from '../../../src/compose/local-backend.ts';
 import { ApiError } from '../../../src/kube/client/api-error.ts';
 import { fingerprintFor } from './builders.ts';
 import { Harness } from './controller-harness.ts';

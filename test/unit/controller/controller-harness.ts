@@ -1,4 +1,6 @@
-import { type Controller, type ControllerDeps, createController } from '../../../src/controller/index.ts';
+import { fingerprintOfCluster } from '../../../src/compose/local-backend.ts';
+import type { ClusterBackend } from '../../../src/controller/backend/cluster.ts';
+import { type Controller, createController } from '../../../src/controller/index.ts';
 import type { Condition } from '../../../src/controller/generated/condition.ts';
 import type { SecretSync, SecretSyncStatus } from '../../../src/controller/generated/secret-sync.ts';
 import type { ResourceServices } from '../../../src/controller/kinds/resource-services.ts';
@@ -16,6 +18,11 @@ export const prod = 'acme/web/prod';
 /** The calls of a reconcile that changes a Secret whose content is known. */
 export const shortestChange = [`GET ${secrets}/token`, `PUT ${secrets}/app`, `PATCH ${syncs}/app/status`];
 
+/** Which cluster has which name. */
+export interface FakeClusters {
+  readonly claim: (cluster: string, uid: string) => ReturnType<ClusterBackend['claim']>;
+}
+
 export interface HarnessOptions {
   /** Those of another harness, as after a restart or beside another controller. */
   readonly cluster?: FakeCluster;
@@ -25,7 +32,7 @@ export interface HarnessOptions {
   /** Memory for the reads of SecretSyncs; default: that of the process. */
   readonly reconcileBytes?: number | undefined;
   /** Which cluster has the name of the harness's; default: this one. */
-  readonly clusters?: ControllerDeps['clusters'];
+  readonly clusters?: FakeClusters;
   /** The configured name of the cluster, or `uid` for the uid of its namespace kube-system; default: test. */
   readonly clusterName?: string;
   /** For the kinds that act in their own name. */
@@ -60,13 +67,17 @@ export class Harness {
     this.services = services;
     this.controller = createController({
       kube: this.cluster,
+      connect: (nameOf) => ({
+        cluster: { claim: async (uid) => await clusters.claim(nameOf(), uid) },
+        changes: services.changes,
+        fleet: services,
+        fingerprint: fingerprintOfCluster(fingerprintFor, nameOf),
+      }),
       services: Object.assign(this.services, resources),
-      fingerprintFor,
       logger: createLogger('debug', { write: (line: string) => void this.logs.push(JSON.parse(line)) }),
       clock: this.clock,
       steadyNow: () => this.clock.now(),
       lease: this.lease,
-      clusters,
       metrics: {
         reconciled: (_, result) => void this.reconciled.push(result),
         secretWrite: (operation, result) => void this.writes.push(`${operation} ${result}`),

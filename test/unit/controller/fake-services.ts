@@ -1,11 +1,12 @@
-import type { WaitingPlansDeps } from '../../../src/controller/kinds/snapshot-restore/waiting-plans.ts';
+import type { Backend } from '../../../src/controller/backend/backend.ts';
+import type { WaitingRestoresBackend } from '../../../src/controller/backend/fleet.ts';
 import type { ResourceServices } from '../../../src/controller/kinds/resource-services.ts';
 import type { ControllerDeps } from '../../../src/controller/index.ts';
 import { DomainError } from '../../../src/domain/errors/domain-error.ts';
 import { covers } from '../../../src/domain/grants.ts';
 import { Plaintext } from '../../../src/domain/plaintext.ts';
 import type { BearerPrincipal, Caller, TenantPrincipal } from '../../../src/domain/principal.ts';
-import type { ChangeEvent, ChangeSubscriber } from '../../../src/services/changes/change-feed.ts';
+import type { ChangeEvent, ChangeSubscriber } from '../../../src/domain/changes.ts';
 import {
   type KeylessAdmission,
   type KeylessEntry,
@@ -162,7 +163,7 @@ export class FakeServices implements Services {
   // No test here has a SnapshotRestore.
   readonly waitingRestores = new FakeWaitingRestores();
 
-  readonly changes: Services['changes'] = {
+  readonly changes: Backend['changes'] = {
     subscribe: (subscriber) => {
       this.#subscribers.add(subscriber);
       return () => void this.#subscribers.delete(subscriber);
@@ -339,10 +340,8 @@ function deletedAfter({ history }: Environment, revision: number): string[] {
   return Object.keys(history.get(revision) ?? {}).filter(isGone);
 }
 
-type Plans = WaitingPlansDeps['plans'];
-
 /** Without a plan. */
-class FakeWaitingRestores implements Plans {
+class FakeWaitingRestores implements WaitingRestoresBackend {
   /** How many sweeps asked what is stored. */
   sweeps = 0;
 

@@ -1,10 +1,8 @@
-import type { SyncReporterDeps } from '../../../src/controller/kinds/secret-sync/fleet/reporter.ts';
-import type { SyncStateReport } from '../../../src/services/fleet/sync-states.ts';
-
-type States = SyncReporterDeps['states'];
+import type { SyncStatesBackend } from '../../../src/controller/backend/fleet.ts';
+import type { SyncStateReport } from '../../../src/domain/fleet.ts';
 
 /** What a controller reports, in memory. */
-export class FakeSyncStates implements States {
+export class FakeSyncStates implements SyncStatesBackend {
   /** The newest report of each source, by uid and source. */
   readonly rows = new Map<string, SyncStateReport>();
   /** Each call, with how many SecretSyncs or sources it is about. */
@@ -14,24 +12,24 @@ export class FakeSyncStates implements States {
   /** Calls wait for it. */
   gate: Promise<void> | undefined;
 
-  async report(_cluster: string, reports: readonly SyncStateReport[]): Promise<void> {
+  async report(reports: readonly SyncStateReport[]): Promise<void> {
     await this.#call(`report ${reports.length}`);
     const uids = new Set(reports.map(({ uid }) => uid));
     for (const [key, { uid }] of this.rows) if (uids.has(uid)) this.rows.delete(key);
     for (const report of reports) this.rows.set(`${report.uid} ${report.source}`, report);
   }
 
-  async forget(_cluster: string, uids: readonly string[]): Promise<void> {
+  async forget(uids: readonly string[]): Promise<void> {
     await this.#call(`forget ${uids.length}`);
     for (const [key, { uid }] of this.rows) if (uids.includes(uid)) this.rows.delete(key);
   }
 
-  async reported(_cluster: string): Promise<{ uid: string; namespace: string }[]> {
+  async reported(): Promise<{ uid: string; namespace: string }[]> {
     await this.#call('reported');
     return [...this.rows.values()].map(({ uid, namespace }) => ({ uid, namespace }));
   }
 
-  async seen(_cluster: string): Promise<void> {
+  async seen(): Promise<void> {
     await this.#call('seen');
   }
 

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { SyncReporter } from '../../../src/controller/kinds/secret-sync/fleet/reporter.ts';
 import { DomainError } from '../../../src/domain/errors/domain-error.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
-import type { SyncStateReport } from '../../../src/services/fleet/sync-states.ts';
+import type { SyncStateReport } from '../../../src/domain/fleet.ts';
 import { stateReport } from '../../support/api/state-reports.ts';
 import { FakeClock, settled } from './fake-clock.ts';
 import { FakeSyncStates } from './fake-sync-states.ts';
@@ -25,7 +25,6 @@ beforeEach(async () => {
   [logs, results, hasName] = [[], [], true];
   reporter = new SyncReporter({
     states,
-    cluster: () => 'test',
     hasName: () => Promise.resolve(hasName),
     knownUids: () => known,
     isListed: (namespace) => !unlisted.has(namespace),
@@ -194,9 +193,9 @@ describe('the time at which all was reported', () => {
 
 describe('a new leader', () => {
   test('drops the rows of SecretSyncs that do not exist, and only these', async () => {
-    for (const uid of ['kept', 'deleted']) await states.report('test', [stateReport({ uid })]);
-    await states.report('test', [stateReport({ uid: 'unlisted', namespace: 'unlisted' })]);
-    await states.report('test', [stateReport({ uid: 'ended', namespace: 'ended' })]);
+    for (const uid of ['kept', 'deleted']) await states.report([stateReport({ uid })]);
+    await states.report([stateReport({ uid: 'unlisted', namespace: 'unlisted' })]);
+    await states.report([stateReport({ uid: 'ended', namespace: 'ended' })]);
     known.add('kept');
     for (const namespace of ['unlisted', 'ended']) unlisted.add(namespace);
     gone.add('ended');
@@ -206,7 +205,7 @@ describe('a new leader', () => {
   });
 
   test('drops nothing while another cluster has its name, and does so afterwards', async () => {
-    await states.report('test', [stateReport({ uid: 'of-the-other' })]);
+    await states.report([stateReport({ uid: 'of-the-other' })]);
     reporter.stopLeading();
     hasName = false;
     await lead();
@@ -235,7 +234,7 @@ describe('a new leader', () => {
 
   test('sweeps again when it is asked to', async () => {
     calls();
-    await states.report('test', [stateReport({ uid: 'deleted' })]);
+    await states.report([stateReport({ uid: 'deleted' })]);
     reporter.sweep();
     await clock.advance(1000);
     expect(states.rows.size).toBe(0);
@@ -243,7 +242,7 @@ describe('a new leader', () => {
 });
 
 test('so many deletions that they are not kept end in a sweep', async () => {
-  await states.report('test', [stateReport({ uid: 'last' })]);
+  await states.report([stateReport({ uid: 'last' })]);
   calls();
   for (let index = 0; index < 10_000; index += 1) reporter.forget(`uid-${index}`);
   reporter.forget('last');

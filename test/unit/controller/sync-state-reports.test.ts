@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { ApiError } from '../../../src/kube/client/api-error.ts';
-import type { SyncStateReport } from '../../../src/services/fleet/sync-states.ts';
+import type { SyncStateReport } from '../../../src/domain/fleet.ts';
 import { Harness, prod, syncs } from './controller-harness.ts';
 
 let harness: Harness;

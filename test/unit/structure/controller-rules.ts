@@ -4,7 +4,7 @@ import { importsOf } from './import-rules.ts';
 /** What the parts of the controller may import from each other; other rooms are the matter of `importFaults`. */
 
 // Every part may import these.
-const bottom = ['names', 'generated'] as const;
+const bottom = ['names', 'generated', 'backend'] as const;
 const kind = ['frame', 'kinds'] as const;
 const syncModel = 'kinds/secret-sync/model';
 const secretClaims = 'kinds/secret-claims';
@@ -14,6 +14,8 @@ const syncMessages = 'kinds/secret-sync/messages';
 const parts: Readonly<Record<string, readonly string[]>> = {
   names: [],
   generated: [],
+  // The port to Keyframe.
+  backend: [],
   frame: [],
   // What the kinds that act in their own name share.
   kinds: ['frame', 'kinds/access-grant'],

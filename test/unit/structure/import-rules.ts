@@ -58,7 +58,7 @@ const rooms: Readonly<Record<string, Room>> = {
   http: { imports: ['services', 'wire', 'domain', 'lib', 'observability'] },
   controller: {
     imports: ['services', 'kube', 'domain', 'lib', 'observability'],
-    types: ['crypto', '@kubernetes/client-node'],
+    types: ['@kubernetes/client-node'],
   },
   services: { imports: ['store', 'crypto', 'identity', 'domain', 'lib', 'observability'] },
   // The port that the keyring declares is served here.

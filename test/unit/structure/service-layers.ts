@@ -13,6 +13,7 @@ export const serviceLayers: readonly (readonly string[])[] = [
   ['changes', 'provenance'],
   ['people'],
   ['sign-in', 'managed'],
+  ['cluster'],
 ];
 
 /** What is wrong with the imports within the services of one of its files, a sentence each. */

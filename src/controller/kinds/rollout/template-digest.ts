@@ -1,5 +1,5 @@
 import { restartPrefix } from '../../annotations.ts';
-import type { Fingerprint } from '../../frame/fingerprint.ts';
+import type { Fingerprint } from '../../backend/fingerprint.ts';
 
 /** Of `kubectl rollout restart`. */
 const restartedAtAnnotation = 'kubectl.kubernetes.io/restartedAt';

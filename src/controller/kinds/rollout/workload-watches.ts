@@ -2,7 +2,7 @@ import { isApiStatus } from '../../../kube/client/api-error.ts';
 import { NamedWatches, type NamedWatchesDeps } from '../../../kube/informer/named-watches.ts';
 import { objectKey } from '../../../kube/client/objects.ts';
 import { Expectations } from '../../frame/expectations.ts';
-import type { Fingerprint } from '../../frame/fingerprint.ts';
+import type { Fingerprint } from '../../backend/fingerprint.ts';
 import {
   type Target,
   type Workload,

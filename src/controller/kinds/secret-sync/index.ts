@@ -3,11 +3,11 @@ import { objectKey, parseObjectKey } from '../../../kube/client/objects.ts';
 import { SecretsClient } from '../../../kube/client/secrets.ts';
 import { MemoryBudget } from '../../../lib/memory-budget.ts';
 import type { KeylessAccess } from '../../../services/access/keyless.ts';
-import type { ChangeFeed } from '../../../services/changes/change-feed.ts';
+import type { Backend } from '../../backend/backend.ts';
 import { allowDeletionAnnotation, retryAnnotation } from '../../annotations.ts';
 import { announce } from '../../frame/announce.ts';
 import { EventPace } from '../../frame/event-pace.ts';
-import type { Fingerprint } from '../../frame/fingerprint.ts';
+import type { Fingerprint } from '../../backend/fingerprint.ts';
 import { KindController } from '../../frame/kind-controller.ts';
 import type { KindRules } from '../../frame/kind-rules.ts';
 import type { KindContext, ManagedKind } from '../../frame/managed-kind.ts';
@@ -28,7 +28,7 @@ import { snapshotKeyOf } from './spec/pin.ts';
 import { isMerge, targetKeyOf } from './spec/resource.ts';
 import { sourcesOf } from './spec/source.ts';
 import { reportsOf } from './fleet/reports.ts';
-import { SyncReporter, type SyncReporterDeps } from './fleet/reporter.ts';
+import { SyncReporter } from './fleet/reporter.ts';
 import { convergedClaim, nextStatus } from './status.ts';
 import { claimOf, claimantOf } from './target/claims.ts';
 import { SyncSecrets } from './target/sync-secrets.ts';
@@ -36,11 +36,8 @@ import { isKeyless } from './tokens/token-place.ts';
 
 export interface SecretSyncDeps {
   readonly context: KindContext;
-  readonly services: ReadServices & {
-    readonly keyless: KeylessAccess;
-    readonly changes: Pick<ChangeFeed, 'compare'>;
-    readonly syncStates: SyncReporterDeps['states'];
-  };
+  readonly services: ReadServices & { readonly keyless: KeylessAccess };
+  readonly backend: Pick<Backend, 'changes' | 'fleet'>;
   /** The grants of the namespaces, for sources without a token reference. */
   readonly grants: GrantIndex;
   /** The cluster's name in the database. Throws DomainError cluster_unavailable if it is not known. */
@@ -164,7 +161,7 @@ class SecretSyncController implements ManagedKind {
       requestAnnotations: [allowDeletionAnnotation, retryAnnotation],
       // The garbage collector deletes its Secret, or the Secret stays.
       endsWithNamespace: true,
-      changes: this.#deps.services.changes,
+      changes: this.#deps.backend.changes,
       reconcile: async (context) => await reconciler.reconcile(context),
       suspended: (context) => Promise.resolve(reconciler.suspended(context)),
       failed: (error, context) => reconciler.failed(error, context),
@@ -257,11 +254,10 @@ class SecretSyncController implements ManagedKind {
 
   /** The states of the SecretSyncs in the database. */
   #createReporter(): SyncReporter {
-    const { context, services, cluster } = this.#deps;
+    const { context, backend } = this.#deps;
     const { namespaces, hasName, clock, logger, metrics } = context;
     const reporter = new SyncReporter({
-      states: services.syncStates,
-      cluster,
+      states: backend.fleet.syncStates,
       namespaces,
       hasName,
       knownUids: () => [...this.#kind.keys()].flatMap((key) => this.#kind.find(key)?.metadata.uid ?? []),

@@ -1,6 +1,6 @@
 import { DomainError } from '../../../domain/errors/domain-error.ts';
 import type { Plaintext } from '../../../domain/plaintext.ts';
-import type { Fingerprint } from '../../frame/fingerprint.ts';
+import type { Fingerprint } from '../../backend/fingerprint.ts';
 import type { SecretSync } from '../../generated/secret-sync.ts';
 import type { AbandonedData } from '../rollout/stuck.ts';
 import {

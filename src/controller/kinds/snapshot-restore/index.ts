@@ -1,5 +1,6 @@
 import { snapshotRestoreKind } from '../../../kube/client/keyframe-kinds.ts';
 import { objectKey } from '../../../kube/client/objects.ts';
+import type { Backend } from '../../backend/backend.ts';
 import type { SnapshotRestore } from '../../generated/snapshot-restore.ts';
 import type { SubjectKind } from '../../frame/dependencies.ts';
 import { KindController } from '../../frame/kind-controller.ts';
@@ -11,13 +12,11 @@ import type { SnapshotLookup } from '../secret-snapshot/lookup.ts';
 import { suspended } from './messages.ts';
 import { RestoreReconciler } from './reconcile.ts';
 import { UnfinishedRestores } from './unfinished.ts';
-import { WaitingPlans, type WaitingPlansDeps } from './waiting-plans.ts';
+import { WaitingPlans } from './waiting-plans.ts';
 import type { NamedWatch } from '../../frame/named-watch.ts';
 
 export interface SnapshotRestoreDeps extends ResourceKindDeps<'resourceAccess' | 'resourceRestores'> {
-  readonly services: ResourceKindDeps<'resourceAccess' | 'resourceRestores'>['services'] & {
-    readonly waitingRestores: WaitingPlansDeps['plans'];
-  };
+  readonly backend: Pick<Backend, 'fleet'>;
   readonly snapshots: SnapshotLookup;
   /** The watch of the SecretSnapshots. Before it is synced, one that is not found may exist. */
   readonly snapshotWatch: NamedWatch;
@@ -34,8 +33,7 @@ export function registerSnapshotRestore(
   const { grants } = deps;
   const { namespaces, hasName, clock, logger } = context;
   const waiting = new WaitingPlans({
-    plans: deps.services.waitingRestores,
-    cluster: deps.cluster,
+    plans: deps.backend.fleet.waitingRestores,
     namespaces,
     hasName,
     knownUids: () => [...kind.keys()].flatMap((key) => kind.find(key)?.metadata.uid ?? []),

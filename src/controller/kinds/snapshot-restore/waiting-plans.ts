@@ -1,14 +1,13 @@
 import { DomainError } from '../../../domain/errors/domain-error.ts';
+import type { ReportedPlan } from '../../../domain/fleet.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import type { Logger } from '../../../observability/logger.ts';
-import type { ReportedPlan, WaitingRestores } from '../../../services/fleet/waiting-restores.ts';
+import type { WaitingRestoresBackend } from '../../backend/fleet.ts';
 import { absentUids, type KnownResources } from '../../frame/absent-resources.ts';
 import { type Next, WorkQueue } from '../../frame/work-queue.ts';
 
 export interface WaitingPlansDeps extends KnownResources {
-  readonly plans: Pick<WaitingRestores, 'report' | 'forget' | 'reported'>;
-  /** The cluster's name in the database. Throws DomainError cluster_unavailable if it is unknown. */
-  readonly cluster: () => string;
+  readonly plans: WaitingRestoresBackend;
   /** Whether no other cluster has this name. Throws DomainError store_unavailable. */
   readonly hasName: () => Promise<boolean>;
   readonly clock: Clock;
@@ -50,14 +49,12 @@ export class WaitingPlans {
 
   /** Stores the newest plan of a SnapshotRestore. Throws DomainError store_unavailable. */
   async report(plan: ReportedPlan): Promise<void> {
-    const { plans, cluster } = this.#deps;
-    await plans.report(cluster(), plan);
+    await this.#deps.plans.report(plan);
   }
 
   /** Drops the plan of a SnapshotRestore that does not wait any more. */
   async end(uid: string): Promise<void> {
-    const { plans, cluster } = this.#deps;
-    await plans.forget(cluster(), [uid]);
+    await this.#deps.plans.forget([uid]);
   }
 
   /** Like `end`, later and with retries: the SnapshotRestore is gone. */
@@ -82,9 +79,9 @@ export class WaitingPlans {
   }
 
   async #dropAbsent(): Promise<void> {
-    const { plans, cluster, hasName } = this.#deps;
+    const { plans, hasName } = this.#deps;
     if (!(await hasName())) return;
-    const absent = absentUids(await plans.reported(cluster()), this.#deps);
-    if (absent.length > 0) await plans.forget(cluster(), absent);
+    const absent = absentUids(await plans.reported(), this.#deps);
+    if (absent.length > 0) await plans.forget(absent);
   }
 }

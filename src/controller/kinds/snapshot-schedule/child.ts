@@ -2,7 +2,7 @@ import type { KubeObject } from '../../../kube/client/objects.ts';
 import type { SecretSnapshot } from '../../generated/secret-snapshot.ts';
 import type { SnapshotSchedule } from '../../generated/snapshot-schedule.ts';
 import { scheduleLabel, scheduleProofAnnotation } from '../../annotations.ts';
-import type { Fingerprint } from '../../frame/fingerprint.ts';
+import type { Fingerprint } from '../../backend/fingerprint.ts';
 
 /** The SecretSnapshots that schedules create: their names, and the proof of their origin. */
 

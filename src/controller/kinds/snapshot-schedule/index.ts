@@ -11,7 +11,7 @@ import { suspended } from './messages.ts';
 import { ScheduleReconciler } from './reconcile.ts';
 import type { SnapshotReferences } from '../secret-snapshot/references.ts';
 import type { NamedWatch } from '../../frame/named-watch.ts';
-import type { Fingerprint } from '../../frame/fingerprint.ts';
+import type { Fingerprint } from '../../backend/fingerprint.ts';
 
 export interface SnapshotScheduleDeps extends ResourceKindDeps<'resourceAccess' | 'resourceSchedules'> {
   /** The fingerprints of this cluster. Throws what `cluster` throws. */

@@ -29,7 +29,7 @@ import {
 } from './judge.ts';
 import { created, invalidTimes, nameTaken, pruned, prunedEvent, templateRefused } from './messages.ts';
 import type { SnapshotReferences } from '../secret-snapshot/references.ts';
-import type { Fingerprint } from '../../frame/fingerprint.ts';
+import type { Fingerprint } from '../../backend/fingerprint.ts';
 
 export interface ScheduleServices {
   readonly resourceAccess: Pick<ResourceAccess, 'owner' | 'maySchedule'>;

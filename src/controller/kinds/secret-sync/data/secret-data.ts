@@ -8,7 +8,7 @@ import { type KeyFacts, type Template, type ValueSize, addSizes, composeValues, 
 import { unmetNeed } from './type-needs.ts';
 import { maxPlannedKeys, maxSecretBytes } from '../model.ts';
 import { hiddenTooLarge, namesTooLarge, tooManyKeys, valueNotBase64 } from '../source-messages.ts';
-import type { Fingerprint } from '../../../frame/fingerprint.ts';
+import type { Fingerprint } from '../../../backend/fingerprint.ts';
 
 /** Values of environments on their way into a Secret; drop it with the reconcile that read it. */
 export interface SecretData {

@@ -1,17 +1,16 @@
+import type { SyncStateReport } from '../../../../domain/fleet.ts';
 import { DomainError } from '../../../../domain/errors/domain-error.ts';
 import { type BackoffOptions, backoffMs } from '../../../../lib/backoff.ts';
 import type { Clock } from '../../../../lib/clock.ts';
 import { type Logger, errorFields } from '../../../../observability/logger.ts';
+import type { SyncStatesBackend } from '../../../backend/fleet.ts';
 import { absentUids, type KnownResources } from '../../../frame/absent-resources.ts';
 import type { Namespaces } from '../../../frame/namespaces.ts';
 import type { Metrics } from '../../../../observability/metrics.ts';
-import type { SyncStateReport, SyncStates } from '../../../../services/fleet/sync-states.ts';
 import { statesNotReported, statesReportedAgain } from '../source-messages.ts';
 
 export interface SyncReporterDeps extends KnownResources {
-  readonly states: Pick<SyncStates, 'report' | 'forget' | 'reported' | 'seen'>;
-  /** The cluster's name in the database. Throws DomainError cluster_unavailable if it is unknown. */
-  readonly cluster: () => string;
+  readonly states: SyncStatesBackend;
   /** Whether no other cluster has this name. Throws DomainError store_unavailable. */
   readonly hasName: () => Promise<boolean>;
   /** Whether a namespace is known to be being deleted, and whether it is known to be deleted or being deleted. */
@@ -135,7 +134,7 @@ export class SyncReporter {
   async #run(): Promise<void> {
     const { logger, metrics } = this.#deps;
     try {
-      await this.#flush(this.#deps.cluster());
+      await this.#flush();
       if (this.#failures > 0) logger.info(statesReportedAgain);
       this.#failures = 0;
       metrics.syncStatesReported('done');
@@ -146,31 +145,28 @@ export class SyncReporter {
     }
   }
 
-  async #flush(cluster: string): Promise<void> {
+  async #flush(): Promise<void> {
     const { states, clock } = this.#deps;
     const batch = [...this.#waiting].slice(0, maxAtOnce);
     const isAll = batch.length === this.#waiting.size;
-    if (batch.length > 0) await this.#store(cluster, batch);
+    if (batch.length > 0) await this.#store(batch);
     const gone = [...this.#gone];
     if (gone.length > 0) {
-      await states.forget(cluster, gone);
+      await states.forget(gone);
       for (const uid of gone) this.#gone.delete(uid);
     }
-    if (this.#isSweepDue) await this.#sweep(cluster);
+    if (this.#isSweepDue) await this.#sweep();
     const now = clock.now();
     if (!isAll || now < this.#seenAt + seenIntervalMs || !this.#isLeading) return;
-    await states.seen(cluster);
+    await states.seen();
     this.#seenAt = now;
   }
 
   /** Stores reports. What fails for a reason that a retry does not change is dropped; the next resync reports it again. */
-  async #store(cluster: string, batch: readonly (readonly [string, readonly SyncStateReport[]])[]): Promise<void> {
+  async #store(batch: readonly (readonly [string, readonly SyncStateReport[]])[]): Promise<void> {
     let isDone = true;
     try {
-      await this.#deps.states.report(
-        cluster,
-        batch.flatMap(([, reports]) => reports),
-      );
+      await this.#deps.states.report(batch.flatMap(([, reports]) => reports));
     } catch (error) {
       isDone = !(error instanceof DomainError);
       throw error;
@@ -183,11 +179,11 @@ export class SyncReporter {
   }
 
   /** Drops what is stored of SecretSyncs that do not exist. */
-  async #sweep(cluster: string): Promise<void> {
+  async #sweep(): Promise<void> {
     const { states, hasName } = this.#deps;
     if (!(await hasName())) return;
-    const absent = absentUids(await states.reported(cluster), this.#deps);
-    if (absent.length > 0) await states.forget(cluster, absent);
+    const absent = absentUids(await states.reported(), this.#deps);
+    if (absent.length > 0) await states.forget(absent);
     this.#isSweepDue = false;
   }
 }

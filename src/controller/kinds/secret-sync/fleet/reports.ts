@@ -1,5 +1,5 @@
+import type { ReportedRevision, RolloutReport, SyncStateReport } from '../../../../domain/fleet.ts';
 import type { RolloutState, SyncState } from '../../../../domain/sync-health.ts';
-import type { RolloutReport, SyncStateReport } from '../../../../services/fleet/sync-states.ts';
 import type { Progress } from '../../../frame/conditions.ts';
 import type { SecretSync, SecretSyncStatus } from '../../../generated/secret-sync.ts';
 import type { RolloutOutcome } from '../../rollout/model.ts';
@@ -21,8 +21,6 @@ export interface ReportedSync {
 interface NamedSource {
   readonly name?: string | undefined;
 }
-
-type RevisionIds = NonNullable<SyncStateReport['wanted']>;
 
 const stateOf: Readonly<Record<Progress, SyncState>> = {
   done: 'ready',
@@ -101,7 +99,7 @@ function rolloutReport(
   };
 }
 
-function revisionOf(state: RevisionIds | undefined): RevisionIds | null {
+function revisionOf(state: ReportedRevision | undefined): ReportedRevision | null {
   return state === undefined ? null : { revision: state.revision, revisionId: state.revisionId };
 }
 

@@ -22,7 +22,7 @@ import type { KeylessDeps } from './keyless.ts';
 import { type SourceContext, type StateDeps, type WantedState, readState } from './state.ts';
 import type { SourceFacts } from '../model.ts';
 import { objectVersion } from '../../../frame/dependencies.ts';
-import type { Fingerprint } from '../../../frame/fingerprint.ts';
+import type { Fingerprint } from '../../../backend/fingerprint.ts';
 import { statusVersionOf } from '../../service-token/versions.ts';
 
 /** The services that a SecretSync reads with; HTTP requests use the same. */

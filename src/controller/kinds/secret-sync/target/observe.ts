@@ -10,7 +10,7 @@ import { fingerprintOf } from '../data/secret-data.ts';
 import { isOfferedTo, isOwnedBy, metadataFits, otherOwners } from './target-metadata.ts';
 import { recordOf } from './target-record.ts';
 import type { TargetFacts } from '../model.ts';
-import type { Fingerprint } from '../../../frame/fingerprint.ts';
+import type { Fingerprint } from '../../../backend/fingerprint.ts';
 
 export interface ObserveDeps {
   readonly secretsClient: Pick<SecretsClient, 'find'>;

@@ -1,13 +1,6 @@
+import type { NameHolder } from '../../domain/clusters.ts';
 import { claimCluster } from '../../store/clusters.ts';
 import type { Database } from '../../store/database.ts';
-
-/** Another cluster, which holds a name now. */
-export interface NameHolder {
-  /** The uid of its namespace kube-system. */
-  readonly heldBy: string;
-  /** By the database's clock. */
-  readonly seenAt: Date;
-}
 
 /**
  * Which cluster has which name. Claims and keyless tokens know a cluster by its name, so two clusters with one name

@@ -1,0 +1,41 @@
+import type { ConnectBackend } from '../controller/backend/backend.ts';
+import type { Fingerprint } from '../controller/backend/fingerprint.ts';
+import type { Services } from './services.ts';
+
+type LocalBackendServices = Pick<Services, 'clusters' | 'feed' | 'keyring' | 'syncStates' | 'waitingRestores'>;
+
+/** Connects a controller to the services of its own process. */
+export function connectLocally(services: LocalBackendServices): ConnectBackend {
+  const { clusters, feed, keyring, syncStates, waitingRestores } = services;
+  return (cluster) => ({
+    cluster: { claim: async (uid) => await clusters.claim(cluster(), uid) },
+    changes: feed,
+    fleet: {
+      syncStates: {
+        report: async (reports) => await syncStates.report(cluster(), reports),
+        forget: async (uids) => await syncStates.forget(cluster(), uids),
+        reported: async () => await syncStates.reported(cluster()),
+        seen: async () => await syncStates.seen(cluster()),
+      },
+      waitingRestores: {
+        report: async (plan) => await waitingRestores.report(cluster(), plan),
+        forget: async (uids) => await waitingRestores.forget(cluster(), uids),
+        reported: async () => await waitingRestores.reported(cluster()),
+      },
+    },
+    fingerprint: fingerprintOfCluster((name) => keyring.fingerprintFor(name), cluster),
+  });
+}
+
+/** The fingerprints of the cluster that has the name at each use. Throws what `cluster` throws. */
+export function fingerprintOfCluster(
+  fingerprintFor: (cluster: string) => Fingerprint,
+  cluster: () => string,
+): Fingerprint {
+  let known: { readonly name: string; readonly fingerprint: Fingerprint } | undefined;
+  return (context, entries) => {
+    const name = cluster();
+    if (known?.name !== name) known = { name, fingerprint: fingerprintFor(name) };
+    return known.fingerprint(context, entries);
+  };
+}

@@ -1,0 +1,33 @@
+import type { ReportedPlan, ReportedResource, SyncStateReport } from '../../domain/fleet.ts';
+
+/**
+ * What is reported of this cluster's resources, for those who look without kubectl. Only the leader may call it. Each
+ * method throws DomainError store_unavailable and overloaded, and can be repeated.
+ */
+export interface FleetBackend {
+  readonly syncStates: SyncStatesBackend;
+  readonly waitingRestores: WaitingRestoresBackend;
+}
+
+export interface SyncStatesBackend {
+  /**
+   * Stores reports, all sources of a SecretSync together. Writes nothing if nothing differs. Throws DomainError conflict if
+   * an environment is purged at the same moment.
+   */
+  readonly report: (reports: readonly SyncStateReport[]) => Promise<void>;
+  /** Drops what was reported of SecretSyncs that are gone. */
+  readonly forget: (uids: readonly string[]) => Promise<void>;
+  /** The SecretSyncs of which something is stored. */
+  readonly reported: () => Promise<readonly ReportedResource[]>;
+  /** Records that all states are stored now. */
+  readonly seen: () => Promise<void>;
+}
+
+export interface WaitingRestoresBackend {
+  /** Stores the newest plan of a SnapshotRestore. Writes nothing if it is the same. */
+  readonly report: (plan: ReportedPlan) => Promise<void>;
+  /** Drops what was reported of SnapshotRestores that do not wait any more. */
+  readonly forget: (uids: readonly string[]) => Promise<void>;
+  /** The SnapshotRestores of which a plan is stored. */
+  readonly reported: () => Promise<readonly ReportedResource[]>;
+}
