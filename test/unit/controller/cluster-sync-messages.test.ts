@@ -12,6 +12,7 @@ const samples: Samples<typeof messages> = {
     messages.removalBlocked({ name, lost: ['blue', 'green'], owned: 2, selected: 0, limit: 5, digest }),
   ],
   removing: [messages.removing(2)],
+  childrenRepaired: [messages.childrenRepaired(['green', 'blue']), messages.childrenRepaired(['blue'])],
   generating: [messages.generating(2, 12)],
   noneMatches: [messages.noneMatches],
   noneExists: [messages.noneExists],

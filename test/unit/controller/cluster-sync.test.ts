@@ -12,6 +12,11 @@ beforeEach(() => {
 
 afterEach(() => harness.controller.stop());
 
+/** The notes of the Events DriftRepaired. */
+function repairs(): string[] {
+  return harness.cluster.events.flatMap(({ reason, note }) => (reason === 'DriftRepaired' ? [String(note)] : []));
+}
+
 describe('a selected namespace', () => {
   test('gets a SecretSync with the template, the label, and the ClusterSecretSync as its controller', async () => {
     harness.putNamespace('team');
@@ -107,6 +112,33 @@ describe('a SecretSync that was made', () => {
     await harness.settle();
     expect(harness.child('team')?.['spec']).toEqual(spec);
     expect(harness.takeWrites()).toEqual(['PATCH team', 'POST team']);
+    // At most one in ten minutes.
+    const note =
+      'Another client changed or deleted the SecretSync in 1 namespace (team). The controller repaired it. ' +
+      'Change spec.template of the ClusterSecretSync instead, or add the namespace to spec.excludeNamespaces.';
+    expect(repairs()).toEqual([note]);
+    harness.cluster.remove(`${syncsIn('team')}/shared`);
+    await harness.clock.advance(600_000);
+    await harness.settle();
+    expect(repairs()).toEqual([note]);
+    harness.cluster.remove(`${syncsIn('team')}/shared`);
+    await harness.settle();
+    expect(repairs()).toEqual([note, note]);
+  });
+
+  test('causes no Event DriftRepaired where the template, the selection or a conflict is the cause of the write', async () => {
+    harness.putNamespace('taken');
+    harness.cluster.put(syncsIn('taken'), 'shared', () => {});
+    harness.putClusterSync({ labels: { tier: 'api' } });
+    harness.putNamespace('new');
+    await harness.settle();
+    harness.cluster.remove(`${syncsIn('taken')}/shared`);
+    harness.putNamespace('new', {});
+    await harness.settle();
+    harness.putNamespace('new');
+    await harness.settle();
+    expect(harness.takeWrites().length).toBeGreaterThan(3);
+    expect(repairs()).toEqual([]);
   });
 
   test('stays as it is while spec.suspend is true', async () => {

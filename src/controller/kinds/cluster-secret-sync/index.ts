@@ -1,6 +1,8 @@
 import { clusterSecretSyncKind } from '../../../kube/client/keyframe-kinds.ts';
 import { type KubeObject, objectKey, parseObjectKey } from '../../../kube/client/objects.ts';
 import { allowDeletionAnnotation } from '../../annotations.ts';
+import { announce } from '../../frame/announce.ts';
+import { EventPace } from '../../frame/event-pace.ts';
 import { KindController } from '../../frame/kind-controller.ts';
 import type { KindContext, ManagedKind } from '../../frame/managed-kind.ts';
 import type { NamedWatch } from '../../frame/named-watch.ts';
@@ -26,9 +28,10 @@ const throttleMs = 1000;
 
 /** Creates the SecretSyncs of all ClusterSecretSyncs in the namespaces that they select. */
 export function registerClusterSecretSync({ context, secretSyncWatch }: ClusterSecretSyncDeps): ManagedKind {
-  const { kube: client, clock, namespaces, watchNamespaces } = context;
+  const { kube: client, clock, logger, instance, namespaces, watchNamespaces } = context;
   const children = new Children(secretSyncWatch.group, clock);
   const refused = new RefusedNamespaces(clock);
+  const repairs = new EventPace(clock);
   const reconciler: ClusterSyncReconciler = new ClusterSyncReconciler({
     client,
     clock,
@@ -36,6 +39,12 @@ export function registerClusterSecretSync({ context, secretSyncWatch }: ClusterS
     watchNamespaces,
     children,
     refused,
+    onRepaired: (parent, note) => {
+      const reason = 'DriftRepaired';
+      if (!repairs.take(objectKey(parent.metadata), reason)) return;
+      const event = { type: 'Warning', reason, action: 'Generate', note } as const;
+      announce({ client, clock, logger, instance }, clusterSecretSyncKind, parent, event);
+    },
     recordedRemoval: (key) => (kind.watch.group.get(key) as ClusterSecretSync | undefined)?.status?.removal,
   });
   const kind: KindController<ClusterSecretSync> = new KindController<ClusterSecretSync>(
@@ -51,7 +60,10 @@ export function registerClusterSecretSync({ context, secretSyncWatch }: ClusterS
       ...standardOutcomes<ClusterSecretSync>(),
       suspended: (reconciled) => Promise.resolve(reconciler.suspended(reconciled)),
       reconcile: async (reconciled) => await reconciler.reconcile(reconciled),
-      onGone: ({ metadata }) => reconciler.forget(objectKey(metadata)),
+      onGone: ({ metadata }) => {
+        reconciler.forget(objectKey(metadata));
+        repairs.forget(objectKey(metadata));
+      },
     },
     [namespaces.watch, secretSyncWatch],
   );

@@ -6,6 +6,14 @@ import { shortList } from '../../names.ts';
 export const suspended =
   'spec.suspend is true: no SecretSync is created, changed or deleted. Set spec.suspend to false to resume.';
 
+/** The Event DriftRepaired. The namespaces are those of the SecretSyncs, at least one. */
+export function childrenRepaired(namespaces: readonly string[]): string {
+  return (
+    `Another client changed or deleted the SecretSync in ${counted(namespaces.length)} (${shortList(namespaces.toSorted())}). ` +
+    'The controller repaired it. Change spec.template of the ClusterSecretSync instead, or add the namespace to spec.excludeNamespaces.'
+  );
+}
+
 export interface RemovalFacts {
   /** The ClusterSecretSync. */
   readonly name: string;

@@ -11,7 +11,7 @@ import type { ClusterSecretSync } from '../../generated/cluster-secret-sync.ts';
 import type { SecretSync } from '../../generated/secret-sync.ts';
 import { childPatch } from './child.ts';
 import type { Children } from './children.ts';
-import { suspended } from './messages.ts';
+import { childrenRepaired, suspended } from './messages.ts';
 import { type Findings, fieldsOf, outcomeOf } from './outcome.ts';
 import { type Fits, type NamespaceFacts, type Plan, type Write, planFor } from './plan.ts';
 import type { RefusedNamespaces } from './refused-namespaces.ts';
@@ -30,6 +30,8 @@ export interface ClusterSyncReconcilerDeps {
   readonly refused: RefusedNamespaces;
   /** The removal in a ClusterSecretSync's status, as the watch shows it. Own writes count only once the watch shows them. */
   readonly recordedRemoval: (key: string) => RemovalRecord | undefined;
+  /** Called with a sentence about SecretSyncs that another client had changed or deleted, and that match the template again. */
+  readonly onRepaired: (parent: ClusterSecretSync, note: string) => void;
 }
 
 type ClusterSyncContext = ReconcileContext<ClusterSecretSync>;
@@ -48,6 +50,8 @@ export class ClusterSyncReconciler {
   readonly #reportedAt = new Map<string, number>();
   /** The `uid/generation` of the ClusterSecretSync whose template each SecretSync matches. */
   readonly #fitting = new WeakMap<SecretSync, string>();
+  /** The namespaces of each ClusterSecretSync whose SecretSync matched its template when it was last observed. */
+  readonly #matched = new Map<string, Matched>();
 
   constructor(deps: ClusterSyncReconcilerDeps) {
     this.#deps = deps;
@@ -79,12 +83,24 @@ export class ClusterSyncReconciler {
     this.#reportedAt.delete(key);
     this.#deps.refused.forget(key);
     this.#settling.forget(key);
+    this.#matched.delete(key);
   }
 
   #observe({ key, resource: parent }: ClusterSyncContext): Findings {
     const { facts, unwatched } = this.#facts(key, parent);
     const plan = planFor(parent, facts, this.#fits(parent));
+    this.#noteMatched(key, parent, plan);
     return { plan, unwatched, removal: this.#judge(key, parent, plan) };
+  }
+
+  /** A namespace whose SecretSync has to be written keeps its place: it matched, and another client is the cause. */
+  #noteMatched(key: string, parent: ClusterSecretSync, { selected, writes, blocked }: Plan): void {
+    const version = versionOf(parent);
+    const known = this.#matched.get(key);
+    const before = known?.version === version ? known.namespaces : new Set<string>();
+    const differing = new Set([...writes, ...blocked].map(({ namespace }) => namespace));
+    const namespaces = new Set(selected.filter((namespace) => !differing.has(namespace) || before.has(namespace)));
+    this.#matched.set(key, { version, namespaces });
   }
 
   /** What is known of each namespace, sorted by name. */
@@ -106,7 +122,7 @@ export class ClusterSyncReconciler {
   }
 
   #fits(parent: ClusterSecretSync): Fits {
-    const version = `${parent.metadata.uid}/${parent.metadata.generation}`;
+    const version = versionOf(parent);
     return (present) => {
       if (this.#fitting.get(present) === version) return true;
       if (childPatch(parent, present) !== undefined) return false;
@@ -133,12 +149,16 @@ export class ClusterSyncReconciler {
     const { refused } = this.#deps;
     const { generation = 0 } = parent.metadata;
     const writes = [...findings.plan.writes, ...removalsOf(findings)].slice(0, maxWrites);
+    const matched = this.#matched.get(key)?.namespaces;
+    const repaired: string[] = [];
     let isOutdated = false;
     await applyWrites(this.#deps, parent, writes, ({ do: operation, namespace }: Write, result: WriteResult) => {
       if (operation === 'remove' && result === 'done') this.#settling.removed(key, namespace);
       if (result === 'refused') refused.note(key, namespace, generation);
       if (result === 'outdated') isOutdated = true;
+      if (result === 'done' && matched?.has(namespace) === true) repaired.push(namespace);
     });
+    if (repaired.length > 0) this.#deps.onRepaired(parent, childrenRepaired(repaired));
     return isOutdated;
   }
 
@@ -167,6 +187,17 @@ export class ClusterSyncReconciler {
     const isSooner = next.kind === 'retry' || (next.kind === 'after' && next.delayMs < waitMs);
     return { isDeferred: true, next: isSooner ? next : { kind: 'after', delayMs: waitMs } };
   }
+}
+
+interface Matched {
+  /** What the SecretSyncs matched. */
+  readonly version: string;
+  readonly namespaces: ReadonlySet<string>;
+}
+
+/** Another version has another template. */
+function versionOf({ metadata: { uid, generation } }: ClusterSecretSync): string {
+  return `${uid}/${generation}`;
 }
 
 interface Progress {
