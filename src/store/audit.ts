@@ -6,7 +6,20 @@ import type { AuditEntryModel } from './generated/models.ts';
 import type { Transaction } from './transaction.ts';
 
 /** Slugs, keys and ids of what was acted on; never a value or a token. */
-export type AuditTarget = Readonly<Record<string, string | number | boolean | null | readonly string[]>>;
+export type AuditTarget = Readonly<
+  Record<string, string | number | boolean | null | readonly string[] | readonly AuditedSecretSync[]>
+>;
+
+/** One of the SecretSyncs of an entry of several reads. */
+export interface AuditedSecretSync {
+  /** `namespace/name` */
+  readonly name: string;
+  readonly uid: string;
+  /** The name of its source, if that has one. */
+  readonly source?: string;
+  /** Of its reconcile. */
+  readonly requestId: string;
+}
 
 export type AuditOutcome = 'success' | 'denied' | 'failed';
 

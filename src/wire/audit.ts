@@ -22,6 +22,26 @@ export const auditQuery = z.strictObject({
   cursor: z.string().exactOptional(),
 });
 
+/** In an entry of the reads of several SecretSyncs: one of them, with the request of its read. */
+const auditedSecretSync = z
+  .strictObject({
+    /** `namespace/name` */
+    name: z.string(),
+    uid: z.guid(),
+    source: z.string().exactOptional(),
+    requestId: z.guid(),
+  })
+  .meta({ id: 'AuditedSecretSync' });
+
+const targetValue = z.union([
+  z.string(),
+  z.number(),
+  z.boolean(),
+  z.null(),
+  z.array(z.string()),
+  z.array(auditedSecretSync),
+]);
+
 export const auditEntryView = z
   .strictObject({
     id: z.string(),
@@ -29,8 +49,9 @@ export const auditEntryView = z
     actor: z.strictObject({ type: actorType, id: z.guid(), name: z.string() }),
     action: z.string(),
     /** Slugs, keys, ids and numbers of the target; never a value. */
-    target: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null(), z.array(z.string())])),
+    target: z.record(z.string(), targetValue),
     outcome: z.enum(['success', 'denied', 'failed']),
+    /** Of the first read, for an entry of several. */
     requestId: z.guid(),
     sourceAddress: z.string().nullable(),
     /** `[Service Token]` for actions of service tokens and actions on them. */

@@ -2,6 +2,7 @@ import { beforeAll, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import type { HttpClient } from '../support/api/http.ts';
 import { enrol } from '../support/api/services.ts';
+import { recordSharedRead } from '../support/api/shared-read.ts';
 import { createVisitor, dashboardSite } from '../support/browser/dashboard-site.ts';
 import { expectForgotten } from '../support/browser/forgotten.ts';
 import { layoutShift } from '../support/browser/layout-shift.ts';
@@ -104,6 +105,25 @@ test('a dry run reads as planned, and what was done as done', async () => {
   await client.expectStatus(200, 'POST', '/environments/tried/a/c/copy', copy);
   await page.getByRole('button', { name: 'Refresh' }).click();
   await rows(page).first().getByText('Done').waitFor();
+});
+
+test('an entry that SecretSyncs share names the first of them, and its drawer each of them', async () => {
+  const fleet = await createOrganization(site.api, 'fleet', ['a/b']);
+  const slugs = { organization: 'fleet', project: 'a', environment: 'b' };
+  const secretSyncs = await recordSharedRead(site.api.services, slugs);
+  const { page } = await site.visitAs(fleet.owner, '/orgs/fleet/audit?action=secret.list');
+  const row = page.getByRole('row', { name: /^secret\.list/ });
+  await row.getByText('SecretSyncs team-a/web-0, team-a/web-1, team-a/web-2 and 4 more').waitFor();
+  await row.getByRole('link').click();
+  const drawer = page.getByRole('dialog', { name: 'secret.list' });
+  await drawer.getByText('team-a/web-1 · source base', { exact: true }).waitFor();
+  const lines = await drawer.getByRole('listitem').allInnerTexts();
+  expect(lines).toHaveLength(secretSyncs.length);
+  for (const [index, { name, uid, requestId }] of secretSyncs.entries()) {
+    expect(lines[index]).toContain(name);
+    expect(lines[index]).toContain(`uid ${uid} · request ${requestId}`);
+  }
+  expect(await lookAt(page, 'audit-shared')).toEqual([]);
 });
 
 test('two filters that are chosen before the page is rendered again both count', async () => {

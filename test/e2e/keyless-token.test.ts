@@ -2,7 +2,13 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import type { AccessGrant } from '../../src/controller/generated/access-grant.ts';
 import { CliRunner } from '../support/cli/cli.ts';
-import { type AuditedRead, auditedReads, keylessTokensOf, refusedReads } from '../support/cluster/keyless-tokens.ts';
+import {
+  type AuditedRead,
+  auditedReads,
+  keylessTokensOf,
+  refusedReads,
+  secretSyncsOf,
+} from '../support/cluster/keyless-tokens.ts';
 import { conditionsOf } from '../support/cluster/resource-site.ts';
 import { Stack } from '../support/cluster/stack.ts';
 import { TokenSync, type TokenSyncOptions } from '../support/cluster/token-sync.ts';
@@ -147,6 +153,24 @@ describe('the audit', () => {
     const reads = await auditedReads(stack.admin, environment);
     expect(reads).toMatchObject([row, row, row]);
     expect(reads.map((read) => read.target['source'])).toEqual(['own', 'own', undefined]);
+  });
+
+  test('names each SecretSync that reads a commit once, in fewer entries than there are SecretSyncs', async () => {
+    const sync = await makeSynced();
+    const { environment, namespace } = sync.site;
+    const names = Array.from({ length: 40 }, (_, index) => `other-${index}`);
+    for (const name of names) await sync.syncs.create({ environmentRef: environment.ref }, name);
+    for (const name of names) await sync.syncs.waitForReason(name, 'Synced');
+    const { revision } = await environment.change({ A: 'next' });
+    const readsOf = async (): Promise<AuditedRead[]> =>
+      (await auditedReads(stack.admin, environment)).filter(({ target }) => target['revision'] === revision);
+    const all = ['app', ...names].map((name) => `${namespace}/${name}`);
+    const reads = await waitFor('all SecretSyncs to read the commit', async () => {
+      const found = await readsOf();
+      return found.flatMap(secretSyncsOf).length >= all.length && found;
+    });
+    expect(reads.flatMap(secretSyncsOf).toSorted()).toEqual(all.toSorted());
+    expect(reads.length).toBeLessThan(all.length);
   });
 
   test('has one denial for each change of the grant or the spec, however often the SecretSync is tried', async () => {

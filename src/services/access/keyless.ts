@@ -14,6 +14,7 @@ import {
 } from '../../store/keyless-tokens.ts';
 import type { EnvironmentAccess } from './access.ts';
 import type { AuditLog, AuditTarget } from '../audit/audit-log.ts';
+import { readerTarget } from '../audit/grouped-reads.ts';
 import { checkSlug } from '../kernel/checks.ts';
 import type { CredentialUsage } from './credential-usage.ts';
 import { GroupedLookup } from '../kernel/grouped-lookup.ts';
@@ -263,9 +264,8 @@ function actorOf({ uid, namespace, name }: SyncReader): Actor {
 }
 
 /** What the audit says of a reader, beside the environment. */
-function targetOf({ cluster, namespace, name, uid, source }: SyncReader): AuditTarget {
-  const target = { cluster, secretSync: `${namespace}/${name}`, secretSyncUid: uid };
-  return source === undefined ? target : { ...target, source };
+function targetOf(reader: SyncReader): AuditTarget {
+  return { cluster: reader.cluster, ...readerTarget(reader) };
 }
 
 function subjectOf({ cluster, uid, source }: SyncReader): string {

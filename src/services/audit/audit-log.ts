@@ -9,6 +9,7 @@ import {
   type AuditTarget,
 } from '../../store/audit.ts';
 import type { Database } from '../../store/database.ts';
+import { groupReads } from './grouped-reads.ts';
 
 export type { AuditOutcome, AuditRecord, AuditTarget } from '../../store/audit.ts';
 
@@ -60,8 +61,9 @@ function credentialOf(principal: Principal): AuditedCredential | null {
 }
 
 /**
- * The audit of everything but changes (docs/interface.md 6.2): each call returns when its row is committed. Rows are
+ * The audit of everything but changes (docs/interface.md 6.2): each call returns when its entry is committed. Records are
  * committed in groups: one is written at once when none is under way, and those that come meanwhile follow together.
+ * Reads of SecretSyncs in such a group share entries.
  */
 export class AuditLog {
   readonly #pool: Database['pool'];
@@ -140,13 +142,10 @@ export class AuditLog {
     this.#writing = undefined;
   }
 
-  /** Writes a group. A group that is refused is halved until only the invalid rows fail. Never throws. */
+  /** Writes a group. A group that is refused is halved until only the invalid records fail. Never throws. */
   async #writeGroup(group: readonly Pending[]): Promise<void> {
     try {
-      await appendAuditBatch(
-        this.#pool,
-        group.map(({ record }) => record),
-      );
+      await appendAuditBatch(this.#pool, groupReads(group.map(({ record }) => record)));
       for (const { resolve } of group) resolve();
     } catch (error) {
       if (group.length === 1 || isUnavailable(error)) {

@@ -7,6 +7,7 @@ import type { CliRunner } from '../../support/cli/cli.ts';
 import { withCommandWorld } from '../../support/cli/command-world.ts';
 import type { TestApi } from '../../support/api/http.ts';
 import type { World } from '../../support/api/services.ts';
+import { recordSharedRead } from '../../support/api/shared-read.ts';
 
 let api: TestApi;
 let world: World;
@@ -126,6 +127,17 @@ describe('audit', () => {
     const written = (await cli.output([...line, '--action', 'secret.write'])).split('\n')[1] ?? '';
     expect(written).toContain(`  ${project}/${environment} setKeys=A `);
     expect(written).not.toContain('deletedKeys');
+  });
+
+  test('shows the first SecretSyncs of a shared entry, and all with --output json', async () => {
+    const slugs = { ...world.slugs, environment: 'shared' };
+    const secretSyncs = await recordSharedRead(api.services, slugs);
+    const row = (await cli.output([...line, '--action', 'secret.list'])).split('\n')[1] ?? '';
+    expect(row).toContain(`  ${slugs.project}/shared `);
+    const shown = secretSyncs.slice(0, 5).map(({ name }) => name);
+    expect(row).toContain(` secretSyncs=${shown.join(',')} and 2 more`);
+    const [entry] = await entries('--action', 'secret.list');
+    expect(entry?.target['secretSyncs']).toEqual(secretSyncs);
   });
 });
 

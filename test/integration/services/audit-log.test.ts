@@ -2,7 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { DomainError } from '../../../src/domain/errors/domain-error.ts';
 import { AuditLog, auditRecord } from '../../../src/services/audit/audit-log.ts';
-import type { AuditRecord } from '../../../src/store/audit.ts';
+import { readerTarget } from '../../../src/services/audit/grouped-reads.ts';
+import type { AuditedSecretSync, AuditRecord } from '../../../src/store/audit.ts';
 import { type Database, openDatabase } from '../../../src/store/database.ts';
 import type { TestDatabase } from '../../support/database/postgres.ts';
 import { withProxiedDatabase } from '../../support/database/proxied-database.ts';
@@ -38,11 +39,35 @@ function record(action: string, more: Partial<AuditRecord> = {}): AuditRecord {
   };
 }
 
+const place = { organization: 'acme', cluster: 'test', revision: 1, secrets: 2 };
+const reader = { type: 'service_token', id: randomUUID(), name: 'SecretSyncs of team' } as const;
+
+/** A read of the SecretSync with this number; all have the token and the revision in common. */
+function readOf(number: number, source?: string): AuditRecord {
+  const target = readerTarget({ namespace: 'team', name: `sync-${number}`, uid: `uid-${number}`, source });
+  return record('secret.list', { actor: reader, target: { ...place, ...target } });
+}
+
+/** The SecretSyncs that an entry of several reads names. */
+function namesIn({ target }: Entry): string[] {
+  return ((target['secretSyncs'] ?? []) as AuditedSecretSync[]).map(({ name }) => name);
+}
+
+function namesOf(from: number, to: number): string[] {
+  return Array.from({ length: to - from + 1 }, (_, index) => `team/sync-${from + index}`);
+}
+
+interface Entry {
+  readonly action: string;
+  readonly target: Readonly<Record<string, unknown>>;
+  readonly [column: string]: unknown;
+}
+
 /** What is committed, read past the proxy. */
-async function committed(): Promise<{ action: string; [column: string]: unknown }[]> {
+async function committed(): Promise<Entry[]> {
   const direct = openDatabase({ url: server.url, poolSize: 2 });
   try {
-    return (await direct.pool.query('SELECT * FROM audit_entry ORDER BY id')).rows;
+    return (await direct.pool.query<Entry>('SELECT * FROM audit_entry ORDER BY id')).rows;
   } finally {
     await direct.close();
   }
@@ -118,6 +143,37 @@ describe('the audit log', () => {
     const outcomes = await Promise.allSettled(group);
     expect(outcomes.map(({ status }) => status === 'fulfilled')).toEqual([true, true, false, true, false, true, true]);
     expect(await actions()).toEqual(['first', 'a', 'b', 'c', 'd', 'e']);
+  });
+
+  test('writes reads of SecretSyncs that come meanwhile as few entries, and none returns before', async () => {
+    const held = proxy.hold(inserts);
+    const first = audit.record(readOf(0));
+    await held.arrived();
+    let returned = 0;
+    const others = Array.from({ length: 130 }, async (_, index) => {
+      await audit.record(readOf(index + 1));
+      returned += 1;
+    });
+    expect({ waiting: audit.queueLength, returned }).toEqual({ waiting: 130, returned: 0 });
+    held.release();
+    await Promise.all([first, ...others]);
+    const entries = await committed();
+    expect(entries[0]?.['target']).toEqual({ ...place, secretSync: 'team/sync-0', secretSyncUid: 'uid-0' });
+    expect(entries.map(namesIn)).toEqual([[], namesOf(1, 100), namesOf(101, 130)]);
+    expect(proxy.count(inserts)).toBe(2);
+  });
+
+  test('a faulty read fails alone, and the others share their entry', async () => {
+    const held = proxy.hold(inserts);
+    const first = audit.record(record('first'));
+    await held.arrived();
+    const reads = Array.from({ length: 8 }, (_, index) => audit.record(readOf(index, index === 5 ? '\u0000' : 'all')));
+    held.release();
+    await first;
+    const outcomes = await Promise.allSettled(reads);
+    expect(outcomes.flatMap(({ status }, index) => (status === 'rejected' ? [index] : []))).toEqual([5]);
+    const names = (await committed()).flatMap((entry) => [...namesIn(entry), String(entry.target['secretSync'])]);
+    expect(names.filter((name) => name !== 'undefined')).toEqual([...namesOf(0, 4), ...namesOf(6, 7)]);
   });
 
   test('refuses with overloaded what would make its queue too long, and serves again afterwards', async () => {

@@ -6,14 +6,18 @@ import type { TestServices, World } from '../../support/api/services.ts';
 import { TestSyncReader } from '../../support/api/sync-reader.ts';
 import { ruleFor } from '../../support/api/token-resource.ts';
 import { withWorlds } from '../../support/api/with-services.ts';
+import { LockSession } from '../../support/database/locks.ts';
+import type { TestDatabase } from '../../support/database/postgres.ts';
 import { prismaOf } from '../../support/database/prisma.ts';
+import { waitFor } from '../../support/fixtures/wait-for.ts';
 
+let database: TestDatabase;
 let services: TestServices;
 let world: World;
 let calls: SecretCalls;
 let own: TestSyncReader;
 
-withWorlds((given) => ({ services, world, calls } = given));
+withWorlds((given) => ({ database, services, world, calls } = given));
 
 beforeEach(async () => {
   await calls.patch({ API_KEY: 'value', OTHER: 'more' });
@@ -101,6 +105,81 @@ describe('a read as a keyless token', () => {
       await pool.query('DROP TRIGGER refuse_rows ON audit_entry; DROP FUNCTION refuse_row()');
     }
     expect(await own.read()).toEqual({ API_KEY: 'value', OTHER: 'more' });
+  });
+});
+
+describe('reads with one keyless token that come while the audit writes', () => {
+  let readers: readonly TestSyncReader[];
+
+  beforeEach(async () => {
+    readers = Array.from({ length: 20 }, () => new TestSyncReader(services, world));
+    await own.enter();
+  });
+
+  /** Has all read while no entry can be written, and expects that none returns before its entry can be. */
+  async function readTogether(): Promise<readonly unknown[]> {
+    const lock = await LockSession.begin(database.url);
+    await lock.run('LOCK TABLE audit_entry IN EXCLUSIVE MODE');
+    const returned: TestSyncReader[] = [];
+    const read = async (reader: TestSyncReader): Promise<unknown> => {
+      const outcome = await reader.outcome();
+      returned.push(reader);
+      return outcome;
+    };
+    const first = read(own);
+    await lock.waitForBlocked(1);
+    const others = readers.map(read);
+    await waitFor('all others to wait for the audit', () => services.controllerAudit.queueLength === readers.length);
+    expect(returned).toEqual([]);
+    await lock.commit();
+    return await Promise.all([first, ...others]);
+  }
+
+  interface Named {
+    readonly uid: string;
+  }
+
+  const inOrder = ({ uid: one }: Named, { uid: other }: Named): number => (one < other ? -1 : 1);
+
+  function secretSyncsOf(entry: AuditEntry | undefined): readonly Named[] {
+    return (entry?.target as { secretSyncs?: Named[] } | undefined)?.secretSyncs ?? [];
+  }
+
+  /** The only entry of several reads. */
+  async function sharedEntry(): Promise<AuditEntry | undefined> {
+    const { organization, slugs } = world;
+    const entries = await prismaOf(services.database).auditEntry.findMany({
+      where: { action: 'secret.list', organizationId: organization.id, actorType: 'service_token' },
+    });
+    const [entry, ...more] = entries.filter(({ target }) => 'secretSyncs' in (target as object));
+    expect(more).toEqual([]);
+    expect(entry?.target).toMatchObject({ ...slugs, cluster: 'test' });
+    const byUid = readers.map(({ reader: { uid, requestId } }) => ({ name: 'team-a/app', uid, requestId }));
+    const secretSyncs = secretSyncsOf(entry);
+    expect(secretSyncs.toSorted(inOrder)).toEqual(byUid.toSorted(inOrder));
+    return entry;
+  }
+
+  test('share one entry, which names each SecretSync', async () => {
+    const outcomes = await readTogether();
+    expect(new Set(outcomes.map((outcome) => JSON.stringify(outcome))).size).toBe(1);
+    const { revision, revisionId } = await calls.read();
+    const entry = await sharedEntry();
+    expect(entry).toMatchObject({ outcome: 'success', label: '[Service Token]', credentialId: null });
+    expect(entry?.target).toMatchObject({ revision, revisionId, secrets: 2 });
+    for (const field of ['secretSync', 'secretSyncUid', 'source']) expect(entry?.target).not.toHaveProperty(field);
+    expect(readers.map(({ reader }) => reader.requestId)).toContain(entry?.requestId);
+    expect(await auditOf()).toHaveLength(1);
+  });
+
+  test('share one entry of their denials if the token is revoked', async () => {
+    const { tokenId } = await own.enter();
+    const access = await world.onOrganization(world.admin.caller, 'service_token.revoke');
+    await services.serviceTokens.revoke(access, tokenId);
+    expect(new Set(await readTogether())).toEqual(new Set(['token_revoked']));
+    const entry = await sharedEntry();
+    expect(entry).toMatchObject({ actorId: tokenId, outcome: 'denied', target: { error: 'token_revoked' } });
+    expect(await refusalsOf()).toEqual(['token_revoked']);
   });
 });
 

@@ -35,6 +35,12 @@ export interface AuditedRead {
   readonly credential: object | null;
 }
 
+/** The SecretSyncs that an entry names, as `namespace/name`. */
+export function secretSyncsOf({ target: { secretSync, secretSyncs } }: AuditedRead): readonly string[] {
+  if (Array.isArray(secretSyncs)) return (secretSyncs as readonly { readonly name: string }[]).map(({ name }) => name);
+  return typeof secretSync === 'string' ? [secretSync] : [];
+}
+
 /** The reads of values in the organization of an environment by all but people, newest first. */
 export async function auditedReads(
   admin: ApiClient,

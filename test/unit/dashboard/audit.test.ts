@@ -83,3 +83,15 @@ test('a target is one line with its place first, and a list of all of its fields
   expect(targetFields(target)).toContainEqual(['keys', 'A, B, C, D']);
   expect(targetFields(target).map(([name]) => name)).not.toContain('comment');
 });
+
+test('the SecretSyncs of an entry are named: the first in the line, all in the list', () => {
+  const secretSyncs = ['a', 'b', 'c', 'd'].map((name) => ({ name: `team/${name}`, uid: id, requestId: id }));
+  const [first, ...others] = secretSyncs;
+  const target = { secretSyncs: [{ ...(first ?? { name: '', uid: id, requestId: id }), source: 'base' }, ...others] };
+  expect(targetText(target)).toBe('SecretSyncs team/a, team/b, team/c and 1 more');
+  const detail = `uid ${id} · request ${id}`;
+  expect(targetFields(target)).toEqual([
+    ['SecretSyncs', ['team/a · source base', 'team/b', 'team/c', 'team/d'].map((title) => ({ title, detail }))],
+  ]);
+  expect(targetText({ secretSync: 'team/a' })).toBe('SecretSync team/a');
+});

@@ -110,7 +110,8 @@ function emptyText(action: string | undefined): string {
   return `There are no such entries. No action is called ${action}; there are: ${shown.join(', ')}`;
 }
 
-function namesText(names: readonly string[]): string {
+function namesText(named: readonly (string | { readonly name: string })[]): string {
+  const names = named.map((one) => (typeof one === 'string' ? one : one.name));
   const shown = names.slice(0, maxNames).join(',');
   return names.length > maxNames ? `${shown} and ${names.length - maxNames} more` : shown;
 }

@@ -4,7 +4,7 @@ import { Button } from '../../parts/button.tsx';
 import { Drawer } from '../../parts/drawer.tsx';
 import { Fact, Facts } from '../../parts/facts.tsx';
 import { Moment } from '../../parts/moment.tsx';
-import { targetFields } from '../../text/audit-target.ts';
+import { type SecretSyncLine, targetFields } from '../../text/audit-target.ts';
 import { actorWords, OutcomeStatus } from './audit-table.tsx';
 
 export interface EntryDrawerProps {
@@ -39,7 +39,7 @@ export function EntryDrawer({ entry, onFilter, onClose }: EntryDrawerProps): Rea
         <Facts>
           {targetFields(target).map(([name, value]) => (
             <Fact key={name} name={name}>
-              {value}
+              {typeof value === 'string' ? value : <SecretSyncs lines={value} />}
             </Fact>
           ))}
         </Facts>
@@ -49,5 +49,18 @@ export function EntryDrawer({ entry, onFilter, onClose }: EntryDrawerProps): Rea
         <Button onClick={() => onFilter({ action })}>Only this action</Button>
       </div>
     </Drawer>
+  );
+}
+
+function SecretSyncs({ lines }: { readonly lines: readonly SecretSyncLine[] }): ReactNode {
+  return (
+    <ul className="fact-lines">
+      {lines.map(({ title, detail }) => (
+        <li key={`${title} ${detail}`}>
+          <span>{title}</span>
+          <span className="small muted">{detail}</span>
+        </li>
+      ))}
+    </ul>
   );
 }
