@@ -41,7 +41,7 @@ import { auditedCheck } from '../audit/audited.ts';
 import { checkSlug, checkUuid } from '../kernel/checks.ts';
 import { GroupedLookup } from '../kernel/grouped-lookup.ts';
 import { endedGroupsRefusal, instanceRefusal, personRefusal, placeOf, recentSignInError } from './refusals.ts';
-import type { EnvironmentSlugs, OrganizationSlugs, ProjectSlugs } from '../kernel/slugs.ts';
+import type { EnvironmentSlugs, OrganizationSlugs, ProjectSlugs } from '../../domain/slugs.ts';
 
 /** What a caller asks for, on what these names stand for. */
 interface Asked {

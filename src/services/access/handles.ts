@@ -19,7 +19,7 @@ import { type EnvironmentTarget, type HeldTarget, holdInstanceAdmin, holdTarget 
 import type { Transaction } from '../../store/transaction.ts';
 import type { AuditTarget } from '../audit/audit-log.ts';
 import { impersonationRefusal, instanceRefusal, placeOf, refusal } from './refusals.ts';
-import type { EnvironmentSlugs, OrganizationSlugs, ProjectSlugs } from '../kernel/slugs.ts';
+import type { EnvironmentSlugs, OrganizationSlugs, ProjectSlugs } from '../../domain/slugs.ts';
 import { Handle } from './handle.ts';
 
 /** A target that exists, and the caller's standing there. */

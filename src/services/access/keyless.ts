@@ -19,7 +19,7 @@ import { checkSlug } from '../kernel/checks.ts';
 import type { CredentialUsage } from './credential-usage.ts';
 import { GroupedLookup } from '../kernel/grouped-lookup.ts';
 import { absentPlace, grantRefusal, keylessRevocation } from './refusals.ts';
-import type { EnvironmentSlugs } from '../kernel/slugs.ts';
+import type { EnvironmentSlugs } from '../../domain/slugs.ts';
 import { EnvironmentHandle } from './handles.ts';
 import { ReportedDenials } from './reported-denials.ts';
 

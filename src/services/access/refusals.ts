@@ -33,7 +33,7 @@ import type {
 } from '../../domain/principal.ts';
 import { needsRecentSignIn } from '../../domain/recent-sign-in.ts';
 import type { Deletion } from '../../store/access.ts';
-import type { EnvironmentSlugs } from '../kernel/slugs.ts';
+import type { EnvironmentSlugs } from '../../domain/slugs.ts';
 
 /** The messages of refused access. */
 

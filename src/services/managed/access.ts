@@ -17,7 +17,7 @@ import { auditedCheck } from '../audit/audited.ts';
 import { checkSlug, checkUuid } from '../kernel/checks.ts';
 import { absentPlace, grantRefusal, resourceRefusal, snapshotRefusal } from '../access/refusals.ts';
 import { findPlace, placeTarget } from './place.ts';
-import type { EnvironmentSlugs } from '../kernel/slugs.ts';
+import type { EnvironmentSlugs } from '../../domain/slugs.ts';
 
 /** A place and what is asked for there. */
 export interface AskedPlace extends GrantPlace {

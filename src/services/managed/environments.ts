@@ -28,7 +28,7 @@ import { undeleteCommand } from '../tenancy/tenant-undeletion.ts';
 import { placeOf } from '../access/refusals.ts';
 import type { OwnAccess } from './access.ts';
 import { appointFirstOwners, type FirstOwnersInput } from './first-owners.ts';
-import type { EnvironmentSlugs } from '../kernel/slugs.ts';
+import type { EnvironmentSlugs } from '../../domain/slugs.ts';
 
 export type { ClaimedEnvironment } from '../../store/resource-environments.ts';
 

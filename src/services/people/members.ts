@@ -28,7 +28,7 @@ import type { AuditLog, AuditTarget } from '../audit/audit-log.ts';
 import { type AuditedCall, auditedFailure, successRecord } from '../audit/audited.ts';
 import { checkSlug } from '../kernel/checks.ts';
 import { changeJudgedFirst } from '../change/change.ts';
-import type { OrganizationSlugs } from '../kernel/slugs.ts';
+import type { OrganizationSlugs } from '../../domain/slugs.ts';
 import { delegatorRefusal, foreignCreatorId, refuseForeignCreator } from '../provenance/foreign-creator.ts';
 import { refuseForeignRaise, refuseForeignSignIns } from '../provenance/foreign-sign-in-refusal.ts';
 import { type Invited, invite } from './invite.ts';

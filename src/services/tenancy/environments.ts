@@ -18,7 +18,7 @@ import { checkName, checkSlug } from '../kernel/checks.ts';
 import { makeChange } from '../change/change.ts';
 import { type CreateInput, deletedMeanwhile, slugTaken } from './organizations.ts';
 import type { TenancyDeps } from './tenancy-deps.ts';
-import type { EnvironmentSlugs } from '../kernel/slugs.ts';
+import type { EnvironmentSlugs } from '../../domain/slugs.ts';
 import { deleteTenant, purgeTenant } from './tenant-deletion.ts';
 import { undeleteTenant } from './tenant-undeletion.ts';
 

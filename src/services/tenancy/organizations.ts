@@ -21,7 +21,7 @@ import { requireRecentSignIn } from '../access/refusals.ts';
 import { type AuditedCall, auditedFailure, auditedTokenRead, successRecord } from '../audit/audited.ts';
 import { checkName, checkSlug } from '../kernel/checks.ts';
 import { makeChange, changeJudgedFirst } from '../change/change.ts';
-import type { OrganizationSlugs } from '../kernel/slugs.ts';
+import type { OrganizationSlugs } from '../../domain/slugs.ts';
 import type { TenancyDeps } from './tenancy-deps.ts';
 import { deleteTenant, purgeTenant } from './tenant-deletion.ts';
 import { undeleteTenant } from './tenant-undeletion.ts';

@@ -16,7 +16,7 @@ import { checkName, checkSlug } from '../kernel/checks.ts';
 import { makeChange } from '../change/change.ts';
 import { type CreateInput, deletedMeanwhile, slugTaken, type UpdateInput } from './organizations.ts';
 import type { TenancyDeps } from './tenancy-deps.ts';
-import type { ProjectSlugs } from '../kernel/slugs.ts';
+import type { ProjectSlugs } from '../../domain/slugs.ts';
 import { deleteTenant, purgeTenant } from './tenant-deletion.ts';
 import { undeleteTenant } from './tenant-undeletion.ts';
 

@@ -14,7 +14,7 @@ import {
   type SyncReader,
 } from '../../../src/services/access/keyless.ts';
 import type { EnvironmentAccess } from '../../../src/services/access/access.ts';
-import type { EnvironmentSlugs } from '../../../src/services/kernel/slugs.ts';
+import type { EnvironmentSlugs } from '../../../src/domain/slugs.ts';
 import { grantRefusal } from '../../../src/services/access/refusals.ts';
 import { AuthenticationRefusal } from '../../../src/services/access/authentication.ts';
 import { FakeSyncStates } from './fake-sync-states.ts';

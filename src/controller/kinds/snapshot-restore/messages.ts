@@ -1,5 +1,5 @@
 import { DomainError } from '../../../domain/errors/domain-error.ts';
-import type { EnvironmentSlugs } from '../../../services/kernel/slugs.ts';
+import type { EnvironmentSlugs } from '../../../domain/slugs.ts';
 import type { SnapshotRestoreSpec } from '../../generated/snapshot-restore.ts';
 
 /** Every sentence that conditions of SnapshotRestores contain. Their Events repeat these. */

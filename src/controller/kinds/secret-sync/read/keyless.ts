@@ -6,7 +6,7 @@ import {
   type SyncReader,
 } from '../../../../services/access/keyless.ts';
 import type { ReadingAccess } from '../../../../services/access/access.ts';
-import type { EnvironmentSlugs } from '../../../../services/kernel/slugs.ts';
+import type { EnvironmentSlugs } from '../../../../domain/slugs.ts';
 import type { ControllerEvent, EventFilter } from '../../../frame/dependencies.ts';
 import type { Source } from '../spec/source.ts';
 import type { SourceContext } from './state.ts';
