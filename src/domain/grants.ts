@@ -28,10 +28,14 @@ export interface GrantPlace {
   readonly environment: string | null;
 }
 
-/** The access that a custom resource needs. */
-export interface GrantNeed extends GrantPlace {
-  readonly kind: GrantedKindName;
+/** A place and what is asked for there. */
+export interface AskedPlace extends GrantPlace {
   readonly permission: TokenPermission;
+}
+
+/** The access that a custom resource needs. */
+export interface GrantNeed extends AskedPlace {
+  readonly kind: GrantedKindName;
   /** Whether a rule must name the project and the environment: `*` does not cover them. */
   readonly byName?: boolean;
 }

@@ -1,4 +1,4 @@
-import { covers, type GrantPlace, type TokenPermission } from './grants.ts';
+import { type AskedPlace, covers, type TokenPermission } from './grants.ts';
 import type { ResourceKindName } from './kinds.ts';
 import type { Decision } from './policy.ts';
 import type { ResourcePrincipal } from './principal.ts';
@@ -65,8 +65,7 @@ const protectedResourceActions: ReadonlySet<ResourceAction> = new Set<ResourceAc
 ]);
 
 /** What a custom resource asks for at a place. */
-export interface AskedAtPlace extends GrantPlace {
-  readonly permission: TokenPermission;
+export interface AskedAtPlace extends AskedPlace {
   /** Whether the place is a protected environment. */
   readonly isProtected?: boolean;
 }

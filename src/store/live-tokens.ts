@@ -5,7 +5,7 @@ import { queryRows, type Statement } from './database.ts';
 import type { ResourceClaimModel, ServiceTokenModel } from './generated/models.ts';
 
 /** A custom resource's token that works, with the resource as the database knows it. */
-export interface LiveToken
+export interface LiveTokenRecord
   extends
     GrantPlace,
     Readonly<Pick<ResourceClaimModel, 'uid' | 'name'>>,
@@ -13,7 +13,7 @@ export interface LiveToken
   readonly namespace: NonNullable<ResourceClaimModel['namespace']>;
 }
 
-export interface LiveTokenPage {
+export interface LiveTokensWanted {
   readonly cluster: string;
   /** The uid that the page begins after; null begins with the first. */
   readonly after: string | null;
@@ -40,7 +40,7 @@ const listStatement: Statement = {
  */
 export async function listLiveTokens(
   pool: pg.Pool,
-  { cluster, after, namespaces, limit }: LiveTokenPage,
-): Promise<readonly LiveToken[]> {
-  return queryRows<LiveToken>(pool, listStatement, [cluster, after, namespaces, limit]);
+  { cluster, after, namespaces, limit }: LiveTokensWanted,
+): Promise<readonly LiveTokenRecord[]> {
+  return queryRows<LiveTokenRecord>(pool, listStatement, [cluster, after, namespaces, limit]);
 }

@@ -26,7 +26,7 @@ export interface EnvironmentPath {
 }
 
 /** The environment that a resource made. */
-export interface ClaimedEnvironment extends RevisionIds {
+export interface ClaimedEnvironmentRecord extends RevisionIds {
   readonly organizationId: OrganizationModel['id'];
   readonly projectId: ProjectModel['id'];
   readonly environmentId: EnvironmentModel['id'];
@@ -70,8 +70,8 @@ export async function readEnvironmentPath(tx: Transaction, slugs: Slugs): Promis
 export async function findClaimedEnvironment(
   pool: pg.Pool,
   { cluster, id }: ClaimOwner,
-): Promise<ClaimedEnvironment | 'gone' | undefined> {
-  type Row = ClaimedEnvironment | { readonly environmentId: null };
+): Promise<ClaimedEnvironmentRecord | 'gone' | undefined> {
+  type Row = ClaimedEnvironmentRecord | { readonly environmentId: null };
   const [row] = await queryRows<Row>(
     pool,
     sql`

@@ -1,37 +1,10 @@
 import type pg from 'pg';
-import type { ReportedLists } from '../domain/fleet.ts';
+import type { ClaimedRestore, RestoreResult } from '../domain/resources/restores.ts';
 import { queryRows } from './database.ts';
 import type { ResourceClaimModel } from './generated/models.ts';
 import type { ClaimOwner } from './resource-claims.ts';
 import { type Sql, sql } from './sql.ts';
 import type { Transaction } from './transaction.ts';
-
-/** What is restored from which snapshot. */
-export interface RestorePlace {
-  readonly snapshotId: string;
-  readonly environmentId: string;
-  /** `organization/project/environment`, by the slugs as of then. */
-  readonly environment: string;
-}
-
-/** What a restore did to an environment, as its claim has it: names, ids and numbers. */
-export interface RestoreResult extends RestorePlace, ReportedLists {
-  /** Of the plan that was carried out; null if there was none. */
-  readonly planHash: string | null;
-  /** The revision that the environment was at before. */
-  readonly from: { readonly revision: number; readonly revisionId: string };
-  /** The snapshot of what was before; null if none was asked for or nothing was changed. */
-  readonly backupSnapshotId: string | null;
-  /** The revision that the restore made, or found if there was nothing to change. */
-  readonly revision: number;
-  readonly revisionId: string;
-}
-
-/** The one restore of a custom resource. */
-export interface ClaimedRestore extends RestoreResult {
-  readonly startedAt: Date;
-  readonly completedAt: Date;
-}
 
 interface ClaimedRow {
   readonly result: RestoreResult & { readonly completedAt: string };

@@ -7,7 +7,7 @@ import { raw, type Sql, sql } from './sql.ts';
 import type { Transaction } from './transaction.ts';
 
 /** The snapshot that a custom resource took or adopted, and where it lies. */
-export interface ClaimedSnapshot extends SnapshotRecord {
+export interface ClaimedSnapshotRecord extends SnapshotRecord {
   /** Whether the resource adopted it, and so did not take it. */
   readonly adopted: boolean;
   readonly organizationId: OrganizationModel['id'];
@@ -42,13 +42,13 @@ function claimOf({ cluster, id }: ClaimOwner): Sql {
     WHERE c.cluster = ${cluster} AND c.uid = ${id}::uuid AND c.operation = 'snapshot'`;
 }
 
-type ClaimedRow = ClaimedSnapshot | { readonly id: null };
+type ClaimedRow = ClaimedSnapshotRecord | { readonly id: null };
 
 /** What a resource took or adopted; `gone` if that was deleted, undefined if there was never any. */
 export async function findClaimedSnapshot(
   pool: pg.Pool,
   owner: ClaimOwner,
-): Promise<ClaimedSnapshot | 'gone' | undefined> {
+): Promise<ClaimedSnapshotRecord | 'gone' | undefined> {
   const [row] = await queryRows<ClaimedRow>(pool, claimOf(owner));
   return claimed(row);
 }
@@ -57,10 +57,10 @@ export async function findClaimedSnapshot(
 export async function readClaimedSnapshot(
   tx: Transaction,
   owner: ClaimOwner,
-): Promise<ClaimedSnapshot | 'gone' | undefined> {
+): Promise<ClaimedSnapshotRecord | 'gone' | undefined> {
   return claimed(await tx.row<ClaimedRow>`${claimOf(owner)}`);
 }
 
-function claimed(row: ClaimedRow | undefined): ClaimedSnapshot | 'gone' | undefined {
+function claimed(row: ClaimedRow | undefined): ClaimedSnapshotRecord | 'gone' | undefined {
   return row?.id === null ? 'gone' : row;
 }

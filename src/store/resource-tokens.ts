@@ -12,7 +12,7 @@ export interface TokenOwner {
 }
 
 /** One secret string of the token of a custom resource. */
-export type ResourceCredential = Readonly<
+export type ResourceCredentialRecord = Readonly<
   Pick<
     ServiceTokenCredentialModel,
     'serial' | 'state' | 'createdAt' | 'expiresAt' | 'revokedAt' | 'firstUsedAt' | 'lastUsedAt'
@@ -20,7 +20,7 @@ export type ResourceCredential = Readonly<
 >;
 
 /** The token of a custom resource, as it is in the database. `revokedAt`: set once it has ended for good, by any cause. */
-export interface ResourceToken extends Readonly<
+export interface ResourceTokenRecord extends Readonly<
   Pick<
     ServiceTokenModel,
     'name' | 'organizationId' | 'scope' | 'projectId' | 'environmentId' | 'permission' | 'suspendedAt' | 'revokedAt'
@@ -28,11 +28,11 @@ export interface ResourceToken extends Readonly<
 > {
   readonly tokenId: ServiceTokenModel['id'];
   /** By serial, oldest first. */
-  readonly credentials: readonly ResourceCredential[];
+  readonly credentials: readonly ResourceCredentialRecord[];
 }
 
-type CredentialColumns = { readonly [K in keyof ResourceCredential]: ResourceCredential[K] | null };
-type Row = Omit<ResourceToken, 'tokenId' | 'credentials' | 'revokedAt'> & {
+type CredentialColumns = { readonly [K in keyof ResourceCredentialRecord]: ResourceCredentialRecord[K] | null };
+type Row = Omit<ResourceTokenRecord, 'tokenId' | 'credentials' | 'revokedAt'> & {
   /** Null if the token that was claimed is gone; so are all its other columns then. */
   readonly tokenId: ServiceTokenModel['id'] | null;
   readonly tokenRevokedAt: ServiceTokenModel['revokedAt'];
@@ -51,11 +51,14 @@ function rowsOf({ cluster, uid }: TokenOwner): Sql {
     WHERE r.cluster = ${cluster} AND r.uid = ${uid}::uuid AND r.operation = 'token' AND r.serial = 1`;
 }
 
-/** `gone`: what it was for was purged, and the token with it. */
-export type TokenOrGone = ResourceToken | 'gone';
-
-/** The token that a custom resource claimed; undefined if it never had one. */
-export async function findResourceToken(pool: pg.Pool, owner: TokenOwner): Promise<TokenOrGone | undefined> {
+/**
+ * The token that a custom resource claimed; undefined if it never had one. `gone`: what it was for was purged, and the
+ * token with it.
+ */
+export async function findResourceToken(
+  pool: pg.Pool,
+  owner: TokenOwner,
+): Promise<ResourceTokenRecord | 'gone' | undefined> {
   // A resource that ended without ever having a token has claimed one all the same, so that none is made for it.
   const found = await queryRows<Row>(
     pool,
@@ -90,7 +93,7 @@ export async function findSerial(
 export async function holdResourceToken(
   tx: Transaction,
   { cluster, uid }: TokenOwner,
-): Promise<ResourceToken | undefined> {
+): Promise<ResourceTokenRecord | undefined> {
   await tx.run`
     SELECT FROM resource_claim WHERE cluster = ${cluster} AND uid = ${uid}::uuid AND operation = 'token' AND serial = 1
     FOR NO KEY UPDATE`;
@@ -192,7 +195,7 @@ export async function setPermission(tx: Transaction, tokenId: string, permission
     WHERE id = ${tokenId}::uuid AND permission <> ${permission}::token_permission`;
 }
 
-function tokenOf(found: readonly Row[]): ResourceToken | undefined {
+function tokenOf(found: readonly Row[]): ResourceTokenRecord | undefined {
   const [first] = found;
   if (first === undefined || first.tokenId === null) return undefined;
   const { tokenId, name, organizationId, scope, projectId, environmentId, permission, suspendedAt } = first;
@@ -218,7 +221,7 @@ function credentialOf({
   revokedAt,
   firstUsedAt,
   lastUsedAt,
-}: Row): ResourceCredential[] {
+}: Row): ResourceCredentialRecord[] {
   if (serial === null || state === null || createdAt === null) return [];
   return [{ serial, state, createdAt, expiresAt, revokedAt, firstUsedAt, lastUsedAt }];
 }

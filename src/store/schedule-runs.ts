@@ -1,18 +1,15 @@
 import type pg from 'pg';
+import type { ScheduledChild } from '../domain/resources/schedules.ts';
 import { queryRows } from './database.ts';
 import type { ScheduleRunModel, SnapshotModel } from './generated/models.ts';
 import type { ClaimOwner } from './resource-claims.ts';
 import { sql } from './sql.ts';
 import type { Transaction } from './transaction.ts';
 
-/** A SecretSnapshot that a SnapshotSchedule made for one of its times. */
-export interface ScheduledChild extends Readonly<Pick<ScheduleRunModel, 'dueAt'>> {
+/** A SecretSnapshot that a SnapshotSchedule made for one of its times, with what became of it. */
+export interface ScheduleRunRecord extends Readonly<Pick<ScheduleRunModel, 'dueAt'>> {
   readonly uid: ScheduleRunModel['childUid'];
   readonly name: ScheduleRunModel['childName'];
-}
-
-/** With what became of it, as the database knows it. */
-export interface ScheduleRun extends ScheduledChild {
   /** The snapshot that the child took, while that can be restored from; else null, also for one that it adopted. */
   readonly snapshotId: SnapshotModel['id'] | null;
   readonly takenAt: SnapshotModel['createdAt'] | null;
@@ -21,9 +18,9 @@ export interface ScheduleRun extends ScheduledChild {
 }
 
 /** What a schedule made and was not forgotten, newest first. */
-export async function listScheduleRuns(pool: pg.Pool, { cluster, id }: ClaimOwner): Promise<ScheduleRun[]> {
+export async function listScheduleRuns(pool: pg.Pool, { cluster, id }: ClaimOwner): Promise<ScheduleRunRecord[]> {
   // What a child took bears its uid as the creator's; with its environment a snapshot is deleted.
-  return queryRows<ScheduleRun>(
+  return queryRows<ScheduleRunRecord>(
     pool,
     sql`
       SELECT s.due_at AS "dueAt", s.child_uid AS uid, s.child_name AS name, n.id AS "snapshotId",

@@ -1,5 +1,5 @@
 import { DomainError } from '../../domain/errors/domain-error.ts';
-import { type GrantPlace, reveals, type TokenPermission } from '../../domain/grants.ts';
+import { type AskedPlace, type GrantPlace, reveals, type TokenPermission } from '../../domain/grants.ts';
 import {
   type AskedAtPlace,
   decideResource,
@@ -8,6 +8,8 @@ import {
   resourceRules,
 } from '../../domain/resource-policy.ts';
 import type { AnyCaller, ResourceCaller, ResourcePrincipal } from '../../domain/principal.ts';
+import type { RestoreSource } from '../../domain/resources/restores.ts';
+import type { EnvironmentSlugs } from '../../domain/slugs.ts';
 import { findDeletion, findSnapshotTarget, holdTarget, type TargetIds } from '../../store/access.ts';
 import type { Database } from '../../store/database.ts';
 import type { Transaction } from '../../store/transaction.ts';
@@ -17,12 +19,6 @@ import { auditedCheck } from '../audit/audited.ts';
 import { checkSlug, checkUuid } from '../kernel/checks.ts';
 import { absentPlace, grantRefusal, resourceRefusal, snapshotRefusal } from '../access/refusals.ts';
 import { findPlace, placeTarget } from './place.ts';
-import type { EnvironmentSlugs } from '../../domain/slugs.ts';
-
-/** A place and what is asked for there. */
-export interface AskedPlace extends GrantPlace {
-  readonly permission: TokenPermission;
-}
 
 /** Actions on what a resource created itself: no grant is needed. */
 export type OwnAction =
@@ -60,6 +56,12 @@ class OwnHandle<A extends ResourceAction> extends Handle<ResourcePrincipal, A> {
 
 interface FoundPlace extends TargetIds {
   readonly asked: AskedPlace;
+}
+
+interface FoundEnvironment extends FoundPlace {
+  readonly asked: AskedPlace & EnvironmentSlugs;
+  readonly projectId: string;
+  readonly environmentId: string;
 }
 
 class PlaceHandle<A extends ResourceAction> extends OwnHandle<A> {
@@ -100,11 +102,13 @@ class PlaceHandle<A extends ResourceAction> extends OwnHandle<A> {
 }
 
 class EnvironmentPlaceHandle<A extends ResourceAction> extends PlaceHandle<A> {
+  override readonly asked: AskedPlace & EnvironmentSlugs;
   override readonly projectId: string;
   override readonly environmentId: string;
 
-  constructor(caller: ResourceCaller, action: A, found: FoundPlace & { projectId: string; environmentId: string }) {
+  constructor(caller: ResourceCaller, action: A, found: FoundEnvironment) {
     super(caller, action, found);
+    this.asked = found.asked;
     this.projectId = found.projectId;
     this.environmentId = found.environmentId;
   }
@@ -186,7 +190,7 @@ export class ResourceAccess {
    */
   async mayRestore(
     caller: AnyCaller,
-    { snapshotId, hasSnapshot }: { readonly snapshotId: string; readonly hasSnapshot: boolean },
+    { snapshotId, hasSnapshot }: RestoreSource,
   ): Promise<EnvironmentPlaceAccess<'snapshot.restore'>> {
     const isKnown = ({ grants }: ResourcePrincipal, place: GrantPlace): boolean =>
       hasSnapshot || reveals(grants, place);
@@ -227,12 +231,12 @@ export class ResourceAccess {
     action: A,
     { organization, project, environment }: EnvironmentSlugs,
   ): Promise<EnvironmentPlaceAccess<A>> {
-    const asked: AskedPlace = { organization, project, environment, permission: 'read_write' };
+    const asked = { organization, project, environment, permission: 'read_write' } as const;
     const resource = await this.#decide(caller, action, asked);
     const found = await this.#find(resource, action, asked);
     const { projectId, environmentId } = found;
     if (projectId === undefined || environmentId === undefined) throw new Error('an environment has both ids');
-    return new EnvironmentPlaceHandle(resource, action, { ...found, projectId, environmentId });
+    return new EnvironmentPlaceHandle(resource, action, { ...found, asked, projectId, environmentId });
   }
 
   async #decide(caller: AnyCaller, action: ResourceAction, asked?: AskedPlace): Promise<ResourceCaller> {

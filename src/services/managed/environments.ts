@@ -1,5 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { DomainError } from '../../domain/errors/domain-error.ts';
+import type {
+  EnsuredEnvironment,
+  EnsureEnvironmentInput,
+  EnvironmentOrGone,
+  FirstOwnersInput,
+} from '../../domain/resources/environments.ts';
+import type { EnvironmentSlugs } from '../../domain/slugs.ts';
 import { holdTarget } from '../../store/access.ts';
 import { appendAudit } from '../../store/audit.ts';
 import type { Database } from '../../store/database.ts';
@@ -10,7 +17,6 @@ import { insertOrganization } from '../../store/organizations.ts';
 import { insertProject } from '../../store/projects.ts';
 import { claimOnce, noteClaimed } from '../../store/resource-claims.ts';
 import {
-  type ClaimedEnvironment,
   type EnvironmentPath,
   findClaimedEnvironment,
   findEnvironmentPath,
@@ -27,26 +33,7 @@ import { deletedMeanwhile } from '../tenancy/organizations.ts';
 import { undeleteCommand } from '../tenancy/tenant-undeletion.ts';
 import { placeOf } from '../access/refusals.ts';
 import type { OwnAccess } from './access.ts';
-import { appointFirstOwners, type FirstOwnersInput } from './first-owners.ts';
-import type { EnvironmentSlugs } from '../../domain/slugs.ts';
-
-export type { ClaimedEnvironment } from '../../store/resource-environments.ts';
-
-export interface EnsureEnvironmentInput extends EnvironmentSlugs {
-  /** The environment's display name. Default: the slug for a new environment, and unchanged for an existing one. */
-  readonly displayName?: string | undefined;
-}
-
-export interface EnsuredEnvironment {
-  readonly environmentId: string;
-  readonly revision: number;
-  readonly revisionId: string;
-  readonly secretCount: number;
-  /** Whether this call made it. */
-  readonly created: boolean;
-  /** Whether its organization has an owner who is not disabled. */
-  readonly hasOwner: boolean;
-}
+import { appointFirstOwners } from './first-owners.ts';
 
 export interface ResourceEnvironmentsDeps {
   readonly database: Pick<Database, 'transactionPool' | 'pool'>;
@@ -98,7 +85,7 @@ export class ResourceEnvironments {
   }
 
   /** The environment that the resource made; `gone` if it was deleted, undefined if it made none. */
-  async find(access: OwnAccess<'environment.read'>): Promise<ClaimedEnvironment | 'gone' | undefined> {
+  async find(access: OwnAccess<'environment.read'>): Promise<EnvironmentOrGone | undefined> {
     return findClaimedEnvironment(this.#deps.database.pool, access.caller.principal);
   }
 

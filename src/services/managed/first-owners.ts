@@ -1,5 +1,6 @@
 import { DomainError, invalidField } from '../../domain/errors/domain-error.ts';
 import { validateEmail } from '../../domain/names.ts';
+import type { FirstOwnersInput } from '../../domain/resources/environments.ts';
 import { holdUsers } from '../../store/access.ts';
 import { appendAudit } from '../../store/audit.ts';
 import type { Database } from '../../store/database.ts';
@@ -12,12 +13,6 @@ import { checkSlug } from '../kernel/checks.ts';
 import { makeOwner } from '../people/members.ts';
 import { deletedMeanwhile } from '../tenancy/organizations.ts';
 import type { OwnAccess } from './access.ts';
-
-export interface FirstOwnersInput {
-  readonly organization: string;
-  /** E-mail addresses, in lower case. */
-  readonly owners: readonly string[];
-}
 
 export interface FirstOwnersDeps {
   readonly database: Pick<Database, 'transactionPool'>;

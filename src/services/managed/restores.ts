@@ -1,14 +1,17 @@
 import { DomainError } from '../../domain/errors/domain-error.ts';
 import type { ReportedKeys, ReportedLists } from '../../domain/fleet.ts';
-import type { KeySelection } from '../../domain/key-globs.ts';
+import type {
+  ClaimedRestore,
+  ResourcePlan,
+  ResourceRestoreOptions,
+  RestorePlace,
+} from '../../domain/resources/restores.ts';
 import type { Database } from '../../store/database.ts';
 import { claimOnce } from '../../store/resource-claims.ts';
 import {
-  type ClaimedRestore,
   findClaimedRestore,
   noteRestore,
   readClaimedRestore,
-  type RestorePlace,
   wasRestoredUnderName,
 } from '../../store/resource-restores.ts';
 import { readLockedRestoreFacts, readRestoreFacts } from '../../store/restore-facts.ts';
@@ -31,27 +34,9 @@ import {
   summaryOf,
 } from '../snapshots/restore/restore-writer.ts';
 
-export type { ClaimedRestore } from '../../store/resource-restores.ts';
-
 /** What is to be restored, and how. */
-export interface ResourceRestoreInput {
+export interface ResourceRestoreInput extends ResourceRestoreOptions {
   readonly snapshotId: string;
-  readonly prune: boolean;
-  readonly skipUnchanged: boolean;
-  readonly backup: boolean;
-  /** Also restores keys that were deleted since the snapshot. */
-  readonly includeDeleted: boolean;
-  /** Only these keys are restored and pruned. */
-  readonly keys?: KeySelection | undefined;
-}
-
-/** A plan as it is reported to a resource. */
-export interface ResourcePlan extends RestorePlace, ReportedLists {
-  /** Of this resource alone (`resourcePlanHash`). */
-  readonly planHash: string;
-  /** The revision that the environment is at. */
-  readonly revision: number;
-  readonly revisionId: string;
 }
 
 export interface ResourceRestoresDeps {

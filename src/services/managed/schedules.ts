@@ -1,25 +1,15 @@
+import type { RecordRunsInput, ScheduledChild, ScheduleRun } from '../../domain/resources/schedules.ts';
 import type { Database } from '../../store/database.ts';
 import {
   deleteScheduleRuns,
   extendScheduleRun,
   insertScheduleRuns,
   listScheduleRuns,
-  type ScheduledChild,
-  type ScheduleRun,
 } from '../../store/schedule-runs.ts';
 import type { AuditLog } from '../audit/audit-log.ts';
 import { auditedFailure, successRecord } from '../audit/audited.ts';
 import { makeChange } from '../change/change.ts';
 import type { EnvironmentPlaceAccess, OwnAccess } from './access.ts';
-
-export type { ScheduledChild, ScheduleRun } from '../../store/schedule-runs.ts';
-
-export interface RecordRunsInput {
-  /** What the schedule made. */
-  readonly made: readonly ScheduledChild[];
-  /** Uids of what it made and no longer exists. */
-  readonly gone: readonly string[];
-}
 
 export interface ResourceSchedulesDeps {
   readonly database: Pick<Database, 'transactionPool' | 'pool'>;

@@ -1,8 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { DomainError } from '../../domain/errors/domain-error.ts';
+import type { TakeSnapshotInput } from '../../domain/resources/snapshots.ts';
 import type { Database } from '../../store/database.ts';
 import { type Claim, claimOnce, noteClaimed } from '../../store/resource-claims.ts';
-import { type ClaimedSnapshot, findClaimedSnapshot, readClaimedSnapshot } from '../../store/resource-snapshots.ts';
+import {
+  type ClaimedSnapshotRecord,
+  findClaimedSnapshot,
+  readClaimedSnapshot,
+} from '../../store/resource-snapshots.ts';
 import { deleteSnapshots, insertSnapshot, readSnapshot } from '../../store/snapshots.ts';
 import type { Transaction } from '../../store/transaction.ts';
 import type { AuditLog, AuditTarget } from '../audit/audit-log.ts';
@@ -13,15 +18,8 @@ import type { SnapshotBudget } from '../kernel/growth-budget.ts';
 import { changeEnvironment, makeChange } from '../change/change.ts';
 import type { EnvironmentPlaceAccess, OwnAccess } from './access.ts';
 
-export type { ClaimedSnapshot } from '../../store/resource-snapshots.ts';
-
-export interface TakeSnapshotInput {
-  readonly name?: string | undefined;
-  readonly description?: string | undefined;
-}
-
 /** `gone`: it was deleted, or its environment purged, and there will be no other for this resource. */
-export type SnapshotOrGone = ClaimedSnapshot | 'gone';
+export type RecordOrGone = ClaimedSnapshotRecord | 'gone';
 
 export interface ResourceSnapshotsDeps {
   readonly database: Pick<Database, 'transactionPool' | 'pool'>;
@@ -36,7 +34,7 @@ interface Wanted {
   /** Takes or finds the snapshot, and returns its id. The environment's lock is held. */
   readonly obtain: (tx: Transaction) => Promise<string>;
   /** Refuses what was claimed before, if it does not match what is asked for now. */
-  readonly accept: (claimed: ClaimedSnapshot) => void;
+  readonly accept: (claimed: ClaimedSnapshotRecord) => void;
 }
 
 /**
@@ -58,7 +56,7 @@ export class ResourceSnapshots {
   async take(
     access: EnvironmentPlaceAccess<'snapshot.create'>,
     { name, description }: TakeSnapshotInput = {},
-  ): Promise<SnapshotOrGone> {
+  ): Promise<RecordOrGone> {
     return this.#once(access, {
       check() {
         if (name !== undefined) checkName('name', name);
@@ -86,7 +84,7 @@ export class ResourceSnapshots {
    * Adopts an existing snapshot, and records which. This resource never deletes it. Throws DomainError
    * not_found if it was deleted meanwhile, conflict if the resource has another one already, and what `take` does.
    */
-  async adopt(access: EnvironmentPlaceAccess<'snapshot.read'>, snapshotId: string): Promise<SnapshotOrGone> {
+  async adopt(access: EnvironmentPlaceAccess<'snapshot.read'>, snapshotId: string): Promise<RecordOrGone> {
     return this.#once(access, {
       check: () => checkUuid('snapshotId', snapshotId),
       async obtain(tx) {
@@ -102,7 +100,7 @@ export class ResourceSnapshots {
   }
 
   /** The snapshot that the resource took or adopted; undefined if it did neither. */
-  async find(access: OwnAccess<'snapshot.find'>): Promise<SnapshotOrGone | undefined> {
+  async find(access: OwnAccess<'snapshot.find'>): Promise<RecordOrGone | undefined> {
     return findClaimedSnapshot(this.#deps.database.pool, access.caller.principal);
   }
 
@@ -128,7 +126,7 @@ export class ResourceSnapshots {
   }
 
   /** Claims that there is no snapshot; returns the one that came first, if there is one. */
-  async #end(access: OwnAccess<'snapshot.delete'>): Promise<SnapshotOrGone> {
+  async #end(access: OwnAccess<'snapshot.delete'>): Promise<RecordOrGone> {
     const { caller, action } = access;
     const call = { caller, action, organizationId: null, target: { snapshotId: null } };
     return auditedFailure(this.#deps.audit, call, () =>
@@ -143,7 +141,7 @@ export class ResourceSnapshots {
   async #once(
     access: EnvironmentPlaceAccess<'snapshot.create' | 'snapshot.read'>,
     { check, obtain, accept }: Wanted,
-  ): Promise<SnapshotOrGone> {
+  ): Promise<RecordOrGone> {
     return auditedFailure(this.#deps.audit, access, async () => {
       check();
       const { environmentId, organizationId, caller } = access;
@@ -164,10 +162,10 @@ export class ResourceSnapshots {
   }
 }
 
-function isDeletable(found: SnapshotOrGone): found is ClaimedSnapshot {
+function isDeletable(found: RecordOrGone): found is ClaimedSnapshotRecord {
   return found !== 'gone' && !found.adopted && !found.environmentDeleted;
 }
 
-function auditedFields({ id, name, secretCount, revision, revisionId, digest }: ClaimedSnapshot): AuditTarget {
+function auditedFields({ id, name, secretCount, revision, revisionId, digest }: ClaimedSnapshotRecord): AuditTarget {
   return { snapshotId: id, name, secrets: secretCount, revision, revisionId, digest };
 }

@@ -1,6 +1,6 @@
 import { DomainError } from '../../domain/errors/domain-error.ts';
 import type { TokenScope } from '../../domain/principal.ts';
-import type { ResourceCredential, ResourceToken } from '../../store/resource-tokens.ts';
+import type { ResourceCredentialRecord, ResourceTokenRecord } from '../../store/resource-tokens.ts';
 import type { AuditTarget } from '../audit/audit-log.ts';
 import type { PlaceAccess } from './access.ts';
 
@@ -15,12 +15,12 @@ export function scopeOf({ projectId, environmentId }: Pick<AnyPlace, 'projectId'
 }
 
 /** One serial of a token. */
-export function credentialOf(held: ResourceToken, serial: number): ResourceCredential | undefined {
+export function credentialOf(held: ResourceTokenRecord, serial: number): ResourceCredentialRecord | undefined {
   return held.credentials.find((credential) => credential.serial === serial);
 }
 
 /** Throws DomainError conflict for a serial that cannot be made, and for a token that has ended. */
-export function checkMintable(held: ResourceToken, access: AnyPlace, serial: number): void {
+export function checkMintable(held: ResourceTokenRecord, access: AnyPlace, serial: number): void {
   checkPlace(held, access);
   if (held.revokedAt !== null) throw revokedToken(held);
   const credential = credentialOf(held, serial);
@@ -31,7 +31,7 @@ export function checkMintable(held: ResourceToken, access: AnyPlace, serial: num
 }
 
 /** Throws DomainError conflict for a token that is for another place than the access. */
-export function checkPlace(held: ResourceToken, access: AnyPlace): void {
+export function checkPlace(held: ResourceTokenRecord, access: AnyPlace): void {
   const { organizationId, projectId, environmentId } = access;
   if (held.organizationId === organizationId && held.projectId === projectId && held.environmentId === environmentId) {
     return;
@@ -43,11 +43,11 @@ export function checkPlace(held: ResourceToken, access: AnyPlace): void {
 }
 
 /** DomainError conflict for a token that has ended. */
-export function revokedToken({ name }: ResourceToken): DomainError {
+export function revokedToken({ name }: ResourceTokenRecord): DomainError {
   return new DomainError('conflict', `the token ${name} was revoked for good; delete the resource and create it again`);
 }
 
 /** What the audit says of a token. */
-export function targetOf(token: ResourceToken | undefined): AuditTarget {
+export function targetOf(token: ResourceTokenRecord | undefined): AuditTarget {
   return token === undefined ? {} : { serviceTokenId: token.tokenId, name: token.name };
 }

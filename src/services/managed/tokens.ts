@@ -2,9 +2,18 @@ import { randomUUID } from 'node:crypto';
 import { generateToken, hashesEqual, parseToken } from '../../crypto/token.ts';
 import { DomainError } from '../../domain/errors/domain-error.ts';
 import type { Plaintext } from '../../domain/plaintext.ts';
+import type {
+  LiveTokensAsked,
+  LiveTokensPage,
+  MintedToken,
+  MintInput,
+  MovedExpiry,
+  SuspensionCause,
+  TokenOrGone,
+} from '../../domain/resources/tokens.ts';
 import type { Database } from '../../store/database.ts';
 import { notifyServiceTokens } from '../../store/notify.ts';
-import { type LiveToken, listLiveTokens } from '../../store/live-tokens.ts';
+import { type LiveTokenRecord, listLiveTokens } from '../../store/live-tokens.ts';
 import { claimOnce, noteClaimed } from '../../store/resource-claims.ts';
 import {
   activateCredential,
@@ -14,13 +23,12 @@ import {
   holdResourceToken,
   type PendingCredential,
   putPendingCredential,
-  type ResourceToken,
+  type ResourceTokenRecord,
   resourceTokenIsEnded,
   revokeCredential,
   setCredentialExpiry,
   setPermission,
   setSuspended,
-  type TokenOrGone,
 } from '../../store/resource-tokens.ts';
 import { insertServiceToken, revokeServiceToken } from '../../store/service-tokens.ts';
 import type { Transaction } from '../../store/transaction.ts';
@@ -31,39 +39,10 @@ import { makeChange } from '../change/change.ts';
 import type { OwnAccess, PlaceAccess } from './access.ts';
 import { checkMintable, checkPlace, credentialOf, revokedToken, scopeOf, targetOf } from './token-rules.ts';
 
-export type { LiveToken } from '../../store/live-tokens.ts';
-export type { ResourceCredential, ResourceToken, TokenOrGone } from '../../store/resource-tokens.ts';
-
-export interface MintInput {
-  /** The token's name in the lists of the API; kept from the first serial. */
-  readonly name: string;
-  /** Null for never; by the database's clock, like every expiry. */
-  readonly expiresAt: Date | null;
-  /** Greater than every serial before, or that of a pending one, which is replaced. 1 is the first. */
-  readonly serial: number;
-}
-
-/** A new secret string. It does not work before `activate`. */
-export interface MintedToken {
-  readonly tokenId: string;
-  readonly serial: number;
-  /** Shown this once: only its hash is kept. */
-  readonly token: Plaintext;
-}
-
-/** A new end of one serial; null for never. */
-export interface MovedExpiry {
-  readonly serial: number;
-  readonly expiresAt: Date | null;
-}
-
 export interface ResourceTokensDeps {
   readonly database: Pick<Database, 'transactionPool' | 'pool'>;
   readonly audit: Pick<AuditLog, 'recordFailure'>;
 }
-
-/** Why a token is suspended: its AccessGrant is withdrawn, or its ServiceToken does not exist any more. */
-export type SuspensionCause = 'grant_gone' | 'resource_gone';
 
 const maxSerial = 2_147_483_647;
 const liveTokensPageSize = 1000;
@@ -133,6 +112,7 @@ export class ResourceTokens {
   ): Promise<string> {
     const { organizationId, projectId, environmentId, owner, asked } = access;
     const { principal } = access.caller;
+    const { type, id, name: creatorName } = principal;
     const claim = { operation: 'token', serial: 1, organizationId } as const;
     const isFirst = await claimOnce(tx, principal, claim);
     const held = await holdResourceToken(tx, owner);
@@ -154,7 +134,7 @@ export class ResourceTokens {
       projectId,
       environmentId,
       permission: asked.permission,
-      creator: { type: 'resource', id: principal.id, name: principal.name },
+      creator: { type, id, name: creatorName },
       credential: { ...credential, state: 'pending' },
     });
     await noteClaimed(tx, principal, claim, { serviceTokenId: tokenId });
@@ -224,23 +204,14 @@ export class ResourceTokens {
   }
 
   /**
-   * The tokens of a cluster's ServiceTokens that work now, but for those made in the last 5 minutes by the database's
-   * clock; or all those of some namespaces, however new. Without secrets; for the controller's sweep, which looks for those
+   * The tokens of a cluster's ServiceTokens that work now, in pages; except those made in the last 5 minutes by the
+   * database's clock, or all those of some namespaces. Without secrets. For the controller's sweep, which looks for those
    * whose ServiceToken or grant is gone.
    */
-  async *live(cluster: string, namespaces: readonly string[] | null = null): AsyncGenerator<LiveToken> {
-    let after: string | null = null;
-    for (;;) {
-      const page: readonly LiveToken[] = await listLiveTokens(this.#deps.database.pool, {
-        cluster,
-        after,
-        namespaces,
-        limit: liveTokensPageSize,
-      });
-      yield* page;
-      if (page.length < liveTokensPageSize) return;
-      after = page.at(-1)?.uid ?? null;
-    }
+  async live(cluster: string, { namespaces, after }: LiveTokensAsked): Promise<LiveTokensPage<LiveTokenRecord>> {
+    const limit = liveTokensPageSize;
+    const tokens = await listLiveTokens(this.#deps.database.pool, { cluster, after, namespaces, limit });
+    return { tokens, next: tokens.length < limit ? null : (tokens.at(-1)?.uid ?? null) };
   }
 
   /**
@@ -288,7 +259,7 @@ export class ResourceTokens {
   async #changeOwn(
     access: OwnAccess<'service_token.activate' | 'service_token.revoke' | 'service_token.suspend'>,
     more: AuditTarget,
-    change: (tx: Transaction, held: ResourceToken | undefined) => Promise<ResourceToken | undefined>,
+    change: (tx: Transaction, held: ResourceTokenRecord | undefined) => Promise<ResourceTokenRecord | undefined>,
   ): Promise<boolean> {
     const { caller, action, owner } = access;
     const found = await findResourceToken(this.#deps.database.pool, owner);
@@ -315,7 +286,7 @@ export class ResourceTokens {
   async #changeAtPlace(
     access: PlaceAccess<'service_token.resume' | 'service_token.update'>,
     more: AuditTarget,
-    change: (tx: Transaction, held: ResourceToken) => Promise<boolean>,
+    change: (tx: Transaction, held: ResourceTokenRecord) => Promise<boolean>,
   ): Promise<void> {
     const { caller, action, owner, organizationId } = access;
     await auditedFailure(this.#deps.audit, access, () =>
@@ -333,6 +304,6 @@ export class ResourceTokens {
   }
 }
 
-async function notifyToken(tx: Transaction, { organizationId, tokenId }: ResourceToken): Promise<void> {
+async function notifyToken(tx: Transaction, { organizationId, tokenId }: ResourceTokenRecord): Promise<void> {
   await notifyServiceTokens(tx, [{ organizationId, serviceTokenId: tokenId }]);
 }

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import type { LiveToken } from '../../../src/services/managed/tokens.ts';
+import type { LiveToken, LiveTokensPage } from '../../../src/domain/resources/tokens.ts';
 import { resourceCaller } from '../../support/api/resource-caller.ts';
 import type { TestServices, World } from '../../support/api/services.ts';
 import { TokenResource } from '../../support/api/token-resource.ts';
@@ -22,9 +22,15 @@ async function tokenOfAge(minutes: number): Promise<TokenResource> {
   return own;
 }
 
-async function live(cluster = 'test', namespaces?: readonly string[]): Promise<LiveToken[]> {
+async function live(cluster = 'test', namespaces: readonly string[] | null = null): Promise<LiveToken[]> {
   const tokens: LiveToken[] = [];
-  for await (const token of services.resourceTokens.live(cluster, namespaces)) tokens.push(token);
+  let after: string | null = null;
+  do {
+    const page: LiveTokensPage = await services.resourceTokens.live(cluster, { namespaces, after });
+    expect(page.tokens.length).toBeLessThanOrEqual(1000);
+    tokens.push(...page.tokens);
+    after = page.next;
+  } while (after !== null);
   return tokens.filter(({ organization }) => organization === world.slugs.organization);
 }
 

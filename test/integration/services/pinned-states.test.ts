@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { ResourceCaller } from '../../../src/domain/principal.ts';
-import type { ClaimedSnapshot } from '../../../src/services/managed/snapshots.ts';
+import type { ClaimedSnapshot } from '../../../src/domain/resources/snapshots.ts';
 import { resourceCaller } from '../../support/api/resource-caller.ts';
 import { resourceSnapshotCalls, snapshotRule } from '../../support/api/resource-snapshot-calls.ts';
 import type { SecretCalls } from '../../support/api/secret-calls.ts';

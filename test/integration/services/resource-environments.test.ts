@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { AnyCaller, ResourceCaller } from '../../../src/domain/principal.ts';
 import type {
-  ClaimedEnvironment,
   EnsuredEnvironment,
   EnsureEnvironmentInput,
-} from '../../../src/services/managed/environments.ts';
+  EnvironmentOrGone,
+} from '../../../src/domain/resources/environments.ts';
 import { prismaOf } from '../../support/database/prisma.ts';
 import { type PostgresProxy, runs } from '../../support/faults/postgres-proxy.ts';
 import { resourceCaller } from '../../support/api/resource-caller.ts';
@@ -38,7 +38,7 @@ async function ensure(
   return services.resourceEnvironments.ensure(access, { ...slugs, ...input });
 }
 
-async function find(caller: AnyCaller = resource): Promise<ClaimedEnvironment | 'gone' | undefined> {
+async function find(caller: AnyCaller = resource): Promise<EnvironmentOrGone | undefined> {
   return services.resourceEnvironments.find(await services.resourceAccess.owner(caller, 'environment.read'));
 }
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { GrantRule } from '../../../src/domain/grants.ts';
 import type { ResourceCaller } from '../../../src/domain/principal.ts';
-import type { RecordRunsInput, ScheduledChild, ScheduleRun } from '../../../src/services/managed/schedules.ts';
+import type { RecordRunsInput, ScheduledChild, ScheduleRun } from '../../../src/domain/resources/schedules.ts';
 import { resourceCaller } from '../../support/api/resource-caller.ts';
 import {
   type ResourceSnapshotCalls,

@@ -1,9 +1,9 @@
 import type { GrantRule } from '../../../src/domain/grants.ts';
 import type { AnyCaller } from '../../../src/domain/principal.ts';
-import type { ClaimedRestore, ResourcePlan, ResourceRestoreInput } from '../../../src/services/managed/restores.ts';
+import type { ClaimedRestore, ResourcePlan, ResourceRestoreOptions } from '../../../src/domain/resources/restores.ts';
 import type { TestServices, World } from './services.ts';
 
-export type RestoreOptions = Partial<Omit<ResourceRestoreInput, 'snapshotId'>>;
+export type RestoreOptions = Partial<ResourceRestoreOptions>;
 
 /** Calls of a custom resource that restores an environment, each authorised for itself. */
 export interface ResourceRestoreCalls {

@@ -1,15 +1,17 @@
 import type { GrantRule } from '../../../src/domain/grants.ts';
 import type { AnyCaller } from '../../../src/domain/principal.ts';
-import type { ClaimedSnapshot, SnapshotOrGone, TakeSnapshotInput } from '../../../src/services/managed/snapshots.ts';
+import type { TakeSnapshotInput } from '../../../src/domain/resources/snapshots.ts';
+import type { RecordOrGone } from '../../../src/services/managed/snapshots.ts';
+import type { ClaimedSnapshotRecord } from '../../../src/store/resource-snapshots.ts';
 import type { TestServices, World } from './services.ts';
 
 /** Calls on the snapshot of a custom resource in a world's environment, each authorised for itself. */
 export interface ResourceSnapshotCalls {
-  take(input?: TakeSnapshotInput): Promise<SnapshotOrGone>;
+  take(input?: TakeSnapshotInput): Promise<RecordOrGone>;
   /** `take` where there is a snapshot to answer. */
-  taken(input?: TakeSnapshotInput): Promise<ClaimedSnapshot>;
-  adopt(snapshotId: string): Promise<SnapshotOrGone>;
-  find(): Promise<SnapshotOrGone | undefined>;
+  taken(input?: TakeSnapshotInput): Promise<ClaimedSnapshotRecord>;
+  adopt(snapshotId: string): Promise<RecordOrGone>;
+  find(): Promise<RecordOrGone | undefined>;
   remove(): Promise<boolean>;
 }
 

@@ -1,9 +1,9 @@
 import type { GrantRule, TokenPermission } from '../../../src/domain/grants.ts';
 import type { Plaintext } from '../../../src/domain/plaintext.ts';
 import type { AnyCaller, ResourceCaller } from '../../../src/domain/principal.ts';
-import type { AskedPlace } from '../../../src/services/managed/access.ts';
+import type { AskedPlace } from '../../../src/domain/grants.ts';
 import type { AuditEntry } from '../../../src/store/generated/client.ts';
-import type { MintedToken, ResourceToken, TokenOrGone } from '../../../src/services/managed/tokens.ts';
+import type { MintedToken, ResourceToken, TokenOrGone } from '../../../src/domain/resources/tokens.ts';
 import { prismaOf } from '../database/prisma.ts';
 import { resourceCaller } from './resource-caller.ts';
 import type { TestServices, World } from './services.ts';

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import type { ResourceServices } from '../../../src/controller/kinds/resource-services.ts';
 import type { ClusterBackend } from '../../../src/controller/backend/cluster.ts';
 import { DomainError } from '../../../src/domain/errors/domain-error.ts';
+import type { LiveTokensPage } from '../../../src/domain/resources/tokens.ts';
 import { ApiError } from '../../../src/kube/client/api-error.ts';
 import { Harness, prod } from './controller-harness.ts';
 import { settled } from './fake-clock.ts';
@@ -33,9 +34,9 @@ async function start(first: typeof claimed, denied?: string): Promise<void> {
     if (answer instanceof DomainError) throw answer;
     return answer;
   };
-  const live = (): [] => {
+  const live = async (): Promise<LiveTokensPage> => {
     sweeps += 1;
-    return [];
+    return await Promise.resolve({ tokens: [], next: null });
   };
   const resources = { resourceTokens: { live } } as unknown as ResourceServices;
   harness = new Harness({ clusters: { claim }, resources });

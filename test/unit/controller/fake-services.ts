@@ -30,7 +30,7 @@ interface Environment {
 
 /** For tests in which no custom resource acts in its own name: each use fails, but for the sweep's, which finds nothing. */
 export const noResourceServices = {
-  resourceTokens: { live: () => [] },
+  resourceTokens: { live: () => Promise.resolve({ tokens: [], next: null }) },
 } as unknown as ResourceServices;
 
 type Services = Omit<ControllerDeps['services'], keyof ResourceServices>;

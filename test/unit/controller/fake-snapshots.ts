@@ -1,7 +1,7 @@
 import type { ResourceServices } from '../../../src/controller/kinds/resource-services.ts';
 import { DomainError } from '../../../src/domain/errors/domain-error.ts';
 import type { AnyCaller } from '../../../src/domain/principal.ts';
-import type { ClaimedSnapshot, SnapshotOrGone } from '../../../src/services/managed/snapshots.ts';
+import type { ClaimedSnapshot, SnapshotOrGone } from '../../../src/domain/resources/snapshots.ts';
 
 /** What the resources of these tests took or adopted, by their uids. Nothing new is granted. */
 export class FakeSnapshots {
@@ -39,17 +39,11 @@ export class FakeSnapshots {
 export function claimedSnapshot(revision: number, more: Partial<ClaimedSnapshot> = {}): ClaimedSnapshot {
   return {
     id: `snapshot-${revision}`,
-    name: null,
-    description: null,
-    createdBy: 'uid',
-    createdByType: 'resource',
-    createdByName: 'SecretSnapshot',
     createdAt: new Date(0),
     secretCount: 1,
     revision,
     revisionId: `env-r${revision}`,
     adopted: false,
-    organizationId: 'o',
     environmentId: 'env',
     organization: 'acme',
     project: 'web',

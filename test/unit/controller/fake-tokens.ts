@@ -1,18 +1,16 @@
 import type { ResourceServices } from '../../../src/controller/kinds/resource-services.ts';
 import { DomainError } from '../../../src/domain/errors/domain-error.ts';
-import { covers, type TokenPermission } from '../../../src/domain/grants.ts';
+import { type AskedPlace, covers, type TokenPermission } from '../../../src/domain/grants.ts';
 import { Plaintext } from '../../../src/domain/plaintext.ts';
 import type { ResourceCaller } from '../../../src/domain/principal.ts';
 import { AuthenticationRefusal } from '../../../src/services/access/authentication.ts';
-import type { AskedPlace } from '../../../src/services/managed/access.ts';
-import type { LiveToken, ResourceCredential, ResourceToken } from '../../../src/services/managed/tokens.ts';
+import type { LiveToken, LiveTokensAsked, ResourceCredential, ResourceToken } from '../../../src/domain/resources/tokens.ts';
 import type { FakeServices } from './fake-services.ts';
 
 type Credential = { -readonly [K in keyof ResourceCredential]: ResourceCredential[K] };
 
 interface HeldToken {
   readonly tokenId: string;
-  readonly name: string;
   readonly environmentId: string | null;
   readonly live: Omit<LiveToken, 'permission'>;
   readonly mintedAt: number;
@@ -57,7 +55,8 @@ export class FakeTokens {
       mayMint: (caller: ResourceCaller, asked: AskedPlace) => this.#place(caller, asked),
     };
     const tokens = {
-      live: (_: string, namespaces?: readonly string[] | null) => this.#live(namespaces ?? undefined),
+      live: async (_: string, { namespaces }: LiveTokensAsked) =>
+        await Promise.resolve({ tokens: this.#live(namespaces ?? undefined), next: null }),
       find: this.#stepped('finding a token', (owner: OwnAccess) => shown(this.#heldBy(owner))),
       serialOf: this.#stepped('finding a serial', (owner: OwnAccess, value: Plaintext) => {
         return this.#heldBy(owner)?.credentials.find((one) => one.value === value.reveal())?.serial;
@@ -141,7 +140,7 @@ export class FakeTokens {
 
   #mint(
     { caller, asked, environmentId }: PlaceAccess,
-    { name, serial }: MintInput,
+    { serial }: MintInput,
   ): { tokenId: string; serial: number; token: Plaintext } {
     const { id: uid, namespace, name: resource } = caller.principal;
     const { organization, project, environment } = asked;
@@ -150,7 +149,6 @@ export class FakeTokens {
     const blank = { suspendedAt: null, revokedAt: null, permission: asked.permission };
     const fresh = {
       tokenId: `token-${this.#made}`,
-      name,
       environmentId,
       ...blank,
       live,
@@ -222,13 +220,11 @@ export class FakeTokens {
 }
 
 interface MintInput {
-  readonly name: string;
   readonly serial: number;
 }
 
 function shown(token: HeldToken | undefined): ResourceToken | undefined {
   if (token === undefined) return undefined;
   const { credentials, live: _live, mintedAt: _mintedAt, ...rest } = token;
-  const place = { organizationId: 'o', scope: 'environment', projectId: 'p' } as const;
-  return { ...rest, ...place, credentials: credentials.map((one) => ({ ...one })) };
+  return { ...rest, organizationId: 'o', projectId: 'p', credentials: credentials.map((one) => ({ ...one })) };
 }

@@ -1,5 +1,5 @@
 import type { SecretSyncSpec } from '../../../src/controller/generated/secret-sync.ts';
-import type { SnapshotOrGone } from '../../../src/services/managed/snapshots.ts';
+import type { SnapshotOrGone } from '../../../src/domain/resources/snapshots.ts';
 import { Harness, prod } from './controller-harness.ts';
 import { noResourceServices } from './fake-services.ts';
 import { FakeSnapshots } from './fake-snapshots.ts';

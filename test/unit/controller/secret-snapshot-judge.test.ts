@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { SecretSnapshotSpec } from '../../../src/controller/generated/secret-snapshot.ts';
 import { expiryOf, isExpired, judge } from '../../../src/controller/kinds/secret-snapshot/judge.ts';
 import { held } from '../../../src/controller/kinds/secret-snapshot/messages.ts';
-import type { ClaimedSnapshot } from '../../../src/services/managed/snapshots.ts';
+import type { ClaimedSnapshot } from '../../../src/domain/resources/snapshots.ts';
 
 const takenAt = new Date('2026-01-01T00:00:00.750Z');
 const hourMs = 3_600_000;
@@ -15,17 +15,11 @@ function spec(more: Partial<SecretSnapshotSpec> = {}): SecretSnapshotSpec {
 function taken(more: Partial<ClaimedSnapshot> = {}): ClaimedSnapshot {
   return {
     id: 'snapshot-1',
-    name: null,
-    description: null,
-    createdBy: 'uid-1',
-    createdByType: 'resource',
-    createdByName: 'SecretSnapshot team-a/own',
     createdAt: takenAt,
     secretCount: 2,
     revision: 7,
     revisionId: 'revision-7',
     adopted: false,
-    organizationId: 'organization-1',
     environmentId: 'environment-1',
     organization: 'acme',
     project: 'web',

@@ -4,7 +4,7 @@ import type { Outcome } from '../../../src/controller/frame/outcome.ts';
 import type { SecretSnapshot, SecretSnapshotSpec } from '../../../src/controller/generated/secret-snapshot.ts';
 import { SnapshotReconciler, type SnapshotServices } from '../../../src/controller/kinds/secret-snapshot/reconcile.ts';
 import { DomainError } from '../../../src/domain/errors/domain-error.ts';
-import type { SnapshotOrGone } from '../../../src/services/managed/snapshots.ts';
+import type { SnapshotOrGone } from '../../../src/domain/resources/snapshots.ts';
 import { FakeClock } from './fake-clock.ts';
 import { FakeCluster } from './fake-cluster.ts';
 import { claimedSnapshot } from './fake-snapshots.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { type Facts, type SecretFacts, type Step, judge } from '../../../src/controller/kinds/service-token/judge.ts';
-import type { ResourceCredential, ResourceToken } from '../../../src/services/managed/tokens.ts';
+import type { ResourceCredential, ResourceToken } from '../../../src/domain/resources/tokens.ts';
 import { tokenWith } from '../../support/fixtures/token-facts.ts';
 
 const minute = 60_000;

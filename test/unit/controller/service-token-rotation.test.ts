@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { type Facts, type Step, judge } from '../../../src/controller/kinds/service-token/judge.ts';
-import type { ResourceCredential } from '../../../src/services/managed/tokens.ts';
+import type { ResourceCredential } from '../../../src/domain/resources/tokens.ts';
 import { tokenWith } from '../../support/fixtures/token-facts.ts';
 
 const minuteMs = 60_000;

@@ -10,7 +10,7 @@ import {
 } from '../../../src/controller/kinds/snapshot-restore/judge.ts';
 import * as messages from '../../../src/controller/kinds/snapshot-restore/messages.ts';
 import type { ReportedKeys } from '../../../src/domain/fleet.ts';
-import type { ClaimedRestore, ResourcePlan } from '../../../src/services/managed/restores.ts';
+import type { ClaimedRestore, ResourcePlan } from '../../../src/domain/resources/restores.ts';
 
 const metadata = { namespace: 'team-a', name: 'back' };
 const listOf = (...keys: string[]): ReportedKeys => ({ count: keys.length, keys });

@@ -10,7 +10,7 @@ import type { SecretSnapshot } from '../../../src/controller/generated/secret-sn
 import { RestoreReconciler, type RestoreServices } from '../../../src/controller/kinds/snapshot-restore/reconcile.ts';
 import { DomainError } from '../../../src/domain/errors/domain-error.ts';
 import type { ReportedKeys } from '../../../src/domain/fleet.ts';
-import type { ClaimedRestore } from '../../../src/services/managed/restores.ts';
+import type { ClaimedRestore } from '../../../src/domain/resources/restores.ts';
 import { claimedSnapshot } from './fake-snapshots.ts';
 
 /** When a SnapshotRestore restores, and when it must not. Its status is in snapshot-restore-judge.test.ts. */

@@ -13,7 +13,7 @@ import {
 import * as messages from '../../../src/controller/kinds/snapshot-schedule/messages.ts';
 import { allReferences } from '../../../src/controller/kinds/secret-snapshot/references.ts';
 import { parseCron } from '../../../src/lib/cron-schedule.ts';
-import type { ScheduleRun } from '../../../src/services/managed/schedules.ts';
+import type { ScheduleRun } from '../../../src/domain/resources/schedules.ts';
 
 const at = (time: string): number => Date.parse(`2026-11-${time}Z`);
 const utc = (ms: number | undefined): string | undefined =>

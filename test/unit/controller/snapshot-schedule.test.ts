@@ -11,7 +11,7 @@ import {
   type ScheduleServices,
 } from '../../../src/controller/kinds/snapshot-schedule/reconcile.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
-import type { ScheduledChild, ScheduleRun } from '../../../src/services/managed/schedules.ts';
+import type { ScheduledChild, ScheduleRun } from '../../../src/domain/resources/schedules.ts';
 import { fingerprint } from './builders.ts';
 import { FakeClock } from './fake-clock.ts';
 import { type AnyObject, FakeCluster } from './fake-cluster.ts';

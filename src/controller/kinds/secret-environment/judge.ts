@@ -1,5 +1,5 @@
 import type { DomainError } from '../../../domain/errors/domain-error.ts';
-import type { ClaimedEnvironment, EnsuredEnvironment } from '../../../services/managed/environments.ts';
+import type { EnsuredEnvironment, EnvironmentOrGone } from '../../../domain/resources/environments.ts';
 import type { SecretEnvironment, SecretEnvironmentSpec } from '../../generated/secret-environment.ts';
 import { type Outcome, failureOutcome } from '../../frame/outcome.ts';
 import { available, availableAndKept, environmentDeleted, slugTaken } from './messages.ts';
@@ -7,7 +7,7 @@ import { available, availableAndKept, environmentDeleted, slugTaken } from './me
 /** The outcome of a reconcile, from the facts that were gathered. Pure functions. */
 
 /** The environment that a resource created; undefined if it created none, or if that was not looked up. */
-export type MadeEnvironment = Pick<ClaimedEnvironment, 'environmentId'> | 'gone' | undefined;
+export type MadeEnvironment = EnvironmentOrGone | undefined;
 
 /** The environment exists. `refusal` says why its organization has no owner. */
 export interface Ensured extends Omit<EnsuredEnvironment, 'hasOwner' | 'created'> {

@@ -1,7 +1,8 @@
 import { DomainError } from '../../../domain/errors/domain-error.ts';
 import type { ResourceCaller } from '../../../domain/principal.ts';
 import type { ResourceAccess } from '../../../services/managed/access.ts';
-import type { EnsuredEnvironment, ResourceEnvironments } from '../../../services/managed/environments.ts';
+import type { EnsuredEnvironment } from '../../../domain/resources/environments.ts';
+import type { ResourceEnvironments } from '../../../services/managed/environments.ts';
 import type { SecretEnvironment } from '../../generated/secret-environment.ts';
 import type { ReconcileContext } from '../../frame/kind-rules.ts';
 import type { Outcome } from '../../frame/outcome.ts';

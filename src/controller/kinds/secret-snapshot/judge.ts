@@ -1,4 +1,4 @@
-import type { ClaimedSnapshot, SnapshotOrGone } from '../../../services/managed/snapshots.ts';
+import type { ClaimedSnapshot, SnapshotOrGone } from '../../../domain/resources/snapshots.ts';
 import { parseDurationMs } from '../../../lib/duration.ts';
 import { kubeTime } from '../../frame/conditions.ts';
 import type { SecretSnapshot, SecretSnapshotSpec } from '../../generated/secret-snapshot.ts';

@@ -1,4 +1,4 @@
-import type { SnapshotOrGone } from '../../../services/managed/snapshots.ts';
+import type { SnapshotOrGone } from '../../../domain/resources/snapshots.ts';
 import type { SecretSnapshot } from '../../generated/secret-snapshot.ts';
 
 /** Identifies the state of a SecretSnapshot, as far as other kinds depend on it. */

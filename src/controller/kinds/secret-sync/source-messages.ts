@@ -1,5 +1,5 @@
 import { DomainError } from '../../../domain/errors/domain-error.ts';
-import type { ClaimedSnapshot } from '../../../services/managed/snapshots.ts';
+import type { ClaimedSnapshot } from '../../../domain/resources/snapshots.ts';
 import type { KeyVersion } from '../../../services/secrets/destroyed-versions.ts';
 import type { SecretSync } from '../../generated/secret-sync.ts';
 import { shortList } from '../../names.ts';

@@ -1,5 +1,5 @@
-import type { ResourceCredential, ResourceToken } from '../../../services/managed/tokens.ts';
 import type { TokenPermission } from '../../../domain/grants.ts';
+import type { MovedExpiry, ResourceCredential, ResourceToken } from '../../../domain/resources/tokens.ts';
 import type { SecretClaim, SecretOwner } from '../secret-claims/claim.ts';
 import type { Times } from './resource.ts';
 
@@ -42,7 +42,7 @@ export type Step =
   | { readonly do: 'activate'; readonly serial: number }
   | { readonly do: 'revoke'; readonly serial: number }
   /** Sets the token's permission and the expiry of its values. */
-  | { readonly do: 'update'; readonly expiries: readonly { serial: number; expiresAt: Date | null }[] }
+  | { readonly do: 'update'; readonly expiries: readonly MovedExpiry[] }
   | { readonly do: 'resume' }
   /** Gives the Secret the metadata that it lacks. */
   | { readonly do: 'mark' }
@@ -115,14 +115,12 @@ function hasEnded({ expiresAt }: ResourceCredential, now: number): boolean {
   return expiresAt !== null && expiresAt.getTime() <= now;
 }
 
-function movedExpiry({ serial, createdAt, expiresAt }: ResourceCredential, { lifeMs }: Times): MovedExpiries {
+function movedExpiry({ serial, createdAt, expiresAt }: ResourceCredential, { lifeMs }: Times): readonly MovedExpiry[] {
   if (lifeMs === undefined) return expiresAt === null ? [] : [{ serial, expiresAt: null }];
   const wanted = createdAt.getTime() + lifeMs;
   const differs = expiresAt === null || Math.abs(expiresAt.getTime() - wanted) > expiryToleranceMs;
   return differs ? [{ serial, expiresAt: new Date(wanted) }] : [];
 }
-
-type MovedExpiries = readonly { serial: number; expiresAt: Date | null }[];
 
 /** The step for the value in the Secret, and for values that are not in it. */
 function value(facts: Facts, token: ResourceToken): Step {

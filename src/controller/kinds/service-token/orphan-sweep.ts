@@ -9,7 +9,8 @@ import type { KubeObject } from '../../../kube/client/objects.ts';
 import type { Logger } from '../../../observability/logger.ts';
 import type { Metrics } from '../../../observability/metrics.ts';
 import type { ResourceAccess } from '../../../services/managed/access.ts';
-import type { LiveToken, ResourceTokens, SuspensionCause } from '../../../services/managed/tokens.ts';
+import type { LiveToken, LiveTokensPage, SuspensionCause } from '../../../domain/resources/tokens.ts';
+import type { ResourceTokens } from '../../../services/managed/tokens.ts';
 import type { GrantIndex } from '../access-grant/grant-index.ts';
 import type { Namespaces } from '../../frame/namespaces.ts';
 import { isAbandoned } from './resource.ts';
@@ -89,11 +90,15 @@ export class OrphanSweep {
     const known = new Set(knownUids());
     for (const uid of known) this.#suspended.delete(uid);
     const byNamespace = new Map<string, LiveToken[]>();
-    for await (const token of services.resourceTokens.live(cluster(), namespaces)) {
-      if (known.has(token.uid)) continue;
-      const others = byNamespace.get(token.namespace) ?? [];
-      byNamespace.set(token.namespace, [...others, token]);
-    }
+    let after: string | null = null;
+    do {
+      const page: LiveTokensPage = await services.resourceTokens.live(cluster(), { namespaces, after });
+      for (const token of page.tokens.filter(({ uid }) => !known.has(uid))) {
+        const others = byNamespace.get(token.namespace) ?? [];
+        byNamespace.set(token.namespace, [...others, token]);
+      }
+      after = page.next;
+    } while (after !== null);
     return byNamespace;
   }
 

@@ -1,5 +1,5 @@
 import { DomainError } from '../../../domain/errors/domain-error.ts';
-import type { ResourceToken } from '../../../services/managed/tokens.ts';
+import type { ResourceToken } from '../../../domain/resources/tokens.ts';
 import { type ConditionClaim, kubeTime } from '../../frame/conditions.ts';
 import type { ServiceToken } from '../../generated/service-token.ts';
 import { type Outcome, type StatusFields, failureOutcome } from '../../frame/outcome.ts';

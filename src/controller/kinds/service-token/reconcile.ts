@@ -1,8 +1,9 @@
 import { DomainError } from '../../../domain/errors/domain-error.ts';
-import { covers } from '../../../domain/grants.ts';
+import { type AskedPlace, covers } from '../../../domain/grants.ts';
 import type { ResourceCaller } from '../../../domain/principal.ts';
-import type { AskedPlace, ResourceAccess } from '../../../services/managed/access.ts';
-import type { ResourceToken, ResourceTokens, TokenOrGone } from '../../../services/managed/tokens.ts';
+import type { ResourceToken, TokenOrGone } from '../../../domain/resources/tokens.ts';
+import type { ResourceAccess } from '../../../services/managed/access.ts';
+import type { ResourceTokens } from '../../../services/managed/tokens.ts';
 import type { KubeObject, ObjectMeta } from '../../../kube/client/objects.ts';
 import type { SecretsClient } from '../../../kube/client/secrets.ts';
 import type { Clock } from '../../../lib/clock.ts';

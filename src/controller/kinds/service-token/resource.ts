@@ -1,9 +1,8 @@
-import type { GrantPlace } from '../../../domain/grants.ts';
+import type { AskedPlace, GrantPlace } from '../../../domain/grants.ts';
 import { serviceTokenKind } from '../../../kube/client/keyframe-kinds.ts';
 import type { NamespacedName, ObjectMeta, OwnerReference } from '../../../kube/client/objects.ts';
 import type { SecretMeta } from '../../../kube/client/secrets.ts';
 import { parseDurationMs } from '../../../lib/duration.ts';
-import type { AskedPlace } from '../../../services/managed/access.ts';
 import type { ServiceToken, ServiceTokenSpec } from '../../generated/service-token.ts';
 import type { Claimant, SecretClaim } from '../secret-claims/claim.ts';
 import { noPlace } from './messages.ts';
@@ -43,7 +42,7 @@ export function isAbandoned({ deletionTimestamp, finalizers = [] }: ObjectMeta):
   return deletionTimestamp !== undefined && !finalizers.includes(finalizer);
 }
 
-/** The request of a ServiceToken in the terms of the services. Throws DomainError invalid_input. */
+/** The request of a ServiceToken in the terms of the backend. Throws DomainError invalid_input. */
 export function placeOf({ spec }: ServiceToken): AskedPlace {
   return { ...grantPlaceOf(spec), permission: spec.permission === 'ReadWrite' ? 'read_write' : 'read' };
 }

@@ -1,6 +1,6 @@
 import type { DomainError } from '../../../domain/errors/domain-error.ts';
 import type { ReportedLists } from '../../../domain/fleet.ts';
-import type { ClaimedRestore, ResourcePlan } from '../../../services/managed/restores.ts';
+import type { ClaimedRestore, ResourcePlan } from '../../../domain/resources/restores.ts';
 import { type ConditionClaim, type ReadyClaim, kubeTime } from '../../frame/conditions.ts';
 import type { SnapshotRestore, SnapshotRestoreStatus } from '../../generated/snapshot-restore.ts';
 import { type Outcome, type StatusFields, failureOutcome } from '../../frame/outcome.ts';

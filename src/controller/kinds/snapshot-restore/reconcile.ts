@@ -1,7 +1,8 @@
 import { DomainError } from '../../../domain/errors/domain-error.ts';
 import type { ResourceCaller } from '../../../domain/principal.ts';
 import type { EnvironmentPlaceAccess, ResourceAccess } from '../../../services/managed/access.ts';
-import type { ResourcePlan, ResourceRestoreInput, ResourceRestores } from '../../../services/managed/restores.ts';
+import type { ResourcePlan } from '../../../domain/resources/restores.ts';
+import type { ResourceRestoreInput, ResourceRestores } from '../../../services/managed/restores.ts';
 import { objectKey } from '../../../kube/client/objects.ts';
 import type { SecretSnapshot } from '../../generated/secret-snapshot.ts';
 import type { SnapshotRestore } from '../../generated/snapshot-restore.ts';

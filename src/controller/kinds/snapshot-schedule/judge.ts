@@ -1,5 +1,5 @@
 import { type Retention, judgeRetention } from '../../../domain/retention.ts';
-import type { ScheduleRun } from '../../../services/managed/schedules.ts';
+import type { ScheduleRun } from '../../../domain/resources/schedules.ts';
 import type { CronSchedule } from '../../../lib/cron-schedule.ts';
 import { kubeTime } from '../../frame/conditions.ts';
 import type { SecretSnapshot } from '../../generated/secret-snapshot.ts';

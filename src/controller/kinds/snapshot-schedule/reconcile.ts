@@ -1,6 +1,7 @@
 import type { ResourceCaller } from '../../../domain/principal.ts';
 import type { EnvironmentPlaceAccess, ResourceAccess } from '../../../services/managed/access.ts';
-import type { ResourceSchedules, ScheduledChild, ScheduleRun } from '../../../services/managed/schedules.ts';
+import type { ScheduledChild, ScheduleRun } from '../../../domain/resources/schedules.ts';
+import type { ResourceSchedules } from '../../../services/managed/schedules.ts';
 import { isApiStatus } from '../../../kube/client/api-error.ts';
 import { createResource, deleteResource, findResource } from '../../../kube/client/custom-resources.ts';
 import { secretSnapshotKind, snapshotScheduleKind } from '../../../kube/client/keyframe-kinds.ts';

@@ -1,5 +1,5 @@
 import type { ReadingAccess } from '../../../../services/access/access.ts';
-import type { ClaimedSnapshot } from '../../../../services/managed/snapshots.ts';
+import type { ClaimedSnapshot } from '../../../../domain/resources/snapshots.ts';
 import type { FoundState } from '../../../../services/secrets/secret-reader.ts';
 import type { SecretSnapshot } from '../../../generated/secret-snapshot.ts';
 import type { Seen } from '../../../frame/dependencies.ts';

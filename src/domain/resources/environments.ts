@@ -1,0 +1,28 @@
+import type { EnvironmentSlugs } from '../slugs.ts';
+
+/** What the services and the controller say to each other about the environments of SecretEnvironments. */
+
+export interface EnsureEnvironmentInput extends EnvironmentSlugs {
+  /** The environment's display name. Default: the slug for a new environment, and unchanged for an existing one. */
+  readonly displayName?: string | undefined;
+}
+
+export interface EnsuredEnvironment {
+  readonly environmentId: string;
+  readonly revision: number;
+  readonly revisionId: string;
+  readonly secretCount: number;
+  /** Whether this call created it. */
+  readonly created: boolean;
+  /** Whether its organization has an owner who is not disabled. */
+  readonly hasOwner: boolean;
+}
+
+export interface FirstOwnersInput {
+  readonly organization: string;
+  /** E-mail addresses, in lower case. */
+  readonly owners: readonly string[];
+}
+
+/** The environment that a resource created. `gone`: it or something above it was deleted. */
+export type EnvironmentOrGone = { readonly environmentId: string } | 'gone';
