@@ -1,13 +1,32 @@
-import type { ConnectBackend } from '../controller/backend/backend.ts';
+import type { Backend, ConnectBackend } from '../controller/backend/backend.ts';
 import type { Fingerprint } from '../controller/backend/fingerprint.ts';
+import { ClusterEnvironments } from '../services/cluster/environments.ts';
+import { ClusterRestores } from '../services/cluster/restores.ts';
+import { ClusterSchedules } from '../services/cluster/schedules.ts';
+import { ClusterSnapshots } from '../services/cluster/snapshots.ts';
+import { ClusterTokens } from '../services/cluster/tokens.ts';
 import type { Services } from './services.ts';
 
-type LocalBackendServices = Pick<Services, 'clusters' | 'feed' | 'keyring' | 'syncStates' | 'waitingRestores'>;
+type LocalBackendServices = Pick<
+  Services,
+  | 'clusters'
+  | 'feed'
+  | 'keyring'
+  | 'resourceAccess'
+  | 'resourceEnvironments'
+  | 'resourceRestores'
+  | 'resourceSchedules'
+  | 'resourceSnapshots'
+  | 'resourceTokens'
+  | 'syncStates'
+  | 'waitingRestores'
+>;
 
 /** Connects a controller to the services of its own process. */
 export function connectLocally(services: LocalBackendServices): ConnectBackend {
   const { clusters, feed, keyring, syncStates, waitingRestores } = services;
   return (cluster) => ({
+    ...partsOfResources(services, cluster),
     cluster: { claim: async (uid) => await clusters.claim(cluster(), uid) },
     changes: feed,
     fleet: {
@@ -25,6 +44,20 @@ export function connectLocally(services: LocalBackendServices): ConnectBackend {
     },
     fingerprint: fingerprintOfCluster((name) => keyring.fingerprintFor(name), cluster),
   });
+}
+
+type PartsOfResources = Pick<Backend, 'tokens' | 'snapshots' | 'restores' | 'schedules' | 'environments'>;
+
+/** What custom resources that act in their own name ask. */
+function partsOfResources(services: LocalBackendServices, cluster: () => string): PartsOfResources {
+  const deps = { ...services, cluster };
+  return {
+    tokens: new ClusterTokens(deps),
+    snapshots: new ClusterSnapshots(deps),
+    restores: new ClusterRestores(deps),
+    schedules: new ClusterSchedules(deps),
+    environments: new ClusterEnvironments(deps),
+  };
 }
 
 /** The fingerprints of the cluster that has the name at each use. Throws what `cluster` throws. */

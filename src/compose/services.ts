@@ -2,7 +2,6 @@ import { isIP } from 'node:net';
 import { Keyring } from '../crypto/keyring.ts';
 import type { RootKeys } from '../crypto/root-keys.ts';
 import { ExitError, exitCodes } from '../config/exit-error.ts';
-import type { ResourceServices } from '../controller/kinds/resource-services.ts';
 import type { HttpServices } from '../http/http-services.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import { ownRelease } from '../lib/release.ts';
@@ -65,7 +64,7 @@ import { Listener } from '../store/listener.ts';
 import { schemaFault } from '../store/migrate.ts';
 
 /** All services over one open database. The API and the controller use them. */
-export interface Services extends HttpServices, ResourceServices {
+export interface Services extends HttpServices {
   readonly database: Database;
   readonly keyring: Keyring;
   readonly authentication: Authentication;
@@ -82,6 +81,12 @@ export interface Services extends HttpServices, ResourceServices {
   readonly clusters: ClusterRegistry;
   readonly syncStates: SyncStates;
   readonly waitingRestores: WaitingRestores;
+  readonly resourceAccess: ResourceAccess;
+  readonly resourceTokens: ResourceTokens;
+  readonly resourceSnapshots: ResourceSnapshots;
+  readonly resourceRestores: ResourceRestores;
+  readonly resourceSchedules: ResourceSchedules;
+  readonly resourceEnvironments: ResourceEnvironments;
   /** This server for passkeys, or why it has none. */
   readonly relyingParty: RelyingParty | PasskeysOff;
 }

@@ -5,7 +5,6 @@ import type { KindContext, ManagedKind } from './frame/managed-kind.ts';
 import { type Controller, Manager, type ManagerDeps, type ManagerOptions } from './frame/manager.ts';
 import { registerAccessGrant } from './kinds/access-grant/index.ts';
 import { registerClusterSecretSync } from './kinds/cluster-secret-sync/index.ts';
-import type { ResourceServices } from './kinds/resource-services.ts';
 import { SecretClaims } from './kinds/secret-claims/claims.ts';
 import { registerSecretEnvironment } from './kinds/secret-environment/index.ts';
 import { adoptionsOf } from './kinds/secret-snapshot/adoptions.ts';
@@ -20,7 +19,7 @@ import { registerSnapshotSchedule } from './kinds/snapshot-schedule/index.ts';
 export type { Controller } from './frame/manager.ts';
 
 export interface ControllerDeps extends Omit<ManagerDeps, 'options'> {
-  readonly services: ReadServices & ResourceServices & { readonly keyless: KeylessAccess };
+  readonly services: ReadServices & { readonly keyless: KeylessAccess };
   readonly options: ControllerOptions;
 }
 

@@ -1,5 +1,5 @@
 import type { GrantRule, TokenPermission } from './grants.ts';
-import type { ResourceKindName } from './kinds.ts';
+import type { GrantedKindName, ResourceKindName } from './kinds.ts';
 
 /** Principals. Each authorized operation takes one as its first argument. */
 
@@ -101,6 +101,19 @@ export interface ResourcePrincipal extends Actor {
   readonly grants: readonly GrantRule[];
   /** Name of an AccessGrant that covers only its namespace and has room for another rule, if any. For messages. */
   readonly ownGrant?: string | undefined;
+}
+
+/** The name of a custom resource in history and audit. */
+export function resourceName({
+  kind,
+  namespace,
+  name,
+}: {
+  readonly kind: GrantedKindName;
+  readonly namespace: string | null;
+  readonly name: string;
+}): string {
+  return `${kind} ${namespace === null ? '' : `${namespace}/`}${name}`;
 }
 
 /** A principal that presented a token. */

@@ -11,3 +11,8 @@ export interface ProjectSlugs extends OrganizationSlugs {
 export interface EnvironmentSlugs extends ProjectSlugs {
   readonly environment: string;
 }
+
+/** An environment by its slugs and its id. */
+export interface EnvironmentPlace extends EnvironmentSlugs {
+  readonly environmentId: string;
+}

@@ -1,7 +1,12 @@
 import type { ChangesBackend } from './changes.ts';
 import type { ClusterBackend } from './cluster.ts';
+import type { EnvironmentsBackend } from './environments.ts';
 import type { Fingerprint } from './fingerprint.ts';
 import type { FleetBackend } from './fleet.ts';
+import type { RestoresBackend } from './restores.ts';
+import type { SchedulesBackend } from './schedules.ts';
+import type { SnapshotsBackend } from './snapshots.ts';
+import type { TokensBackend } from './tokens.ts';
 
 /**
  * What the controller needs of Keyframe, as this cluster (docs/internals/controller-port.md). A method takes plain data
@@ -10,6 +15,11 @@ import type { FleetBackend } from './fleet.ts';
 export interface Backend {
   readonly cluster: ClusterBackend;
   readonly changes: ChangesBackend;
+  readonly tokens: TokensBackend;
+  readonly snapshots: SnapshotsBackend;
+  readonly restores: RestoresBackend;
+  readonly schedules: SchedulesBackend;
+  readonly environments: EnvironmentsBackend;
   readonly fleet: FleetBackend;
   readonly fingerprint: Fingerprint;
 }

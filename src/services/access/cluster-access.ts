@@ -1,16 +1,16 @@
 import type { Asker } from '../../domain/asker.ts';
-import type { ResourceCaller } from '../../domain/principal.ts';
+import { type ResourceCaller, resourceName } from '../../domain/principal.ts';
 
 /** The only place that makes principals of what a cluster vouches for. */
 
 /** The principal of a custom resource. Each read of its grants is one of the asker's. */
 export function resourceCaller(cluster: string, asker: Asker): ResourceCaller {
-  const { kind, namespace, name, uid, requestId } = asker;
+  const { kind, namespace, uid, requestId } = asker;
   return {
     principal: {
       type: 'resource',
       id: uid,
-      name: `${kind} ${namespace === null ? '' : `${namespace}/`}${name}`,
+      name: resourceName(asker),
       cluster,
       kind,
       namespace,

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { connectLocally } from '../../../src/compose/local-backend.ts';
 import { Seen } from '../../../src/controller/frame/dependencies.ts';
 import type { Outcome } from '../../../src/controller/frame/outcome.ts';
 import type { SecretEnvironment } from '../../../src/controller/generated/secret-environment.ts';
@@ -234,9 +235,8 @@ test('spec.owners of a SecretEnvironment appoints none of its users as long as a
   const email = `${randomUUID().slice(0, 8)}@cto.example.test`;
   const second = await createUser(services);
   const reconciler = new EnvironmentReconciler({
-    services,
+    backend: connectLocally(services)(() => 'test'),
     grants: { rulesFor: () => [], ownGrantOf: () => undefined },
-    cluster: () => 'test',
   });
   const resource = {
     apiVersion: 'keyframe.dev/v1alpha1' as const,

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { connectLocally } from '../../../src/compose/local-backend.ts';
 import { Seen } from '../../../src/controller/frame/dependencies.ts';
 import type { ReconcileContext } from '../../../src/controller/frame/kind-rules.ts';
 import type { ServiceToken } from '../../../src/controller/generated/service-token.ts';
@@ -26,9 +27,8 @@ function reconciler(): ServiceTokenReconciler {
     throw new Error('the Secret was touched');
   };
   return new ServiceTokenReconciler({
-    services,
+    backend: connectLocally(services)(() => own.caller.principal.cluster),
     grants: { rulesFor: () => own.grants, ownGrantOf: () => undefined },
-    cluster: () => own.caller.principal.cluster,
     states: new TokenStates(),
     secrets: { put: untouched, mark: untouched } as never,
     secretsClient: { find: untouched },

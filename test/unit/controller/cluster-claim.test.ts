@@ -1,11 +1,10 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
-import type { ResourceServices } from '../../../src/controller/kinds/resource-services.ts';
 import type { ClusterBackend } from '../../../src/controller/backend/cluster.ts';
 import { DomainError } from '../../../src/domain/errors/domain-error.ts';
-import type { LiveTokensPage } from '../../../src/domain/resources/tokens.ts';
 import { ApiError } from '../../../src/kube/client/api-error.ts';
 import { Harness, prod } from './controller-harness.ts';
 import { settled } from './fake-clock.ts';
+import { noResources, type ResourcesBackend } from './fake-services.ts';
 
 /** Two clusters with one name in one database. */
 
@@ -34,11 +33,11 @@ async function start(first: typeof claimed, denied?: string): Promise<void> {
     if (answer instanceof DomainError) throw answer;
     return answer;
   };
-  const live = async (): Promise<LiveTokensPage> => {
+  const live: ResourcesBackend['tokens']['live'] = async (asked) => {
     sweeps += 1;
-    return await Promise.resolve({ tokens: [], next: null });
+    return await noResources.tokens.live(asked);
   };
-  const resources = { resourceTokens: { live } } as unknown as ResourceServices;
+  const resources = { tokens: { live } } as unknown as ResourcesBackend;
   harness = new Harness({ clusters: { claim }, resources });
   harness.cluster.put('/api/v1/namespaces', 'kube-system', (object) => {
     object.metadata.uid = 'uid-of-this';

@@ -3,13 +3,12 @@ import type { ClusterBackend } from '../../../src/controller/backend/cluster.ts'
 import { type Controller, createController } from '../../../src/controller/index.ts';
 import type { Condition } from '../../../src/controller/generated/condition.ts';
 import type { SecretSync, SecretSyncStatus } from '../../../src/controller/generated/secret-sync.ts';
-import type { ResourceServices } from '../../../src/controller/kinds/resource-services.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
 import { fingerprintFor, secretSync, type SyncOptions } from './builders.ts';
 import { type AnyObject, FakeCluster } from './fake-cluster.ts';
 import { FakeClock, settled } from './fake-clock.ts';
 import { FakeLease } from './fake-lease.ts';
-import { FakeServices, noResourceServices, serviceToken } from './fake-services.ts';
+import { FakeServices, noResources, type ResourcesBackend, serviceToken } from './fake-services.ts';
 
 export const secrets = '/api/v1/namespaces/ns/secrets';
 export const syncs = '/apis/keyframe.dev/v1alpha1/namespaces/ns/secretsyncs';
@@ -36,7 +35,7 @@ export interface HarnessOptions {
   /** The configured name of the cluster, or `uid` for the uid of its namespace kube-system; default: test. */
   readonly clusterName?: string;
   /** For the kinds that act in their own name. */
-  readonly resources?: ResourceServices;
+  readonly resources?: ResourcesBackend;
 }
 
 /** A controller on a cluster and services in memory, with a clock of the test's own. */
@@ -61,19 +60,20 @@ export class Harness {
     services = new FakeServices(),
     clusters = { claim: () => Promise.resolve('ours') },
     clusterName = 'test',
-    resources = noResourceServices,
+    resources = noResources,
   }: HarnessOptions = {}) {
     this.cluster = cluster;
     this.services = services;
     this.controller = createController({
       kube: this.cluster,
       connect: (nameOf) => ({
+        ...resources,
         cluster: { claim: async (uid) => await clusters.claim(nameOf(), uid) },
         changes: services.changes,
         fleet: services,
         fingerprint: fingerprintOfCluster(fingerprintFor, nameOf),
       }),
-      services: Object.assign(this.services, resources),
+      services: this.services,
       logger: createLogger('debug', { write: (line: string) => void this.logs.push(JSON.parse(line)) }),
       clock: this.clock,
       steadyNow: () => this.clock.now(),

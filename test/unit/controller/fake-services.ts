@@ -1,6 +1,5 @@
 import type { Backend } from '../../../src/controller/backend/backend.ts';
 import type { WaitingRestoresBackend } from '../../../src/controller/backend/fleet.ts';
-import type { ResourceServices } from '../../../src/controller/kinds/resource-services.ts';
 import type { ControllerDeps } from '../../../src/controller/index.ts';
 import { DomainError } from '../../../src/domain/errors/domain-error.ts';
 import { covers } from '../../../src/domain/grants.ts';
@@ -28,12 +27,15 @@ interface Environment {
   readonly history: Map<number, Record<string, string>>;
 }
 
-/** For tests in which no custom resource acts in its own name: each use fails, but for the sweep's, which finds nothing. */
-export const noResourceServices = {
-  resourceTokens: { live: () => Promise.resolve({ tokens: [], next: null }) },
-} as unknown as ResourceServices;
+/** What custom resources that act in their own name ask. */
+export type ResourcesBackend = Pick<Backend, 'tokens' | 'snapshots' | 'restores' | 'schedules' | 'environments'>;
 
-type Services = Omit<ControllerDeps['services'], keyof ResourceServices>;
+/** For tests in which no custom resource acts in its own name: each use fails, but for the sweep's, which finds nothing. */
+export const noResources = {
+  tokens: { live: () => Promise.resolve({ tokens: [], next: null }) },
+} as unknown as ResourcesBackend;
+
+type Services = ControllerDeps['services'];
 /** An event of the one organization that the tests have, without its id. */
 type EventOfOne = ChangeEvent extends infer Event
   ? Event extends { readonly organizationId: string }

@@ -1,6 +1,5 @@
-import type { ResourceServices } from '../../../src/controller/kinds/resource-services.ts';
+import type { SnapshotsBackend } from '../../../src/controller/backend/snapshots.ts';
 import { DomainError } from '../../../src/domain/errors/domain-error.ts';
-import type { AnyCaller } from '../../../src/domain/principal.ts';
 import type { ClaimedSnapshot, SnapshotOrGone } from '../../../src/domain/resources/snapshots.ts';
 
 /** What the resources of these tests took or adopted, by their uids. Nothing new is granted. */
@@ -14,13 +13,10 @@ export class FakeSnapshots {
   onStep: ((step: string) => void | Promise<void>) | undefined;
 
   /** As the controllers call it. */
-  get services(): ResourceServices {
-    const access = {
-      owner: async (caller: AnyCaller) => await Promise.resolve({ uid: caller.principal.id }),
-      maySnapshot: () => Promise.reject(new DomainError('forbidden', 'no AccessGrant allows it')),
-    };
-    const snapshots = {
-      find: async ({ uid }: { readonly uid: string }) => {
+  get backend(): SnapshotsBackend {
+    const refuse = (): Promise<never> => Promise.reject(new DomainError('forbidden', 'no AccessGrant allows it'));
+    return {
+      find: async ({ uid }) => {
         await this.onStep?.('before finding a snapshot');
         if (this.fault !== undefined) throw this.fault;
         const found = await Promise.resolve(this.claims.get(uid));
@@ -30,8 +26,10 @@ export class FakeSnapshots {
         await this.onStep?.('after finding a snapshot');
         return found;
       },
+      take: refuse,
+      adopt: refuse,
+      delete: () => Promise.resolve(),
     };
-    return { resourceAccess: access, resourceSnapshots: snapshots } as unknown as ResourceServices;
   }
 }
 

@@ -1,10 +1,17 @@
-import type { ResourceServices } from '../../../src/controller/kinds/resource-services.ts';
+import type { TokensBackend } from '../../../src/controller/backend/tokens.ts';
+import type { Asker } from '../../../src/domain/asker.ts';
 import { DomainError } from '../../../src/domain/errors/domain-error.ts';
 import { type AskedPlace, covers, type TokenPermission } from '../../../src/domain/grants.ts';
 import { Plaintext } from '../../../src/domain/plaintext.ts';
-import type { ResourceCaller } from '../../../src/domain/principal.ts';
+import type {
+  LiveToken,
+  MintedToken,
+  MintInput,
+  PlaceIds,
+  ResourceCredential,
+  ResourceToken,
+} from '../../../src/domain/resources/tokens.ts';
 import { AuthenticationRefusal } from '../../../src/services/access/authentication.ts';
-import type { LiveToken, LiveTokensAsked, ResourceCredential, ResourceToken } from '../../../src/domain/resources/tokens.ts';
 import type { FakeServices } from './fake-services.ts';
 
 type Credential = { -readonly [K in keyof ResourceCredential]: ResourceCredential[K] };
@@ -18,17 +25,6 @@ interface HeldToken {
   suspendedAt: Date | null;
   revokedAt: Date | null;
   readonly credentials: (Credential & { readonly value: string })[];
-}
-
-interface OwnAccess {
-  readonly caller: ResourceCaller;
-}
-
-interface PlaceAccess extends OwnAccess {
-  readonly asked: AskedPlace;
-  readonly organizationId: string;
-  readonly projectId: string;
-  readonly environmentId: string | null;
 }
 
 const now = new Date(0);
@@ -48,46 +44,51 @@ export class FakeTokens {
   }
 
   /** As the controllers call it. */
-  get services(): Pick<ResourceServices, 'resourceAccess' | 'resourceTokens'> {
-    const access = {
-      owner: (caller: ResourceCaller) => Promise.resolve({ caller }),
-      token: (caller: ResourceCaller, _: string, asked: AskedPlace) => this.#place(caller, asked),
-      mayMint: (caller: ResourceCaller, asked: AskedPlace) => this.#place(caller, asked),
-    };
-    const tokens = {
-      live: async (_: string, { namespaces }: LiveTokensAsked) =>
+  get backend(): TokensBackend {
+    return {
+      live: async ({ namespaces }) =>
         await Promise.resolve({ tokens: this.#live(namespaces ?? undefined), next: null }),
-      find: this.#stepped('finding a token', (owner: OwnAccess) => shown(this.#heldBy(owner))),
-      serialOf: this.#stepped('finding a serial', (owner: OwnAccess, value: Plaintext) => {
-        return this.#heldBy(owner)?.credentials.find((one) => one.value === value.reveal())?.serial;
+      find: this.#stepped('finding a token', ({ uid }: Asker) => shown(this.#tokens.get(uid))),
+      serialOf: this.#stepped('finding a serial', ({ uid }: Asker, value: Plaintext) => {
+        return this.#tokens.get(uid)?.credentials.find((one) => one.value === value.reveal())?.serial;
       }),
-      mint: this.#stepped('minting', (place: PlaceAccess, input: MintInput) => this.#mint(place, input)),
-      activate: this.#stepped('activating', (owner: OwnAccess, serial: number) => this.#activate(owner, serial)),
-      revokeSerial: this.#stepped('revoking a serial', (owner: OwnAccess, serial: number) => {
-        this.#change(owner, ({ credentials }) => {
+      placeOf: async (asker, asked) => await this.#place(asker, asked),
+      mayMint: async (asker, asked) => void (await this.#place(asker, asked)),
+      mint: async (asker, asked, input) => {
+        const place = await this.#place(asker, asked);
+        return await this.#step('minting', () => this.#mint(asker, { ...asked, ...place }, input));
+      },
+      activate: this.#stepped('activating', ({ uid }: Asker, serial: number) => this.#activate(uid, serial)),
+      revokeSerial: this.#stepped('revoking a serial', ({ uid }: Asker, serial: number) => {
+        this.#change(uid, ({ credentials }) => {
           for (const one of credentials.filter((each) => each.serial === serial)) one.revokedAt = now;
         });
       }),
-      revoke: this.#stepped('revoking', (owner: OwnAccess) => this.revoke(owner.caller.principal.id)),
-      suspend: this.#stepped('suspending', (owner: OwnAccess) => {
-        const isLive = this.worksFor(owner.caller.principal.id) === true;
-        this.#change(owner, (token) => {
+      revoke: this.#stepped('revoking', ({ uid }: Asker) => this.revoke(uid)),
+      suspend: this.#stepped('suspending', ({ uid }: Asker) => {
+        const isLive = this.worksFor(uid) === true;
+        this.#change(uid, (token) => {
           token.suspendedAt = now;
         });
         return isLive;
       }),
-      resume: this.#stepped('resuming', (owner: PlaceAccess) => {
-        this.#change(owner, (token) => {
-          token.suspendedAt = null;
+      resume: async (asker, asked) => {
+        await this.#place(asker, asked);
+        await this.#step('resuming', () => {
+          this.#change(asker.uid, (token) => {
+            token.suspendedAt = null;
+          });
         });
-      }),
-      update: this.#stepped('updating', (place: PlaceAccess) => {
-        this.#change(place, (token) => {
-          token.permission = place.asked.permission;
+      },
+      update: async (asker, asked) => {
+        await this.#place(asker, asked);
+        await this.#step('updating', () => {
+          this.#change(asker.uid, (token) => {
+            token.permission = asked.permission;
+          });
         });
-      }),
+      },
     };
-    return { resourceAccess: access, resourceTokens: tokens } as unknown as ResourceServices;
   }
 
   /** The token of a ServiceToken by its uid, as the database has it. */
@@ -119,34 +120,35 @@ export class FakeTokens {
   }
 
   #stepped<Args extends unknown[], T>(name: string, act: (...args: Args) => T): (...args: Args) => Promise<T> {
-    return async (...args) => {
-      await this.#services.onStep?.(`before ${name}`);
-      const result = act(...args);
-      await this.#services.onStep?.(`after ${name}`);
-      return result;
-    };
+    return async (...args) => await this.#step(name, () => act(...args));
   }
 
-  async #place(caller: ResourceCaller, asked: AskedPlace): Promise<PlaceAccess> {
+  async #step<T>(name: string, act: () => T): Promise<T> {
+    await this.#services.onStep?.(`before ${name}`);
+    const result = act();
+    await this.#services.onStep?.(`after ${name}`);
+    return result;
+  }
+
+  async #place({ grants }: Asker, asked: AskedPlace): Promise<PlaceIds> {
     await this.#services.onStep?.('before admission to a place');
-    if (!covers(caller.principal.grants, { ...asked, kind: 'ServiceToken' }))
+    if (!covers(grants, { ...asked, kind: 'ServiceToken' }))
       throw new DomainError('forbidden', 'no AccessGrant allows it');
     const { organization, project, environment } = asked;
     const found = this.#services.environments.get(`${organization}/${project}/${environment}`);
     await this.#services.onStep?.('after admission to a place');
     if (found === undefined) throw new DomainError('not_found', `there is no environment ${environment}`);
-    return { caller, asked, organizationId: 'o', projectId: 'p', environmentId: found.id };
+    return { organizationId: 'o', projectId: 'p', environmentId: found.id };
   }
 
   #mint(
-    { caller, asked, environmentId }: PlaceAccess,
+    { uid, namespace, name }: Asker,
+    { organization, project, environment, permission, environmentId }: AskedPlace & PlaceIds,
     { serial }: MintInput,
-  ): { tokenId: string; serial: number; token: Plaintext } {
-    const { id: uid, namespace, name: resource } = caller.principal;
-    const { organization, project, environment } = asked;
+  ): MintedToken {
     this.#made += 1;
-    const live = { uid, name: resource, namespace: namespace ?? '', organization, project, environment };
-    const blank = { suspendedAt: null, revokedAt: null, permission: asked.permission };
+    const live = { uid, name, namespace: namespace ?? '', organization, project, environment };
+    const blank = { suspendedAt: null, revokedAt: null, permission };
     const fresh = {
       tokenId: `token-${this.#made}`,
       environmentId,
@@ -167,19 +169,15 @@ export class FakeTokens {
     return { tokenId: token.tokenId, serial, token: new Plaintext(value) };
   }
 
-  #activate(owner: OwnAccess, serial: number): void {
-    if (this.#heldBy(owner)?.revokedAt !== null) throw new DomainError('conflict', 'the token was revoked');
-    this.#change(owner, ({ credentials }) => {
+  #activate(uid: string, serial: number): void {
+    if (this.#tokens.get(uid)?.revokedAt !== null) throw new DomainError('conflict', 'the token was revoked');
+    this.#change(uid, ({ credentials }) => {
       for (const one of credentials.filter((each) => each.serial === serial)) one.state = 'active';
     });
   }
 
-  #heldBy({ caller }: OwnAccess): HeldToken | undefined {
-    return this.#tokens.get(caller.principal.id);
-  }
-
-  #change(owner: OwnAccess, change: (token: HeldToken) => void): void {
-    const token = this.#heldBy(owner);
+  #change(uid: string, change: (token: HeldToken) => void): void {
+    const token = this.#tokens.get(uid);
     if (token === undefined) return;
     change(token);
     this.#report(token);
@@ -217,10 +215,6 @@ export class FakeTokens {
       this.#services.tokens.set(value, refusal ?? principal);
     }
   }
-}
-
-interface MintInput {
-  readonly serial: number;
 }
 
 function shown(token: HeldToken | undefined): ResourceToken | undefined {

@@ -1,7 +1,7 @@
 import type { SecretSyncSpec } from '../../../src/controller/generated/secret-sync.ts';
 import type { SnapshotOrGone } from '../../../src/domain/resources/snapshots.ts';
 import { Harness, prod } from './controller-harness.ts';
-import { noResourceServices } from './fake-services.ts';
+import { noResources } from './fake-services.ts';
 import { FakeSnapshots } from './fake-snapshots.ts';
 
 export const snapshotsPath = '/apis/keyframe.dev/v1alpha1/namespaces/ns/secretsnapshots';
@@ -19,7 +19,7 @@ export class PinHarness extends Harness {
   constructor(before?: PinHarness) {
     const snapshots = before?.snapshots ?? new FakeSnapshots();
     const kept = before === undefined ? {} : { cluster: before.cluster, services: before.services };
-    super({ ...kept, resources: { ...noResourceServices, ...snapshots.services } });
+    super({ ...kept, resources: { ...noResources, snapshots: snapshots.backend } });
     this.snapshots = snapshots;
     snapshots.onStep = (step) => this.services.onStep?.(step);
     this.cluster.put('/api/v1/namespaces', 'kube-system', () => {});

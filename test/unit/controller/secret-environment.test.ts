@@ -2,13 +2,11 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { Seen } from '../../../src/controller/frame/dependencies.ts';
 import type { Outcome } from '../../../src/controller/frame/outcome.ts';
 import type { SecretEnvironment, SecretEnvironmentSpec } from '../../../src/controller/generated/secret-environment.ts';
-import {
-  EnvironmentReconciler,
-  type EnvironmentServices,
-} from '../../../src/controller/kinds/secret-environment/reconcile.ts';
+import type { EnvironmentsBackend } from '../../../src/controller/backend/environments.ts';
+import { EnvironmentReconciler } from '../../../src/controller/kinds/secret-environment/reconcile.ts';
 import { DomainError } from '../../../src/domain/errors/domain-error.ts';
 
-/** What one reconcile of a SecretEnvironment asks of the services. Its status is in secret-environment-judge.test.ts. */
+/** What one reconcile of a SecretEnvironment asks of the backend. Its status is in secret-environment-judge.test.ts. */
 
 const owners = ['ann@example.com'];
 
@@ -22,9 +20,8 @@ class Site {
   appointed = 0;
   seen = new Seen();
   readonly #reconciler = new EnvironmentReconciler({
-    services: this.#services,
+    backend: { environments: this.#backend },
     grants: { rulesFor: () => [], ownGrantOf: () => undefined },
-    cluster: () => 'ours',
   });
 
   async reconcile(spec: Partial<SecretEnvironmentSpec> = {}): Promise<Outcome<SecretEnvironment>> {
@@ -39,23 +36,20 @@ class Site {
     return await this.#reconciler.reconcile(context);
   }
 
-  get #services(): EnvironmentServices {
+  get #backend(): EnvironmentsBackend {
     const ensured = { environmentId: 'env', revision: 1, revisionId: 'revision-1', secretCount: 0, created: false };
-    const services = {
-      resourceAccess: { owner: () => Promise.resolve({}), mayEnsureEnvironment: () => Promise.resolve({}) },
-      resourceEnvironments: {
-        ensure: () =>
-          this.conflict === undefined
-            ? Promise.resolve({ ...ensured, hasOwner: this.hasOwner })
-            : Promise.reject(this.conflict),
-        appointOwners: () => {
-          this.appointed += 1;
-          return this.fault === undefined ? Promise.resolve() : Promise.reject(this.fault);
-        },
-        find: () => Promise.resolve(undefined),
+    return {
+      ensure: () =>
+        this.conflict === undefined
+          ? Promise.resolve({ ...ensured, hasOwner: this.hasOwner })
+          : Promise.reject(this.conflict),
+      appointOwners: () => {
+        this.appointed += 1;
+        return this.fault === undefined ? Promise.resolve() : Promise.reject(this.fault);
       },
+      find: () => Promise.resolve(undefined),
+      delete: () => Promise.resolve(),
     };
-    return services as unknown as EnvironmentServices;
   }
 }
 

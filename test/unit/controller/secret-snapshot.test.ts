@@ -1,8 +1,9 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import type { SnapshotsBackend } from '../../../src/controller/backend/snapshots.ts';
 import { Seen } from '../../../src/controller/frame/dependencies.ts';
 import type { Outcome } from '../../../src/controller/frame/outcome.ts';
 import type { SecretSnapshot, SecretSnapshotSpec } from '../../../src/controller/generated/secret-snapshot.ts';
-import { SnapshotReconciler, type SnapshotServices } from '../../../src/controller/kinds/secret-snapshot/reconcile.ts';
+import { SnapshotReconciler } from '../../../src/controller/kinds/secret-snapshot/reconcile.ts';
 import { DomainError } from '../../../src/domain/errors/domain-error.ts';
 import type { SnapshotOrGone } from '../../../src/domain/resources/snapshots.ts';
 import { FakeClock } from './fake-clock.ts';
@@ -20,13 +21,12 @@ class Site {
   isGranted = true;
   /** What the database knows that the SecretSnapshot has. */
   found: SnapshotOrGone | undefined;
-  /** What was asked of the services. */
+  /** What was asked of the backend. */
   readonly asked: string[] = [];
   readonly #reconciler = new SnapshotReconciler({
     context: { kube: this.cluster, clock: this.clock },
-    services: this.#services,
+    backend: { snapshots: this.#backend },
     grants: { rulesFor: () => [], ownGrantOf: () => undefined },
-    cluster: () => 'ours',
   });
 
   async reconcile(spec: Partial<SecretSnapshotSpec> = {}): Promise<Outcome<SecretSnapshot>> {
@@ -42,22 +42,18 @@ class Site {
     return this.cluster.get(`${snapshots}/good`) !== undefined;
   }
 
-  get #services(): SnapshotServices {
-    const allow = (): Promise<object> =>
-      this.isGranted ? Promise.resolve({}) : Promise.reject(new DomainError('forbidden', 'no AccessGrant allows it'));
+  get #backend(): SnapshotsBackend {
     const obtain = (what: string, adopted: boolean): Promise<SnapshotOrGone> => {
+      if (!this.isGranted) return Promise.reject(new DomainError('forbidden', 'no AccessGrant allows it'));
       this.asked.push(what);
       return Promise.resolve((this.found = claimedSnapshot(1, { adopted })));
     };
-    const services = {
-      resourceAccess: { owner: () => Promise.resolve({}), maySnapshot: allow, mayAdopt: allow },
-      resourceSnapshots: {
-        find: () => Promise.resolve(this.found),
-        take: () => obtain('take', false),
-        adopt: () => obtain('adopt', true),
-      },
+    return {
+      find: () => Promise.resolve(this.found),
+      take: () => obtain('take', false),
+      adopt: () => obtain('adopt', true),
+      delete: () => Promise.resolve(),
     };
-    return services as unknown as SnapshotServices;
   }
 }
 

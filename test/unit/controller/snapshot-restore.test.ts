@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import type { RestoresBackend } from '../../../src/controller/backend/restores.ts';
 import { Seen } from '../../../src/controller/frame/dependencies.ts';
 import type { ReconcileContext } from '../../../src/controller/frame/kind-rules.ts';
 import type {
@@ -7,7 +8,7 @@ import type {
   SnapshotRestoreStatus,
 } from '../../../src/controller/generated/snapshot-restore.ts';
 import type { SecretSnapshot } from '../../../src/controller/generated/secret-snapshot.ts';
-import { RestoreReconciler, type RestoreServices } from '../../../src/controller/kinds/snapshot-restore/reconcile.ts';
+import { RestoreReconciler } from '../../../src/controller/kinds/snapshot-restore/reconcile.ts';
 import { DomainError } from '../../../src/domain/errors/domain-error.ts';
 import type { ReportedKeys } from '../../../src/domain/fleet.ts';
 import type { ClaimedRestore } from '../../../src/domain/resources/restores.ts';
@@ -37,9 +38,8 @@ class Site {
   /** Thrown by the restore. */
   fault: DomainError | undefined;
   readonly #reconciler = new RestoreReconciler({
-    services: this.#services,
+    backend: { restores: this.#backend },
     grants: { rulesFor: () => [], ownGrantOf: () => undefined },
-    cluster: () => 'ours',
     snapshots: { find: () => good, claimed: () => Promise.resolve(this.#claimed) },
     waiting: {
       report: ({ uid, planHash }) => Promise.resolve(void this.waiting.set(uid, planHash)),
@@ -60,22 +60,19 @@ class Site {
     return this.snapshotId === undefined ? undefined : claimedSnapshot(1, { id: this.snapshotId });
   }
 
-  get #services(): RestoreServices {
-    const access = { environmentId: 'env', asked: { ...prod, environment: 'prod' } };
-    const services = {
-      resourceAccess: { owner: () => Promise.resolve(access), mayRestore: () => Promise.resolve(access) },
-      resourceRestores: {
-        find: () => Promise.resolve(this.done),
-        plan: () => Promise.resolve({ ...place, ...lists, ...revision, planHash: this.planHash }),
-        restore: (_access: object, _input: object, planHash: string | null) => {
-          if (this.fault !== undefined) return Promise.reject(this.fault);
-          this.restored.push(planHash);
-          this.done = done(planHash);
-          return Promise.resolve(this.done);
-        },
+  get #backend(): RestoresBackend {
+    const { organization, project, name: environment } = prod;
+    return {
+      find: () => Promise.resolve(this.done),
+      admit: () => Promise.resolve({ organization, project, environment, environmentId: 'env' }),
+      plan: () => Promise.resolve({ ...place, ...lists, ...revision, planHash: this.planHash }),
+      restore: (_asker, _source, _options, planHash) => {
+        if (this.fault !== undefined) return Promise.reject(this.fault);
+        this.restored.push(planHash);
+        this.done = done(planHash);
+        return Promise.resolve(this.done);
       },
     };
-    return services as unknown as RestoreServices;
   }
 }
 

@@ -1,15 +1,13 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { type ErrorCode, errorCatalogue } from '../../../src/domain/errors/catalogue.ts';
 import { DomainError } from '../../../src/domain/errors/domain-error.ts';
+import type { SchedulesBackend } from '../../../src/controller/backend/schedules.ts';
 import { Seen } from '../../../src/controller/frame/dependencies.ts';
 import type { Outcome } from '../../../src/controller/frame/outcome.ts';
 import type { SecretSnapshot } from '../../../src/controller/generated/secret-snapshot.ts';
 import type { SnapshotSchedule, SnapshotScheduleSpec } from '../../../src/controller/generated/snapshot-schedule.ts';
 import { childName } from '../../../src/controller/kinds/snapshot-schedule/child.ts';
-import {
-  ScheduleReconciler,
-  type ScheduleServices,
-} from '../../../src/controller/kinds/snapshot-schedule/reconcile.ts';
+import { ScheduleReconciler } from '../../../src/controller/kinds/snapshot-schedule/reconcile.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
 import type { ScheduledChild, ScheduleRun } from '../../../src/domain/resources/schedules.ts';
 import { fingerprint } from './builders.ts';
@@ -31,7 +29,7 @@ class Site {
   /** What refers to a SecretSnapshot, by its name. */
   references: Readonly<Record<string, readonly string[]>> = {};
   areReferencesKnown = true;
-  /** What the services refuse with. */
+  /** What the backend refuses with. */
   refusal: DomainError | undefined;
   /** Whether the watch shows what the cluster has. */
   isWatchCurrent = true;
@@ -40,9 +38,8 @@ class Site {
   constructor() {
     this.#reconciler = new ScheduleReconciler({
       context: { kube: this.cluster, clock: this.clock, logger: createLogger('silent'), instance: 'test' },
-      services: this.#services,
+      backend: { schedules: this.#backend },
       grants: { rulesFor: () => [], ownGrantOf: () => undefined },
-      cluster: () => 'ours',
       fingerprint,
       snapshots: { find: (key) => this.#watched(nameOf(key)), keys: () => this.#keys() },
       references: this.#referencesNow(),
@@ -74,30 +71,24 @@ class Site {
     return this.cluster.get(`${snapshots}/${name}`);
   }
 
-  get #services(): ScheduleServices {
-    const place = { environmentId: 'env' };
-    const services = {
-      resourceAccess: {
-        owner: () => Promise.resolve(place),
-        maySchedule: () => (this.refusal === undefined ? Promise.resolve(place) : Promise.reject(this.refusal)),
+  get #backend(): SchedulesBackend {
+    return {
+      list: () => Promise.resolve([...this.runs]),
+      admit: (_asker, slugs) =>
+        this.refusal === undefined ? Promise.resolve({ ...slugs, environmentId: 'env' }) : Promise.reject(this.refusal),
+      record: (_asker, _slugs, { made, gone }) => {
+        const known = new Set(this.runs.map(({ dueAt }) => dueAt.getTime()));
+        const added = made
+          .filter(({ dueAt }) => !known.has(dueAt.getTime()))
+          .map((child) => ({ ...child, ...untaken }));
+        this.runs = [...added, ...this.runs.filter(({ uid }) => !gone.includes(uid))].toSorted(byTime);
+        return Promise.resolve();
       },
-      resourceSchedules: {
-        list: () => Promise.resolve([...this.runs]),
-        record: (_access: object, { made, gone }: { made: readonly ScheduledChild[]; gone: readonly string[] }) => {
-          const known = new Set(this.runs.map(({ dueAt }) => dueAt.getTime()));
-          const added = made
-            .filter(({ dueAt }) => !known.has(dueAt.getTime()))
-            .map((child) => ({ ...child, ...untaken }));
-          this.runs = [...added, ...this.runs.filter(({ uid }) => !gone.includes(uid))].toSorted(byTime);
-          return Promise.resolve();
-        },
-        extend: (_access: object, child: ScheduledChild) => {
-          this.extended.push(child);
-          return Promise.resolve();
-        },
+      extend: (_asker, _slugs, child) => {
+        this.extended.push(child);
+        return Promise.resolve();
       },
     };
-    return services as unknown as ScheduleServices;
   }
 
   #watched(name: string): SecretSnapshot | undefined {

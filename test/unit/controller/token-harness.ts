@@ -2,7 +2,7 @@ import type { GrantRule } from '../../../src/domain/grants.ts';
 import type { SecretSyncSpec } from '../../../src/controller/generated/secret-sync.ts';
 import { secretSync } from './builders.ts';
 import { Harness, prod, syncs } from './controller-harness.ts';
-import { FakeServices, noResourceServices } from './fake-services.ts';
+import { FakeServices, noResources } from './fake-services.ts';
 import { FakeTokens } from './fake-tokens.ts';
 
 export const serviceTokensPath = '/apis/keyframe.dev/v1alpha1/namespaces/ns/servicetokens';
@@ -23,7 +23,7 @@ export class TokenHarness extends Harness {
     const services = before?.services ?? new FakeServices();
     const serviceTokens = before?.serviceTokens ?? new FakeTokens(services);
     const kept = before === undefined ? {} : { cluster: before.cluster };
-    super({ services, ...kept, resources: { ...noResourceServices, ...serviceTokens.services } });
+    super({ services, ...kept, resources: { ...noResources, tokens: serviceTokens.backend } });
     this.serviceTokens = serviceTokens;
     serviceTokens.clock = () => this.clock.now();
     for (const name of ['kube-system', 'ns']) this.cluster.put('/api/v1/namespaces', name, () => {});

@@ -180,6 +180,16 @@ describe('a planted import is found:', () => {
     ],
     ['a service derives a proof of access itself', 'src/services/a.ts', `import { Handle } from './access/handle.ts';`],
     [
+      'a service makes the principal of a custom resource',
+      'src/services/managed/a.ts',
+      `import { resourceCaller } from '../access/cluster-access.ts';`,
+    ],
+    [
+      'the local backend makes the principal of a custom resource',
+      'src/compose/a.ts',
+      `import { resourceCaller } from '../services/access/cluster-access.ts';`,
+    ],
+    [
       'http imports the door of SecretSyncs',
       'src/http/a.ts',
       `import type { B } from '../services/access/keyless.ts';`,
@@ -229,6 +239,11 @@ describe('a right import is let through:', () => {
       'the controller imports the door of SecretSyncs',
       'src/controller/a.ts',
       `import { B } from '../services/access/keyless.ts';`,
+    ],
+    [
+      'what serves clusters makes the principal of a custom resource',
+      'src/services/cluster/a.ts',
+      `import { resourceCaller } from '../access/cluster-access.ts';`,
     ],
     ["Prisma's one user makes its client", 'src/store/models.ts', `const c = await import('./generated/client.ts');`],
     ['store uses the types of models', 'src/store/a.ts', `import type { UserModel } from './generated/models.ts';`],

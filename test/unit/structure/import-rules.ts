@@ -80,6 +80,7 @@ const rooms: Readonly<Record<string, Room>> = {
 const doors: readonly (readonly [target: string, importers: RegExp])[] = [
   ['src/services/access/handle.ts', /^src\/services\/(access\/(access|handles)|managed\/access)\.ts$/],
   ['src/services/access/handles.ts', /^src\/services\/access\/(access|keyless)\.ts$/],
+  ['src/services/access/cluster-access.ts', /^src\/services\/cluster\//],
   ['src/services/access/keyless.ts', /^src\/(compose\/services\.ts|controller\/.*)$/],
 ];
 

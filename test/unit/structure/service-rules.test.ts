@@ -13,6 +13,7 @@ const sources = new Map(
 
 const findsCaller = 'finds out who calls, before there is a caller';
 const makesHandles = 'makes the handles';
+const admits = 'admits a custom resource of a cluster, and passes the handle on';
 const isPart = 'is a part of services; no route and no kind of custom resource has it';
 const ofController = 'is for what the controller itself saw or does';
 const returnsNothing = 'takes a record of what happened and returns nothing of a tenant';
@@ -24,6 +25,11 @@ const withoutHandle: Readonly<Record<string, string>> = {
   Access: makesHandles,
   KeylessAccess: makesHandles,
   ResourceAccess: makesHandles,
+  ClusterTokens: admits,
+  ClusterSnapshots: admits,
+  ClusterRestores: admits,
+  ClusterSchedules: admits,
+  ClusterEnvironments: admits,
   Authentication: findsCaller,
   AuditLog: returnsNothing,
   CredentialUsage: returnsNothing,
@@ -75,9 +81,9 @@ describe('each public method of a service', () => {
     expect(unused).toEqual([]);
   });
 
-  test('is on the list by itself if routes or kinds of custom resources have its service', () => {
-    const edges = ['src/http/http-services.ts', 'src/controller/kinds/resource-services.ts'];
-    const texts = edges.map((path) => readFileSync(join(checkoutDirectory, path), 'utf8'));
+  test('is on the list by itself if routes or clusters have its service', () => {
+    const ofClusters = [...sources].flatMap(([path, text]) => (path.startsWith('src/services/cluster/') ? [text] : []));
+    const texts = [readFileSync(join(checkoutDirectory, 'src/http/http-services.ts'), 'utf8'), ...ofClusters];
     const services = texts.flatMap((text) =>
       Array.from(text.matchAll(/^ {2}readonly \w+: (\w+);$/gm), ([, name]) => name),
     );

@@ -4,6 +4,7 @@ import {
   nonceFaults,
   randomnessFaults,
   readSources,
+  resourcePrincipalFaults,
   secretSourcePaths,
   tokenHashFaults,
 } from './source-rules.ts';
@@ -161,5 +162,27 @@ describe('the hash of a token', () => {
         source.replace("timingSafeEqual } from 'node:crypto'", "x } from 'node:crypto'"),
       ),
     ).not.toEqual([]);
+  });
+});
+
+describe('the principal of a custom resource', () => {
+  const path = 'src/services/access/cluster-access.ts';
+
+  test('is made in one file', () => {
+    expect(sources.flatMap((each) => resourcePrincipalFaults(each.path, each.source))).toEqual([]);
+    expect(resourcePrincipalFaults('src/services/managed/a.ts', sourceOf(path))).toHaveLength(1);
+  });
+
+  test.each([
+    ['with a getter', "const principal = { type: 'resource', id, get grants() { return rules; } };"],
+    ['with all grants', "return { principal: { type: 'resource', id, name, grants: [everything] }, requestId };"],
+  ])('must not be made elsewhere %s', (_case, code) => {
+    const source = `export function make() { ${code} }`;
+    for (const place of ['src/services/managed/a.ts', 'src/compose/a.ts', 'src/controller/a.ts'])
+      expect(resourcePrincipalFaults(place, source)).toHaveLength(1);
+  });
+
+  test('is no actor, which has no grants', () => {
+    expect(resourcePrincipalFaults('src/services/a.ts', "const actor = { type: 'resource', id, name };")).toEqual([]);
   });
 });

@@ -1,6 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { parseSync } from 'oxc-parser';
 import { checkoutDirectory } from '../../../tools/checkout.ts';
+import { type SyntaxNode, visit } from './import-rules.ts';
 
 /** Rules about what the sources may contain, each as a function from a file to its violations. */
 
@@ -144,4 +146,30 @@ function hashesEqualFaults(path: string, code: string): string[] {
 
 function withoutComments(source: string): string {
   return source.replaceAll(/\/\*[^]*?\*\//g, '').replaceAll(/(^|[^:'"`])\/\/.*$/gm, '$1');
+}
+
+const vouchedPath = 'src/services/access/cluster-access.ts';
+
+/**
+ * Only one file makes the principal of a custom resource, which acts with the grants that it is given: an object of the type
+ * `resource` that has grants.
+ */
+export function resourcePrincipalFaults(path: string, source: string): string[] {
+  if (path === vouchedPath || !/type: ['"]resource['"]/.test(source)) return [];
+  let count = 0;
+  visit(parseSync(path, source).program, (node) => {
+    if (node.type === 'ObjectExpression' && isResourcePrincipal(node)) count += 1;
+  });
+  return count === 0 ? [] : [`${path} makes the principal of a custom resource; only ${vouchedPath} may`];
+}
+
+function isResourcePrincipal({ properties }: SyntaxNode): boolean {
+  const named = (properties as readonly SyntaxNode[]).map(({ key, value }) => ({
+    name: (key as { readonly name?: string } | undefined)?.name,
+    text: (value as { readonly value?: unknown } | undefined)?.value,
+  }));
+  return (
+    named.some(({ name, text }) => name === 'type' && text === 'resource') &&
+    named.some(({ name }) => name === 'grants')
+  );
 }

@@ -2,7 +2,7 @@ import { secretEnvironmentKind } from '../../../kube/client/keyframe-kinds.ts';
 import type { SecretEnvironment } from '../../generated/secret-environment.ts';
 import { KindController } from '../../frame/kind-controller.ts';
 import type { KindContext, ManagedKind } from '../../frame/managed-kind.ts';
-import type { ResourceKindDeps } from '../resource-services.ts';
+import type { ResourceKindDeps } from '../resource-kind.ts';
 import { standardOutcomes } from '../../frame/standard-outcomes.ts';
 import { suspended } from './messages.ts';
 import { EnvironmentReconciler } from './reconcile.ts';
@@ -10,9 +10,9 @@ import { EnvironmentReconciler } from './reconcile.ts';
 /** Creates the environment of each SecretEnvironment and reports it in the status. The kind is cluster-scoped. */
 export function registerSecretEnvironment(
   context: KindContext,
-  { services, grants, cluster }: ResourceKindDeps<'resourceAccess' | 'resourceEnvironments'>,
+  { backend, grants }: ResourceKindDeps<'environments'>,
 ): { readonly kind: ManagedKind } {
-  const reconciler = new EnvironmentReconciler({ services, grants, cluster });
+  const reconciler = new EnvironmentReconciler({ backend, grants });
   const kind = new KindController<SecretEnvironment>(
     context,
     {

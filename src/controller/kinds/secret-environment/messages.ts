@@ -17,7 +17,7 @@ export function availableAndKept(place: string): string {
   );
 }
 
-/** The environment that the resource created was deleted, but not purged; `detail` is the refusal of the services. */
+/** The environment that the resource created was deleted, but not purged; `detail` is the refusal of the backend. */
 export function environmentDeleted(place: string, detail: string): string {
   return (
     `Environment ${place}, which this resource created, was deleted in Keyframe. ${sentence(detail)} ` +
@@ -25,7 +25,7 @@ export function environmentDeleted(place: string, detail: string): string {
   );
 }
 
-/** Something else that was deleted has a slug; `detail` is the refusal of the services. */
+/** Something else that was deleted has a slug; `detail` is the refusal of the backend. */
 export function slugTaken(detail: string): string {
   return `${sentence(detail)} This resource then uses the environment, or creates it.`;
 }

@@ -1,21 +1,15 @@
 import { DomainError } from '../../../domain/errors/domain-error.ts';
-import type { ResourceCaller } from '../../../domain/principal.ts';
-import type { ResourceAccess } from '../../../services/managed/access.ts';
+import type { Asker } from '../../../domain/asker.ts';
 import type { EnsuredEnvironment } from '../../../domain/resources/environments.ts';
-import type { ResourceEnvironments } from '../../../services/managed/environments.ts';
+import type { EnvironmentsBackend } from '../../backend/environments.ts';
 import type { SecretEnvironment } from '../../generated/secret-environment.ts';
 import type { ReconcileContext } from '../../frame/kind-rules.ts';
 import type { Outcome } from '../../frame/outcome.ts';
-import { type CallerDeps, callerOf } from '../resource-caller.ts';
+import { type AskerDeps, askerOf } from '../asker-of.ts';
 import { type MadeEnvironment, judgeConflict, judgeEnsured } from './judge.ts';
 
-export interface EnvironmentServices {
-  readonly resourceAccess: Pick<ResourceAccess, 'owner' | 'mayEnsureEnvironment'>;
-  readonly resourceEnvironments: Pick<ResourceEnvironments, 'ensure' | 'appointOwners' | 'find' | 'delete'>;
-}
-
-export interface EnvironmentReconcilerDeps extends CallerDeps {
-  readonly services: EnvironmentServices;
+export interface EnvironmentReconcilerDeps extends AskerDeps {
+  readonly backend: { readonly environments: EnvironmentsBackend };
 }
 
 type EnvironmentContext = ReconcileContext<SecretEnvironment>;
@@ -28,7 +22,7 @@ export class EnvironmentReconciler {
     this.#deps = deps;
   }
 
-  /** Throws DomainError as the services do. */
+  /** Throws DomainError as the backend does. */
   async reconcile(context: EnvironmentContext): Promise<Outcome<SecretEnvironment>> {
     const { spec } = context.resource;
     try {
@@ -47,16 +41,14 @@ export class EnvironmentReconciler {
 
   /** Deletes the environment that a deleted resource created. Throws as `reconcile` does. */
   async cleanup(context: EnvironmentContext): Promise<void> {
-    const { resourceAccess, resourceEnvironments } = this.#deps.services;
-    await resourceEnvironments.delete(await resourceAccess.owner(this.#callerOf(context), 'environment.delete'));
+    await this.#deps.backend.environments.delete(this.#askerOf(context));
   }
 
   async #ensure(context: EnvironmentContext): Promise<EnsuredEnvironment> {
-    const { resourceAccess, resourceEnvironments } = this.#deps.services;
     const { environmentRef, displayName } = context.resource.spec;
     const { organization, project, name: environment } = environmentRef;
-    const access = await resourceAccess.mayEnsureEnvironment(this.#callerOf(context));
-    const ensured = await resourceEnvironments.ensure(access, { organization, project, environment, displayName });
+    const wanted = { organization, project, environment, displayName };
+    const ensured = await this.#deps.backend.environments.ensure(this.#askerOf(context), wanted);
     context.seen.note('environment', ensured.environmentId, ensured.revisionId);
     return ensured;
   }
@@ -68,10 +60,9 @@ export class EnvironmentReconciler {
   ): Promise<DomainError | undefined> {
     const { owners = [], environmentRef } = context.resource.spec;
     if (hasOwner || owners.length === 0) return undefined;
-    const { resourceAccess, resourceEnvironments } = this.#deps.services;
-    const access = await resourceAccess.mayEnsureEnvironment(this.#callerOf(context));
+    const { organization } = environmentRef;
     try {
-      await resourceEnvironments.appointOwners(access, { organization: environmentRef.organization, owners });
+      await this.#deps.backend.environments.appointOwners(this.#askerOf(context), { organization, owners });
       return undefined;
     } catch (error) {
       // A conflict is about a user here, not about a slug.
@@ -81,11 +72,10 @@ export class EnvironmentReconciler {
   }
 
   async #findMade(context: EnvironmentContext): Promise<MadeEnvironment> {
-    const { resourceAccess, resourceEnvironments } = this.#deps.services;
-    return await resourceEnvironments.find(await resourceAccess.owner(this.#callerOf(context), 'environment.read'));
+    return await this.#deps.backend.environments.find(this.#askerOf(context));
   }
 
-  #callerOf(context: EnvironmentContext): ResourceCaller {
-    return callerOf(this.#deps, 'SecretEnvironment', context);
+  #askerOf(context: EnvironmentContext): Asker {
+    return askerOf(this.#deps, 'SecretEnvironment', context);
   }
 }

@@ -4,7 +4,7 @@ import type { SecretSnapshot } from '../../generated/secret-snapshot.ts';
 import { Seen } from '../../frame/dependencies.ts';
 import { KindController } from '../../frame/kind-controller.ts';
 import type { KindContext, ManagedKind } from '../../frame/managed-kind.ts';
-import type { ResourceKindDeps } from '../resource-services.ts';
+import type { ResourceKindDeps } from '../resource-kind.ts';
 import { standardOutcomes } from '../../frame/standard-outcomes.ts';
 import { type SnapshotLookup, snapshotVersionOf } from './lookup.ts';
 import { suspended } from './messages.ts';
@@ -13,9 +13,9 @@ import { SnapshotReconciler, isAdopting } from './reconcile.ts';
 /** Takes or adopts the one snapshot of each SecretSnapshot, and deletes it according to the deletion policy. */
 export function registerSecretSnapshot(
   context: KindContext,
-  { services, grants, cluster }: ResourceKindDeps<'resourceAccess' | 'resourceSnapshots'>,
+  { backend, grants }: ResourceKindDeps<'snapshots'>,
 ): { readonly kind: ManagedKind; readonly snapshots: SnapshotLookup } {
-  const reconciler = new SnapshotReconciler({ context, services, grants, cluster });
+  const reconciler = new SnapshotReconciler({ context, backend, grants });
   const listeners: ((key: string) => void)[] = [];
   const publish = ({ metadata }: SecretSnapshot): void => {
     const id = objectKey(metadata);

@@ -1,30 +1,24 @@
+import type { Asker } from '../../../domain/asker.ts';
 import { DomainError } from '../../../domain/errors/domain-error.ts';
 import { limits } from '../../../domain/limits.ts';
-import type { ResourceCaller } from '../../../domain/principal.ts';
-import type { ResourceAccess } from '../../../services/managed/access.ts';
 import type { SnapshotOrGone } from '../../../domain/resources/snapshots.ts';
-import type { ResourceSnapshots } from '../../../services/managed/snapshots.ts';
 import { isApiStatus } from '../../../kube/client/api-error.ts';
 import { deleteResource } from '../../../kube/client/custom-resources.ts';
 import { secretSnapshotKind } from '../../../kube/client/keyframe-kinds.ts';
+import type { SnapshotsBackend } from '../../backend/snapshots.ts';
 import { retryAfter } from '../../frame/failure.ts';
 import type { SecretSnapshot } from '../../generated/secret-snapshot.ts';
 import type { ReconcileContext } from '../../frame/kind-rules.ts';
 import type { KindContext } from '../../frame/managed-kind.ts';
 import { type Outcome, failureOutcome } from '../../frame/outcome.ts';
-import { type CallerDeps, callerOf } from '../resource-caller.ts';
+import { type AskerDeps, askerOf } from '../asker-of.ts';
 import type { Next } from '../../frame/work-queue.ts';
 import { isExpired, judge } from './judge.ts';
 import { noSource } from './messages.ts';
 
-export interface SnapshotServices {
-  readonly resourceAccess: Pick<ResourceAccess, 'owner' | 'maySnapshot' | 'mayAdopt'>;
-  readonly resourceSnapshots: Pick<ResourceSnapshots, 'find' | 'take' | 'adopt' | 'delete'>;
-}
-
-export interface SnapshotReconcilerDeps extends CallerDeps {
+export interface SnapshotReconcilerDeps extends AskerDeps {
   readonly context: Pick<KindContext, 'kube' | 'clock'>;
-  readonly services: SnapshotServices;
+  readonly backend: { readonly snapshots: SnapshotsBackend };
 }
 
 type SnapshotContext = ReconcileContext<SecretSnapshot>;
@@ -37,7 +31,7 @@ export class SnapshotReconciler {
     this.#deps = deps;
   }
 
-  /** Throws DomainError as the services do, and ApiError. */
+  /** Throws DomainError as the backend does, and ApiError. */
   async reconcile(context: SnapshotContext): Promise<Outcome<SecretSnapshot>> {
     try {
       const found = await this.#findOrObtain(context);
@@ -55,33 +49,28 @@ export class SnapshotReconciler {
     }
   }
 
-  /** The snapshot that the resource took or adopted; undefined if it has none. Throws DomainError as the services do. */
+  /** The snapshot that the resource took or adopted; undefined if it has none. Throws DomainError as the backend does. */
   async find(context: Pick<SnapshotContext, 'resource' | 'requestId' | 'seen'>): Promise<SnapshotOrGone | undefined> {
-    const { resourceAccess, resourceSnapshots } = this.#deps.services;
-    return await resourceSnapshots.find(await resourceAccess.owner(this.#callerOf(context), 'snapshot.find'));
+    return await this.#deps.backend.snapshots.find(this.#askerOf(context));
   }
 
   /** Deletes the snapshot that a deleted resource took. Throws as `reconcile` does. */
   async cleanup(context: SnapshotContext): Promise<void> {
-    const { resourceAccess, resourceSnapshots } = this.#deps.services;
-    await resourceSnapshots.delete(await resourceAccess.owner(this.#callerOf(context), 'snapshot.delete'));
+    await this.#deps.backend.snapshots.delete(this.#askerOf(context));
   }
 
   /** The snapshot that the resource has, even if its grant is gone; otherwise a new one, if a grant allows it. */
   async #findOrObtain(context: SnapshotContext): Promise<SnapshotOrGone> {
-    return (await this.find(context)) ?? (await this.#obtain(this.#callerOf(context), context.resource));
+    return (await this.find(context)) ?? (await this.#obtain(this.#askerOf(context), context.resource));
   }
 
-  async #obtain(caller: ResourceCaller, { metadata, spec }: SecretSnapshot): Promise<SnapshotOrGone> {
-    const { resourceAccess, resourceSnapshots } = this.#deps.services;
+  async #obtain(asker: Asker, { metadata, spec }: SecretSnapshot): Promise<SnapshotOrGone> {
+    const { snapshots } = this.#deps.backend;
     const { source, description, name = defaultName(metadata.name) } = spec;
-    if (source.snapshotId !== undefined) {
-      return await resourceSnapshots.adopt(await resourceAccess.mayAdopt(caller, source.snapshotId), source.snapshotId);
-    }
+    if (source.snapshotId !== undefined) return await snapshots.adopt(asker, source.snapshotId);
     if (source.environmentRef === undefined) throw noSource();
     const { organization, project, name: environment } = source.environmentRef;
-    const access = await resourceAccess.maySnapshot(caller, { organization, project, environment });
-    return await resourceSnapshots.take(access, { name, description });
+    return await snapshots.take(asker, { organization, project, environment }, { name, description });
   }
 
   async #settle({ resource }: SnapshotContext, found: SnapshotOrGone): Promise<Outcome<SecretSnapshot>> {
@@ -104,8 +93,8 @@ export class SnapshotReconciler {
     return { kind: 'done' };
   }
 
-  #callerOf(context: Pick<SnapshotContext, 'resource' | 'requestId' | 'seen'>): ResourceCaller {
-    return callerOf(this.#deps, 'SecretSnapshot', context);
+  #askerOf(context: Pick<SnapshotContext, 'resource' | 'requestId' | 'seen'>): Asker {
+    return askerOf(this.#deps, 'SecretSnapshot', context);
   }
 }
 

@@ -4,8 +4,8 @@ import type { ReflectorGroup } from '../../../kube/informer/reflector-group.ts';
 import { SecretsClient, secretsPath } from '../../../kube/client/secrets.ts';
 import { serviceTokenKind } from '../../../kube/client/keyframe-kinds.ts';
 import type { ServiceToken } from '../../generated/service-token.ts';
-import type { GrantIndex } from '../access-grant/grant-index.ts';
 import type { SecretClaims } from '../secret-claims/claims.ts';
+import type { ResourceKindDeps } from '../resource-kind.ts';
 import { objectVersion } from '../../frame/dependencies.ts';
 import { announce } from '../../frame/announce.ts';
 import { EventPace } from '../../frame/event-pace.ts';
@@ -18,7 +18,7 @@ import type { NamedWatch } from '../../frame/named-watch.ts';
 import { TokenStates } from './state.ts';
 import { suspended } from './messages.ts';
 import { OrphanSweep } from './orphan-sweep.ts';
-import { ServiceTokenReconciler, type TokenServices } from './reconcile.ts';
+import { ServiceTokenReconciler } from './reconcile.ts';
 import { claimOf, claimantOf, isAbandoned, secretOf } from './resource.ts';
 import { specVersionOf, statusVersionOf } from './versions.ts';
 import { TokenSecrets } from './write.ts';
@@ -30,13 +30,9 @@ const grantsKey = 'grants';
 // A sweep ignores tokens that are less than five minutes old by the database's clock.
 const youthMs = 330_000;
 
-export interface ServiceTokenDeps {
-  readonly services: TokenServices;
-  readonly grants: GrantIndex;
+export interface ServiceTokenDeps extends ResourceKindDeps<'tokens'> {
   /** The claims of all kinds on Secrets. */
   readonly claims: SecretClaims;
-  /** The cluster's name in the database. Throws DomainError cluster_unavailable if it is unknown. */
-  readonly cluster: () => string;
 }
 
 /** The ServiceTokens for the kinds that read with their tokens. */
@@ -187,13 +183,12 @@ class ServiceTokenKind implements ManagedKind, ServiceTokens {
     this.#context.events.publish({ kind: 'issued Secret', id: secretKey, version: objectVersion(metadata) });
   }
 
-  #createReconciler({ services, grants, claims, cluster }: ServiceTokenDeps): ServiceTokenReconciler {
+  #createReconciler({ backend, grants, claims }: ServiceTokenDeps): ServiceTokenReconciler {
     const { kube: client, clock, metrics } = this.#context;
     const secretsClient = new SecretsClient({ client });
     return new ServiceTokenReconciler({
-      services,
+      backend,
       grants,
-      cluster,
       states: this.#states,
       secrets: new TokenSecrets({ secretsClient, metrics }),
       secretsClient,
@@ -211,18 +206,17 @@ class ServiceTokenKind implements ManagedKind, ServiceTokens {
     });
   }
 
-  #createSweeps({ services, grants, cluster }: ServiceTokenDeps): WorkQueue {
+  #createSweeps({ backend, grants }: ServiceTokenDeps): WorkQueue {
     const { kube: client, namespaces, hasName, clock, logger, metrics } = this.#context;
     // A reconcile does nothing for an abandoned ServiceToken.
     const known = (): ServiceToken[] =>
       [...this.#kind.keys()].flatMap((key) => this.find(key) ?? []).filter(({ metadata }) => !isAbandoned(metadata));
     const knownUids = (): string[] => known().map(({ metadata }) => metadata.uid);
     const sweep = new OrphanSweep({
-      services,
+      backend,
       client,
       grants,
       namespaces,
-      cluster,
       hasName,
       knownUids,
       metrics,

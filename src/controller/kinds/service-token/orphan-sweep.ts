@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import type { Asker } from '../../../domain/asker.ts';
 import { covers } from '../../../domain/grants.ts';
-import type { ResourceCaller } from '../../../domain/principal.ts';
+import { resourceName } from '../../../domain/principal.ts';
+import type { LiveToken, SuspensionCause } from '../../../domain/resources/tokens.ts';
 import { isApiStatus } from '../../../kube/client/api-error.ts';
 import type { KubeClient } from '../../../kube/client/client.ts';
 import { listResources } from '../../../kube/client/custom-resources.ts';
@@ -8,24 +10,17 @@ import { serviceTokenKind } from '../../../kube/client/keyframe-kinds.ts';
 import type { KubeObject } from '../../../kube/client/objects.ts';
 import type { Logger } from '../../../observability/logger.ts';
 import type { Metrics } from '../../../observability/metrics.ts';
-import type { ResourceAccess } from '../../../services/managed/access.ts';
-import type { LiveToken, LiveTokensPage, SuspensionCause } from '../../../domain/resources/tokens.ts';
-import type { ResourceTokens } from '../../../services/managed/tokens.ts';
+import type { TokensBackend } from '../../backend/tokens.ts';
 import type { GrantIndex } from '../access-grant/grant-index.ts';
 import type { Namespaces } from '../../frame/namespaces.ts';
 import { isAbandoned } from './resource.ts';
 import { namespacesUnlisted, orphanSuspended, sharedName } from './messages.ts';
 
 export interface OrphanSweepDeps {
-  readonly services: {
-    readonly resourceAccess: Pick<ResourceAccess, 'owner'>;
-    readonly resourceTokens: Pick<ResourceTokens, 'live' | 'suspend'>;
-  };
+  readonly backend: { readonly tokens: Pick<TokensBackend, 'live' | 'suspend'> };
   readonly client: Pick<KubeClient, 'request'>;
   readonly grants: Pick<GrantIndex, 'rulesFor' | 'isSynced'>;
   readonly namespaces: Pick<Namespaces, 'find'>;
-  /** The cluster's name in the database. Throws DomainError cluster_unavailable if it is unknown. */
-  readonly cluster: () => string;
   /** Whether no other cluster has this name. Throws DomainError store_unavailable. */
   readonly hasName: () => Promise<boolean>;
   /** The uids of the ServiceTokens in the watch whose reconciles handle their tokens. */
@@ -84,20 +79,20 @@ export class OrphanSweep {
     if (cause !== undefined) await this.#suspend(token, cause, requestId);
   }
 
-  /** The live tokens of this cluster that no reconcile handles, by namespace; see `ResourceTokens.live`. */
+  /** The live tokens of this cluster that no reconcile handles, by namespace; see `TokensBackend.live`. */
   async #unattended(namespaces: readonly string[] | null): Promise<Map<string, LiveToken[]>> {
-    const { services, cluster, knownUids } = this.#deps;
+    const { backend, knownUids } = this.#deps;
     const known = new Set(knownUids());
     for (const uid of known) this.#suspended.delete(uid);
     const byNamespace = new Map<string, LiveToken[]>();
     let after: string | null = null;
     do {
-      const page: LiveTokensPage = await services.resourceTokens.live(cluster(), { namespaces, after });
-      for (const token of page.tokens.filter(({ uid }) => !known.has(uid))) {
+      const { tokens, next } = await backend.tokens.live({ namespaces, after });
+      for (const token of tokens.filter(({ uid }) => !known.has(uid))) {
         const others = byNamespace.get(token.namespace) ?? [];
         byNamespace.set(token.namespace, [...others, token]);
       }
-      after = page.next;
+      after = next;
     } while (after !== null);
     return byNamespace;
   }
@@ -136,35 +131,18 @@ export class OrphanSweep {
   }
 
   async #suspend(token: LiveToken, cause: SuspensionCause, requestId: string): Promise<void> {
-    const { services, metrics, logger } = this.#deps;
-    const { uid, name: resource } = token;
+    const { backend, metrics, logger } = this.#deps;
+    const { uid } = token;
+    const asker = askerOf(token, requestId);
+    const resource = resourceName(asker);
     if (this.#suspended.has(uid)) {
       logger.error({ resource, uid }, sharedName);
       return;
     }
     if (cause === 'resource_gone') this.#suspended.add(uid);
-    const { resourceAccess, resourceTokens } = services;
-    const access = await resourceAccess.owner(this.#callerOf(token, requestId), 'service_token.suspend');
-    if (!(await resourceTokens.suspend(access, cause))) return;
+    if (!(await backend.tokens.suspend(asker, cause))) return;
     metrics.orphanedTokenSuspended(cause);
     logger.warn({ resource, uid, cause }, orphanSuspended);
-  }
-
-  /** The resource as the database knows it, so that the suspension is audited as its action. */
-  #callerOf({ uid, name, namespace }: LiveToken, requestId: string): ResourceCaller {
-    return {
-      principal: {
-        type: 'resource',
-        id: uid,
-        name,
-        cluster: this.#deps.cluster(),
-        kind: 'ServiceToken',
-        namespace,
-        grants: [],
-      },
-      requestId,
-      sourceAddress: null,
-    };
   }
 
   /** Logs the namespaces that cannot be listed, once for each set of them. */
@@ -178,4 +156,9 @@ export class OrphanSweep {
     const named = namespaces.slice(0, maxNamedNamespaces);
     this.#deps.logger.warn({ namespaces: named, namespaceCount: namespaces.length, tokenCount }, namespacesUnlisted);
   }
+}
+
+/** The resource as the database knows it, so that the suspension is audited as its action. */
+function askerOf({ uid, name, namespace }: LiveToken, requestId: string): Asker {
+  return { kind: 'ServiceToken', namespace, name, uid, requestId, grants: [], ownGrant: undefined };
 }

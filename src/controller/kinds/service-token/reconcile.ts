@@ -1,18 +1,16 @@
+import type { Asker } from '../../../domain/asker.ts';
 import { DomainError } from '../../../domain/errors/domain-error.ts';
 import { type AskedPlace, covers } from '../../../domain/grants.ts';
-import type { ResourceCaller } from '../../../domain/principal.ts';
 import type { ResourceToken, TokenOrGone } from '../../../domain/resources/tokens.ts';
-import type { ResourceAccess } from '../../../services/managed/access.ts';
-import type { ResourceTokens } from '../../../services/managed/tokens.ts';
 import type { KubeObject, ObjectMeta } from '../../../kube/client/objects.ts';
 import type { SecretsClient } from '../../../kube/client/secrets.ts';
 import type { Clock } from '../../../lib/clock.ts';
+import type { TokensBackend } from '../../backend/tokens.ts';
 import { retryAfter } from '../../frame/failure.ts';
 import type { ServiceToken } from '../../generated/service-token.ts';
-import type { GrantIndex } from '../access-grant/grant-index.ts';
 import type { ReconcileContext, SuspendedNote } from '../../frame/kind-rules.ts';
 import { type Outcome, failureOutcome } from '../../frame/outcome.ts';
-import { callerOf } from '../resource-caller.ts';
+import { type AskerDeps, askerOf } from '../asker-of.ts';
 import { driftRepaired } from '../secret-claims/messages.ts';
 import { type Rest, type SecretFacts, type Step, judge } from './judge.ts';
 import { grantChanged, secretUnstable } from './messages.ts';
@@ -22,18 +20,8 @@ import { deniedOutcome, deniedText, expiryWarning, restOutcome } from './outcome
 import { placeOf, secretOf, timesOf } from './resource.ts';
 import type { TokenSecrets } from './write.ts';
 
-export interface TokenServices {
-  readonly resourceAccess: Pick<ResourceAccess, 'token' | 'mayMint' | 'owner'>;
-  readonly resourceTokens: Pick<
-    ResourceTokens,
-    'find' | 'live' | 'serialOf' | 'mint' | 'activate' | 'revokeSerial' | 'revoke' | 'update' | 'suspend' | 'resume'
-  >;
-}
-
-export interface ReconcilerDeps {
-  readonly services: TokenServices;
-  readonly grants: Pick<GrantIndex, 'rulesFor' | 'ownGrantOf'>;
-  readonly cluster: () => string;
+export interface ReconcilerDeps extends AskerDeps {
+  readonly backend: { readonly tokens: Omit<TokensBackend, 'live'> };
   readonly states: TokenStates;
   readonly secrets: TokenSecrets;
   readonly claims: ObserveDeps['claims'];
@@ -51,7 +39,7 @@ export interface ReconcilerDeps {
 /** One reconcile of a ServiceToken. */
 interface TokenContext extends ReconcileContext<ServiceToken> {
   readonly state: TokenState;
-  readonly caller: ResourceCaller;
+  readonly asker: Asker;
 }
 
 // Replacing a token whose value was revoked takes five steps.
@@ -83,22 +71,20 @@ export class ServiceTokenReconciler {
    */
   async whileSuspended(suspended: ReconcileContext<ServiceToken>): Promise<SuspendedNote> {
     const context = this.#contextOf(suspended);
-    const { resource, state, caller } = context;
+    const { resource, state, asker } = context;
     const token = await this.#findToken(context);
     if (token === undefined || token === 'gone' || token.revokedAt !== null) return {};
     // The token keeps its permission, even if the spec was changed.
     const asked: AskedPlace = { ...placeOf(resource), permission: token.permission };
-    if (!isGranted(caller, asked)) return { message: deniedText(await this.#withdraw(context, token, asked)) };
+    if (!isGranted(asker, asked)) return { message: deniedText(await this.#withdraw(context, token, asked)) };
     state.denied = undefined;
-    if (token.suspendedAt === null) return {};
-    const { resourceAccess, resourceTokens } = this.#deps.services;
-    await resourceTokens.resume(await resourceAccess.token(caller, 'service_token.resume', asked));
+    if (token.suspendedAt !== null) await this.#deps.backend.tokens.resume(asker, asked);
     return {};
   }
 
   #contextOf(context: ReconcileContext<ServiceToken>): TokenContext {
     const state = this.#deps.states.ensure(context.key, context.resource.metadata.uid);
-    return { ...context, state, caller: callerOf(this.#deps, 'ServiceToken', context) };
+    return { ...context, state, asker: askerOf(this.#deps, 'ServiceToken', context) };
   }
 
   /** Takes one step at a time. Each step starts from newly observed facts. */
@@ -112,9 +98,7 @@ export class ServiceTokenReconciler {
 
   /** Revokes every value of a deleted ServiceToken's token. */
   async cleanUp(context: ReconcileContext<ServiceToken>): Promise<void> {
-    const { resourceAccess, resourceTokens } = this.#deps.services;
-    const caller = callerOf(this.#deps, 'ServiceToken', context);
-    await resourceTokens.revoke(await resourceAccess.owner(caller, 'service_token.revoke'));
+    await this.#deps.backend.tokens.revoke(askerOf(this.#deps, 'ServiceToken', context));
   }
 
   /** Takes one step. Returns the outcome if no further step is due. */
@@ -123,7 +107,7 @@ export class ServiceTokenReconciler {
     const found = await this.#findToken(context);
     const token = found === 'gone' ? undefined : found;
     const isOver = token !== undefined && token.revokedAt !== null;
-    if (!isOver && !isGranted(context.caller, placeOf(resource))) return await this.#denied(context, token);
+    if (!isOver && !isGranted(context.asker, placeOf(resource))) return await this.#denied(context, token);
     state.denied = undefined;
     const isSamePlace = isOver || (await this.#isSamePlace(context, found));
     const secret = await this.#observe(context);
@@ -137,10 +121,8 @@ export class ServiceTokenReconciler {
     return restOutcome(resource, step, { token, now: this.#deps.clock.now() });
   }
 
-  async #findToken({ seen, caller }: TokenContext): Promise<TokenOrGone | undefined> {
-    const { services } = this.#deps;
-    const access = await services.resourceAccess.owner(caller, 'service_token.read');
-    const found = await services.resourceTokens.find(access);
+  async #findToken({ seen, asker }: TokenContext): Promise<TokenOrGone | undefined> {
+    const found = await this.#deps.backend.tokens.find(asker);
     if (found !== undefined && found !== 'gone') seen.note('service token', found.tokenId);
     return found;
   }
@@ -152,25 +134,22 @@ export class ServiceTokenReconciler {
 
   /** Suspends a token that no grant covers, and returns the refusal of the request. */
   async #withdraw(
-    { caller, state }: TokenContext,
+    { asker, state }: TokenContext,
     token: ResourceToken | undefined,
     asked: AskedPlace,
   ): Promise<DomainError> {
-    const { resourceAccess, resourceTokens } = this.#deps.services;
-    if (token !== undefined && token.suspendedAt === null) {
-      await resourceTokens.suspend(await resourceAccess.owner(caller, 'service_token.suspend'), 'grant_gone');
-    }
+    if (token?.suspendedAt === null) await this.#deps.backend.tokens.suspend(asker, 'grant_gone');
     // The refusal names the grants of the namespace, so it changes with them.
-    const { grants, ownGrant } = caller.principal;
+    const { grants, ownGrant } = asker;
     const about = JSON.stringify([asked, grants, ownGrant]);
-    if (state.denied?.about !== about) state.denied = { about, error: await this.#refusal(caller, asked) };
+    if (state.denied?.about !== about) state.denied = { about, error: await this.#refusal(asker, asked) };
     return state.denied.error;
   }
 
-  /** Returns the refusal of the services, which they audit. */
-  async #refusal(caller: ResourceCaller, asked: AskedPlace): Promise<DomainError> {
+  /** Returns the refusal of the backend, which is audited. */
+  async #refusal(asker: Asker, asked: AskedPlace): Promise<DomainError> {
     try {
-      await this.#deps.services.resourceAccess.mayMint(caller, asked);
+      await this.#deps.backend.tokens.mayMint(asker, asked);
     } catch (error) {
       if (error instanceof DomainError && error.code === 'forbidden') return error;
       throw error;
@@ -179,29 +158,27 @@ export class ServiceTokenReconciler {
   }
 
   /** Whether a token is for what the slugs name now. Throws DomainError not_found if they name nothing. */
-  async #isSamePlace({ resource, caller }: TokenContext, token: TokenOrGone | undefined): Promise<boolean> {
-    const access = await this.#deps.services.resourceAccess.token(caller, 'service_token.update', placeOf(resource));
+  async #isSamePlace({ resource, asker }: TokenContext, token: TokenOrGone | undefined): Promise<boolean> {
+    const place = await this.#deps.backend.tokens.placeOf(asker, placeOf(resource));
     // The token was purged with its environment. Another environment has the slugs now.
     if (token === 'gone') return false;
     return (
       token === undefined ||
-      (token.organizationId === access.organizationId &&
-        token.projectId === access.projectId &&
-        token.environmentId === access.environmentId)
+      (token.organizationId === place.organizationId &&
+        token.projectId === place.projectId &&
+        token.environmentId === place.environmentId)
     );
   }
 
-  async #observe({ resource, seen, state, caller }: TokenContext): Promise<SecretFacts> {
-    const { services, secretsClient, watchedSecret, claims } = this.#deps;
-    const serialOf: Parameters<typeof observeSecret>[0]['serialOf'] = async (value) =>
-      await services.resourceTokens.serialOf(await services.resourceAccess.owner(caller, 'service_token.read'), value);
+  async #observe({ resource, seen, state, asker }: TokenContext): Promise<SecretFacts> {
+    const { backend, secretsClient, watchedSecret, claims } = this.#deps;
+    const serialOf: ObserveDeps['serialOf'] = async (value) => await backend.tokens.serialOf(asker, value);
     return await observeSecret({ secretsClient, watchedSecret, claims, seen, serialOf }, resource, state);
   }
 
   async #act(context: TokenContext, step: Exclude<Step, Rest>, secret: SecretFacts): Promise<undefined> {
-    const { resource, state, caller } = context;
-    const { services, secrets } = this.#deps;
-    const { resourceAccess, resourceTokens } = services;
+    const { resource, state, asker } = context;
+    const { backend, secrets } = this.#deps;
     switch (step.do) {
       case 'mint':
         await this.#mint(context, step, secret);
@@ -210,19 +187,17 @@ export class ServiceTokenReconciler {
         await this.#activate(context, step.serial);
         return;
       case 'revoke':
-        await resourceTokens.revokeSerial(await resourceAccess.owner(caller, 'service_token.revoke'), step.serial);
+        await backend.tokens.revokeSerial(asker, step.serial);
         return;
       case 'mark':
         state.verified = undefined;
         this.#reportRepair(context, await secrets.mark(resource, secret, state.drift !== undefined));
         return;
-      case 'update': {
-        const access = await resourceAccess.token(caller, 'service_token.update', placeOf(resource));
-        await resourceTokens.update(access, step.expiries);
+      case 'update':
+        await backend.tokens.update(asker, placeOf(resource), step.expiries);
         return;
-      }
       case 'resume':
-        await resourceTokens.resume(await resourceAccess.token(caller, 'service_token.resume', placeOf(resource)));
+        await backend.tokens.resume(asker, placeOf(resource));
         return;
     }
   }
@@ -233,31 +208,27 @@ export class ServiceTokenReconciler {
     { serial, expiresAt }: Extract<Step, { do: 'mint' }>,
     secret: SecretFacts,
   ): Promise<void> {
-    const { resource, state, caller } = context;
-    const { services, secrets } = this.#deps;
+    const { resource, state, asker } = context;
+    const { backend, secrets } = this.#deps;
     const { namespace = '', name } = resource.metadata;
-    const access = await services.resourceAccess.mayMint(caller, placeOf(resource));
     const label = `${namespace}/${name}`.slice(0, maxNameLength);
-    const minted = await services.resourceTokens.mint(access, { name: label, expiresAt, serial });
+    const minted = await backend.tokens.mint(asker, placeOf(resource), { name: label, expiresAt, serial });
     state.verified = undefined;
     const written = await secrets.put(resource, secret, minted.token, state.drift !== undefined);
     // The Secret has changed, so the value was not written. The next step decides again.
     if (written === undefined) return;
     this.#reportRepair(context, written);
-    const activation = await services.resourceAccess.owner(caller, 'service_token.activate');
-    await services.resourceTokens.activate(activation, serial, minted.token);
+    await backend.tokens.activate(asker, serial, minted.token);
   }
 
   /** Activates the value in the Secret. If it has another serial by now, the next step decides again. */
-  async #activate({ resource, state, caller }: TokenContext, serial: number): Promise<void> {
-    const { services, secrets } = this.#deps;
-    const { resourceAccess, resourceTokens } = services;
+  async #activate({ resource, state, asker }: TokenContext, serial: number): Promise<void> {
+    const { backend, secrets } = this.#deps;
     const value = await secrets.read(resource);
     state.verified = undefined;
     if (value === undefined) return;
-    const held = await resourceTokens.serialOf(await resourceAccess.owner(caller, 'service_token.read'), value);
-    if (held !== serial) return;
-    await resourceTokens.activate(await resourceAccess.owner(caller, 'service_token.activate'), serial, value);
+    if ((await backend.tokens.serialOf(asker, value)) !== serial) return;
+    await backend.tokens.activate(asker, serial, value);
   }
 
   #reportRepair({ resource, state }: TokenContext, written: ObjectMeta | undefined): void {
@@ -276,6 +247,6 @@ export class ServiceTokenReconciler {
   }
 }
 
-function isGranted({ principal }: ResourceCaller, asked: AskedPlace): boolean {
-  return covers(principal.grants, { ...asked, kind: 'ServiceToken' });
+function isGranted({ grants }: Asker, asked: AskedPlace): boolean {
+  return covers(grants, { ...asked, kind: 'ServiceToken' });
 }

@@ -1,11 +1,10 @@
 import { snapshotRestoreKind } from '../../../kube/client/keyframe-kinds.ts';
 import { objectKey } from '../../../kube/client/objects.ts';
-import type { Backend } from '../../backend/backend.ts';
 import type { SnapshotRestore } from '../../generated/snapshot-restore.ts';
 import type { SubjectKind } from '../../frame/dependencies.ts';
 import { KindController } from '../../frame/kind-controller.ts';
 import type { KindContext, ManagedKind } from '../../frame/managed-kind.ts';
-import type { ResourceKindDeps } from '../resource-services.ts';
+import type { ResourceKindDeps } from '../resource-kind.ts';
 import { standardOutcomes } from '../../frame/standard-outcomes.ts';
 import type { SnapshotReferences } from '../secret-snapshot/references.ts';
 import type { SnapshotLookup } from '../secret-snapshot/lookup.ts';
@@ -15,8 +14,7 @@ import { UnfinishedRestores } from './unfinished.ts';
 import { WaitingPlans } from './waiting-plans.ts';
 import type { NamedWatch } from '../../frame/named-watch.ts';
 
-export interface SnapshotRestoreDeps extends ResourceKindDeps<'resourceAccess' | 'resourceRestores'> {
-  readonly backend: Pick<Backend, 'fleet'>;
+export interface SnapshotRestoreDeps extends ResourceKindDeps<'restores' | 'fleet'> {
   readonly snapshots: SnapshotLookup;
   /** The watch of the SecretSnapshots. Before it is synced, one that is not found may exist. */
   readonly snapshotWatch: NamedWatch;

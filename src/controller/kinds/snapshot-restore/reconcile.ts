@@ -1,14 +1,14 @@
+import type { Asker } from '../../../domain/asker.ts';
 import { DomainError } from '../../../domain/errors/domain-error.ts';
-import type { ResourceCaller } from '../../../domain/principal.ts';
-import type { EnvironmentPlaceAccess, ResourceAccess } from '../../../services/managed/access.ts';
-import type { ResourcePlan } from '../../../domain/resources/restores.ts';
-import type { ResourceRestoreInput, ResourceRestores } from '../../../services/managed/restores.ts';
+import type { ResourcePlan, ResourceRestoreOptions, RestoreSource } from '../../../domain/resources/restores.ts';
+import type { EnvironmentPlace } from '../../../domain/slugs.ts';
 import { objectKey } from '../../../kube/client/objects.ts';
 import type { SecretSnapshot } from '../../generated/secret-snapshot.ts';
 import type { SnapshotRestore } from '../../generated/snapshot-restore.ts';
+import type { RestoresBackend } from '../../backend/restores.ts';
 import type { ReconcileContext } from '../../frame/kind-rules.ts';
 import type { Outcome } from '../../frame/outcome.ts';
-import { type CallerDeps, callerOf } from '../resource-caller.ts';
+import { type AskerDeps, askerOf } from '../asker-of.ts';
 import type { SnapshotLookup } from '../secret-snapshot/lookup.ts';
 import { judgeComplete, judgeFailure, judgeOutdated, judgePlanned, keepsPlan, listsOf } from './judge.ts';
 import {
@@ -23,13 +23,8 @@ import {
 import { isUnplanned, withoutWaiting } from './unplanned.ts';
 import type { WaitingPlans } from './waiting-plans.ts';
 
-export interface RestoreServices {
-  readonly resourceAccess: Pick<ResourceAccess, 'owner' | 'mayRestore'>;
-  readonly resourceRestores: Pick<ResourceRestores, 'find' | 'plan' | 'restore'>;
-}
-
-export interface RestoreReconcilerDeps extends CallerDeps {
-  readonly services: RestoreServices;
+export interface RestoreReconcilerDeps extends AskerDeps {
+  readonly backend: { readonly restores: RestoresBackend };
   readonly snapshots: Pick<SnapshotLookup, 'find' | 'claimed'>;
   readonly waiting: Pick<WaitingPlans, 'report' | 'end'>;
 }
@@ -39,14 +34,9 @@ type RestoreContext = ReconcileContext<SnapshotRestore>;
 /** A restore that the grants allow and that is not complete. */
 interface AdmittedRestore {
   readonly context: RestoreContext;
-  readonly access: EnvironmentPlaceAccess<'snapshot.restore'>;
-  readonly input: ResourceRestoreInput;
-}
-
-/** The snapshot to restore, and whether the namespace has it as a SecretSnapshot. */
-interface Source {
-  readonly snapshotId: string;
-  readonly hasSnapshot: boolean;
+  readonly asker: Asker;
+  readonly source: RestoreSource;
+  readonly options: ResourceRestoreOptions;
 }
 
 /** Plans the restore of a SnapshotRestore, and carries it out after its approval. */
@@ -81,10 +71,9 @@ export class RestoreReconciler {
   }
 
   async #converge(context: RestoreContext): Promise<Outcome<SnapshotRestore>> {
-    const { resourceAccess, resourceRestores } = this.#deps.services;
     const { resource } = context;
-    const caller = this.#callerOf(context);
-    const done = await resourceRestores.find(await resourceAccess.owner(caller, 'restore.find'));
+    const asker = askerOf(this.#deps, 'SnapshotRestore', context);
+    const done = await this.#deps.backend.restores.find(asker);
     if (done !== undefined) {
       await this.#end(context);
       return judgeComplete(done);
@@ -92,23 +81,21 @@ export class RestoreReconciler {
     // The status is trusted only to do nothing. Otherwise a database that was recovered to the state before the restore
     // would be restored again.
     if (resource.status?.completionTime !== undefined) throw restoreForgotten();
-    const proceed = async (): Promise<Outcome<SnapshotRestore>> => await this.#proceed(context, caller);
+    const proceed = async (): Promise<Outcome<SnapshotRestore>> => await this.#proceed(context, asker);
     return isUnplanned(resource) ? await withoutWaiting(resource, proceed) : await proceed();
   }
 
-  async #proceed(context: RestoreContext, caller: ResourceCaller): Promise<Outcome<SnapshotRestore>> {
-    const { resourceAccess } = this.#deps.services;
+  async #proceed(context: RestoreContext, asker: Asker): Promise<Outcome<SnapshotRestore>> {
     const { resource, seen } = context;
     const source = await this.#sourceOf(context);
     seen.note('kept state', source.snapshotId);
-    const access = await resourceAccess.mayRestore(caller, source);
+    const place = await this.#deps.backend.restores.admit(asker, source);
     // Every commit changes the plan.
-    seen.note('environment', access.environmentId);
-    seen.note('environment history', access.environmentId);
-    checkEnvironment(resource, access);
+    seen.note('environment', place.environmentId);
+    seen.note('environment history', place.environmentId);
+    checkEnvironment(resource, place);
     const { prune, skipUnchanged, backup, includeDeleted, keys } = resource.spec;
-    const options = { prune, skipUnchanged, backup, includeDeleted, keys };
-    const asked = { context, access, input: { snapshotId: source.snapshotId, ...options } };
+    const asked = { context, asker, source, options: { prune, skipUnchanged, backup, includeDeleted, keys } };
     if (resource.spec.mode === 'Apply') return await this.#apply(asked);
     const plan = await this.#plan(asked);
     await this.#wait(asked, plan);
@@ -135,8 +122,9 @@ export class RestoreReconciler {
     return judgeOutdated(asked.context.resource.metadata, plan);
   }
 
-  async #plan({ context: { key }, access, input }: AdmittedRestore): Promise<ResourcePlan> {
-    const plan = await this.#deps.services.resourceRestores.plan(access, input, this.#reportedHashes.get(key));
+  async #plan({ context: { key }, asker, source, options }: AdmittedRestore): Promise<ResourcePlan> {
+    const known = this.#reportedHashes.get(key);
+    const plan = await this.#deps.backend.restores.plan(asker, source, options, known);
     this.#reportedHashes.set(key, plan.planHash);
     return plan;
   }
@@ -154,10 +142,10 @@ export class RestoreReconciler {
   }
 
   async #restore(
-    { context, access, input }: AdmittedRestore,
+    { context, asker, source, options }: AdmittedRestore,
     planHash: string | null,
   ): Promise<Outcome<SnapshotRestore>> {
-    const done = await this.#deps.services.resourceRestores.restore(access, input, planHash);
+    const done = await this.#deps.backend.restores.restore(asker, source, options, planHash);
     await this.#end(context);
     return judgeComplete(done);
   }
@@ -169,7 +157,7 @@ export class RestoreReconciler {
     context.seen.forget();
   }
 
-  async #sourceOf({ resource, requestId, seen }: RestoreContext): Promise<Source> {
+  async #sourceOf({ resource, requestId, seen }: RestoreContext): Promise<RestoreSource> {
     const { snapshotRef = { name: '' }, snapshotId } = resource.spec;
     if (snapshotId !== undefined) return { snapshotId, hasSnapshot: false };
     const { namespace = '' } = resource.metadata;
@@ -192,18 +180,14 @@ export class RestoreReconciler {
     if (uid !== undefined && found.metadata.uid !== uid) throw snapshotReplaced(name, uid);
     return found;
   }
-
-  #callerOf(context: RestoreContext): ResourceCaller {
-    return callerOf(this.#deps, 'SnapshotRestore', context);
-  }
 }
 
 /** Throws DomainError snapshot_mismatch if the spec names another environment than the snapshot's. */
 function checkEnvironment(
   { spec: { environmentRef } }: SnapshotRestore,
-  { asked: { organization, project, environment } }: AdmittedRestore['access'],
+  { organization, project, environment }: EnvironmentPlace,
 ): void {
-  if (environmentRef === undefined || project === null || environment === null) return;
+  if (environmentRef === undefined) return;
   const isSame =
     environmentRef.organization === organization &&
     environmentRef.project === project &&

@@ -4,7 +4,7 @@ import type { SnapshotSchedule } from '../../generated/snapshot-schedule.ts';
 import { KindController } from '../../frame/kind-controller.ts';
 import type { KindContext, ManagedKind } from '../../frame/managed-kind.ts';
 import { standardOutcomes } from '../../frame/standard-outcomes.ts';
-import type { ResourceKindDeps } from '../resource-services.ts';
+import type { ResourceKindDeps } from '../resource-kind.ts';
 import type { SnapshotLookup } from '../secret-snapshot/lookup.ts';
 import { parseChildName } from './child.ts';
 import { suspended } from './messages.ts';
@@ -13,7 +13,7 @@ import type { SnapshotReferences } from '../secret-snapshot/references.ts';
 import type { NamedWatch } from '../../frame/named-watch.ts';
 import type { Fingerprint } from '../../backend/fingerprint.ts';
 
-export interface SnapshotScheduleDeps extends ResourceKindDeps<'resourceAccess' | 'resourceSchedules'> {
+export interface SnapshotScheduleDeps extends ResourceKindDeps<'schedules'> {
   /** The fingerprints of this cluster. Throws what `cluster` throws. */
   readonly fingerprint: Fingerprint;
   readonly snapshots: SnapshotLookup;
@@ -25,12 +25,11 @@ export interface SnapshotScheduleDeps extends ResourceKindDeps<'resourceAccess' 
 
 /** Creates a SecretSnapshot for each time of each SnapshotSchedule, and prunes those that its retention does not keep. */
 export function registerSnapshotSchedule(context: KindContext, deps: SnapshotScheduleDeps): ManagedKind {
-  const { services, grants, cluster, fingerprint, snapshots, snapshotWatch, references } = deps;
+  const { backend, grants, fingerprint, snapshots, snapshotWatch, references } = deps;
   const reconciler = new ScheduleReconciler({
     context,
-    services,
+    backend,
     grants,
-    cluster,
     fingerprint,
     snapshots,
     references,

@@ -1,12 +1,12 @@
-import type { ResourceCaller } from '../../../domain/principal.ts';
-import type { EnvironmentPlaceAccess, ResourceAccess } from '../../../services/managed/access.ts';
+import type { Asker } from '../../../domain/asker.ts';
 import type { ScheduledChild, ScheduleRun } from '../../../domain/resources/schedules.ts';
-import type { ResourceSchedules } from '../../../services/managed/schedules.ts';
+import type { EnvironmentSlugs } from '../../../domain/slugs.ts';
 import { isApiStatus } from '../../../kube/client/api-error.ts';
 import { createResource, deleteResource, findResource } from '../../../kube/client/custom-resources.ts';
 import { secretSnapshotKind, snapshotScheduleKind } from '../../../kube/client/keyframe-kinds.ts';
 import { type KubeObject, objectKey } from '../../../kube/client/objects.ts';
 import { CronError, type CronSchedule, parseCron } from '../../../lib/cron-schedule.ts';
+import type { SchedulesBackend } from '../../backend/schedules.ts';
 import { announce } from '../../frame/announce.ts';
 import { kubeTime } from '../../frame/conditions.ts';
 import { toDomainError } from '../../frame/failure.ts';
@@ -15,7 +15,7 @@ import type { SnapshotSchedule, SnapshotScheduleSpec } from '../../generated/sna
 import type { ReconcileContext } from '../../frame/kind-rules.ts';
 import type { KindContext } from '../../frame/managed-kind.ts';
 import { type Outcome, failureOutcome, isTransient } from '../../frame/outcome.ts';
-import { type CallerDeps, callerOf } from '../resource-caller.ts';
+import { type AskerDeps, askerOf } from '../asker-of.ts';
 import type { SnapshotLookup } from '../secret-snapshot/lookup.ts';
 import { bearsProof, childName, childProof, newChild, parseChildName } from './child.ts';
 import {
@@ -32,14 +32,9 @@ import { created, invalidTimes, nameTaken, pruned, prunedEvent, templateRefused 
 import type { SnapshotReferences } from '../secret-snapshot/references.ts';
 import type { Fingerprint } from '../../backend/fingerprint.ts';
 
-export interface ScheduleServices {
-  readonly resourceAccess: Pick<ResourceAccess, 'owner' | 'maySchedule'>;
-  readonly resourceSchedules: Pick<ResourceSchedules, 'list' | 'record' | 'extend'>;
-}
-
-export interface ScheduleReconcilerDeps extends CallerDeps {
+export interface ScheduleReconcilerDeps extends AskerDeps {
   readonly context: Pick<KindContext, 'kube' | 'clock' | 'logger' | 'instance'>;
-  readonly services: ScheduleServices;
+  readonly backend: { readonly schedules: SchedulesBackend };
   readonly fingerprint: Fingerprint;
   readonly snapshots: Pick<SnapshotLookup, 'find' | 'keys'>;
   readonly references: SnapshotReferences;
@@ -48,8 +43,9 @@ export interface ScheduleReconcilerDeps extends CallerDeps {
 /** One reconcile of a SnapshotSchedule. */
 interface ScheduleContext extends ReconcileContext<SnapshotSchedule> {
   readonly times: CronSchedule;
-  readonly caller: ResourceCaller;
-  readonly access: EnvironmentPlaceAccess<'schedule.run'>;
+  readonly asker: Asker;
+  /** The environment whose snapshots it schedules. */
+  readonly slugs: EnvironmentSlugs;
 }
 
 // Each deletion causes another reconcile, which deletes the rest.
@@ -65,7 +61,7 @@ export class ScheduleReconciler {
     this.#deps = deps;
   }
 
-  /** Throws DomainError as the services do, and ApiError. */
+  /** Throws DomainError as the backend does, and ApiError. */
   async reconcile(context: ReconcileContext<SnapshotSchedule>): Promise<Outcome<SnapshotSchedule>> {
     try {
       return await this.#converge(await this.#contextOf(context));
@@ -82,12 +78,12 @@ export class ScheduleReconciler {
   async #contextOf(context: ReconcileContext<SnapshotSchedule>): Promise<ScheduleContext> {
     const { resource: schedule, seen } = context;
     const times = timesOf(schedule.spec);
-    const caller = callerOf(this.#deps, 'SnapshotSchedule', context);
+    const asker = askerOf(this.#deps, 'SnapshotSchedule', context);
     const { organization, project, name: environment } = schedule.spec.template.spec.source.environmentRef;
-    const { resourceAccess } = this.#deps.services;
-    const access = await resourceAccess.maySchedule(caller, { organization, project, environment });
-    seen.note('environment history', access.environmentId);
-    return { ...context, times, caller, access };
+    const slugs = { organization, project, environment };
+    const { environmentId } = await this.#deps.backend.schedules.admit(asker, slugs);
+    seen.note('environment history', environmentId);
+    return { ...context, times, asker, slugs };
   }
 
   async #converge(context: ScheduleContext): Promise<Outcome<SnapshotSchedule>> {
@@ -105,9 +101,8 @@ export class ScheduleReconciler {
     return await this.#settle(context, due, runs);
   }
 
-  async #list({ caller }: ScheduleContext): Promise<readonly ScheduleRun[]> {
-    const { resourceAccess, resourceSchedules } = this.#deps.services;
-    return await resourceSchedules.list(await resourceAccess.owner(caller, 'schedule.find'));
+  async #list({ asker }: ScheduleContext): Promise<readonly ScheduleRun[]> {
+    return await this.#deps.backend.schedules.list(asker);
   }
 
   /** Records existing SecretSnapshots that are missing in the database, after a crash or a recovery from a backup. */
@@ -115,7 +110,7 @@ export class ScheduleReconciler {
     const known = new Set(runs.map(({ dueAt }) => dueAt.getTime()));
     const made = this.#ownChildren(context).filter(({ dueAt }) => !known.has(dueAt.getTime()));
     if (made.length === 0) return runs;
-    await this.#deps.services.resourceSchedules.record(context.access, { made, gone: [] });
+    await this.#deps.backend.schedules.record(context.asker, context.slugs, { made, gone: [] });
     return await this.#list(context);
   }
 
@@ -143,20 +138,20 @@ export class ScheduleReconciler {
   }
 
   /** Has a SecretSnapshot stand for one more time. */
-  async #extend({ access }: ScheduleContext, dueMs: number, { uid, name }: ScheduleRun): Promise<void> {
-    await this.#deps.services.resourceSchedules.extend(access, { dueAt: new Date(dueMs), uid, name });
+  async #extend({ asker, slugs }: ScheduleContext, dueMs: number, { uid, name }: ScheduleRun): Promise<void> {
+    await this.#deps.backend.schedules.extend(asker, slugs, { dueAt: new Date(dueMs), uid, name });
   }
 
   /** Creates the SecretSnapshot for a time. Its name ensures that there is only one. */
   async #run(context: ScheduleContext, dueMs: number, runs: readonly ScheduleRun[]): Promise<'made' | 'name-taken'> {
-    const { resource: schedule, access } = context;
+    const { resource: schedule, asker, slugs } = context;
     const { name: scheduleName, uid: scheduleUid } = schedule.metadata;
     const name = childName(scheduleName, dueMs);
     const proof = childProof(this.#deps.fingerprint, { scheduleUid, name });
     const uid = await this.#makeChild(schedule, name, proof);
     if (uid === undefined) return 'name-taken';
     const made = [{ dueAt: new Date(dueMs), uid, name }];
-    await this.#deps.services.resourceSchedules.record(access, { made, gone: await this.#goneOf(context, runs) });
+    await this.#deps.backend.schedules.record(asker, slugs, { made, gone: await this.#goneOf(context, runs) });
     return 'made';
   }
 

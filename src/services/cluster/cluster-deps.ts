@@ -1,0 +1,8 @@
+import type { ResourceAccess } from '../managed/access.ts';
+
+/** What each part needs that acts for the custom resources of one cluster. */
+export interface ClusterDeps {
+  readonly resourceAccess: ResourceAccess;
+  /** The cluster's name in the database. Throws DomainError cluster_unavailable if it is unknown. */
+  readonly cluster: () => string;
+}

@@ -1,0 +1,49 @@
+import type { Asker } from '../../domain/asker.ts';
+import type { ResourceCaller } from '../../domain/principal.ts';
+import type {
+  EnsuredEnvironment,
+  EnsureEnvironmentInput,
+  EnvironmentOrGone,
+  FirstOwnersInput,
+} from '../../domain/resources/environments.ts';
+import { resourceCaller } from '../access/cluster-access.ts';
+import type { ResourceAccess } from '../managed/access.ts';
+import type { ResourceEnvironments } from '../managed/environments.ts';
+import type { ClusterDeps } from './cluster-deps.ts';
+
+export interface ClusterEnvironmentsDeps extends ClusterDeps {
+  readonly resourceEnvironments: ResourceEnvironments;
+}
+
+/** Admits the SecretEnvironments of one cluster, and acts on their environments. */
+export class ClusterEnvironments {
+  readonly #access: ResourceAccess;
+  readonly #environments: ResourceEnvironments;
+  readonly #cluster: () => string;
+
+  constructor({ resourceAccess, resourceEnvironments, cluster }: ClusterEnvironmentsDeps) {
+    this.#access = resourceAccess;
+    this.#environments = resourceEnvironments;
+    this.#cluster = cluster;
+  }
+
+  async ensure(asker: Asker, input: EnsureEnvironmentInput): Promise<EnsuredEnvironment> {
+    return this.#environments.ensure(await this.#access.mayEnsureEnvironment(this.#callerOf(asker)), input);
+  }
+
+  async appointOwners(asker: Asker, input: FirstOwnersInput): Promise<void> {
+    await this.#environments.appointOwners(await this.#access.mayEnsureEnvironment(this.#callerOf(asker)), input);
+  }
+
+  async find(asker: Asker): Promise<EnvironmentOrGone | undefined> {
+    return this.#environments.find(await this.#access.owner(this.#callerOf(asker), 'environment.read'));
+  }
+
+  async delete(asker: Asker): Promise<void> {
+    await this.#environments.delete(await this.#access.owner(this.#callerOf(asker), 'environment.delete'));
+  }
+
+  #callerOf(asker: Asker): ResourceCaller {
+    return resourceCaller(this.#cluster(), asker);
+  }
+}
