@@ -1,12 +1,9 @@
 /** @default The API server accepts each manifest of our pages and examples, and helm each command and values file. */
-import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { stringify } from 'yaml';
-import { ensureBinaries } from '../../tools/devcluster/cluster/build.ts';
 import { adminClient, createNamespace, discardNamespace } from '../support/cluster/cluster.ts';
 import { DryRun } from '../support/cluster/dry-run.ts';
 import { fencedBlocks, pages, readPage, scriptsOf } from '../support/fixtures/documentation.ts';
@@ -205,62 +202,6 @@ describe('what our pages give to helm', () => {
     await expect(render(release)).rejects.toMatchObject({ stderr: expect.stringContaining("'replica' not allowed") });
   });
 });
-
-describe('the Kustomization of docs/gitops.md', () => {
-  const example = `apiVersion: keyframe.dev/v1alpha1
-kind: SecretSync
-metadata: { name: web }
-spec: { sources: [{ tokenRef: { name: ci }, snapshotRef: { name: before } }] }
----
-apiVersion: keyframe.dev/v1alpha1
-kind: ServiceToken
-metadata: { name: ci }
----
-apiVersion: keyframe.dev/v1alpha1
-kind: SecretSnapshot
-metadata: { name: before }
----
-apiVersion: apps/v1
-kind: Deployment
-metadata: { name: app }
-spec:
-  template:
-    spec:
-      containers:
-        - name: app
-          envFrom: [{ secretRef: { name: web } }]
-          env: [{ name: TOKEN, valueFrom: { secretKeyRef: { name: ci, key: token } } }]
-      volumes: [{ name: files, secret: { secretName: web } }]
-`;
-
-  test('renames a Secret where it is used', async () => {
-    for (const { text } of fencedBlocks(readPage('docs/gitops.md'), 'yaml')) {
-      const name = /^# (keyframe-names|kustomization)\.yaml$/m.exec(text)?.[1];
-      if (name !== undefined) writeFileSync(join(folder, `${name}.yaml`), text);
-    }
-    writeFileSync(join(folder, 'app.yaml'), example);
-    const objects = objectsOf(await runKustomize(folder));
-    const names = JSON.stringify(objects).match(/"(?:name|secretName)":"[a-z-]*"/g);
-    const wanted = ['app', 'before', 'ci', 'web'].map((name) => `"name":"blue-${name}"`);
-    expect(new Set(names)).toEqual(new Set([...wanted, '"name":"app"', '"name":"files"', '"secretName":"blue-web"']));
-  });
-
-  test('of crds/ has each definition', async () => {
-    const found = objectsOf(await runKustomize(definitionsFolder)).map(({ metadata }) => metadata.name);
-    expect(found.toSorted()).toEqual(
-      readDefinitions(definitionsFolder)
-        .map(({ metadata }) => metadata.name)
-        .toSorted(),
-    );
-  });
-});
-
-/** What `kubectl kustomize` makes of a folder. */
-async function runKustomize(place: string): Promise<string> {
-  const { kubectl } = await ensureBinaries(['kubectl'], { env: process.env, output: process.stderr });
-  const env = { HOME: folder, KUBECONFIG: '/nonexistent' };
-  return (await promisify(execFile)(kubectl, ['kustomize', place], { env, maxBuffer: 2 ** 24 })).stdout;
-}
 
 /** What the pages say of an installation `keyframe` in the namespace `keyframe`: a kind and a name. */
 function namesOf(text: string): string[] {
