@@ -8,6 +8,7 @@ import type { KubeObject } from '../../tools/devcluster/cluster/kube-http.ts';
 import { adminClient, createNamespace, discardNamespace } from '../support/cluster/cluster.ts';
 import type { DefinitionSchema } from '../support/cluster/definition-changes.ts';
 import { DryRun } from '../support/cluster/dry-run.ts';
+import { objectsOf, renderChart } from '../support/cluster/helm.ts';
 import { runKustomize } from '../support/cluster/kustomize.ts';
 import { definitionsFolder } from '../support/cluster/own-cluster.ts';
 import { readDefinitions } from '../support/cluster/released.ts';
@@ -209,7 +210,25 @@ describe('an overlay with a prefix, a suffix and a namespace', () => {
   });
 });
 
-test('the Kustomization of crds/ has each definition', async () => {
-  const found = (await runKustomize(definitionsFolder)).map(({ metadata }) => metadata.name);
-  expect(found.toSorted()).toEqual(definitions.map(({ metadata }) => metadata.name).toSorted());
+describe('the definitions', () => {
+  const unpruned = {
+    'argocd.argoproj.io/sync-options': 'Prune=false',
+    'kustomize.toolkit.fluxcd.io/prune': 'disabled',
+  };
+  const protections = (objects: readonly KubeObject[]): readonly (readonly [string, unknown])[] =>
+    objects
+      .filter(({ kind }) => kind === 'CustomResourceDefinition')
+      .map(({ metadata }) => [metadata.name, metadata.annotations] as const);
+  const names = definitions.map(({ metadata }) => metadata.name);
+
+  test('of crds/ are all in its Kustomization, and GitOps tools do not prune them', async () => {
+    const found = protections(await runKustomize(definitionsFolder));
+    expect(new Map(found)).toEqual(new Map(names.map((name) => [name, unpruned])));
+  });
+
+  test('of the chart are not pruned by GitOps tools, and stay when the release goes', async () => {
+    const found = protections(objectsOf(await renderChart({ namespace: 'keyframe' })));
+    const wanted = { ...unpruned, 'helm.sh/resource-policy': 'keep' };
+    expect(new Map(found)).toEqual(new Map(names.map((name) => [name, wanted])));
+  });
 });

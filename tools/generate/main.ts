@@ -143,12 +143,16 @@ async function definitionNames(): Promise<string[]> {
 
 /**
  * crds/Kustomization, so that `kubectl apply -k crds` installs the definitions. Without an ending, `kubectl apply -f crds`
- * does not read it.
+ * does not read it. A GitOps tool that applies the folder must not prune a definition, which takes every resource of its kind
+ * along.
  */
 async function definitionsForKustomize(): Promise<readonly GeneratedFile[]> {
   const resources = (await definitionNames()).map((name) => `  - ${name}\n`).join('');
   const head = '# Made from the names of these files by `npm run generate`: never edited by hand.\n';
-  return [{ path: 'crds/Kustomization', content: `${head}resources:\n${resources}` }];
+  const annotations =
+    "  argocd.argoproj.io/sync-options: 'Prune=false'\n  kustomize.toolkit.fluxcd.io/prune: disabled\n";
+  const content = `${head}resources:\n${resources}commonAnnotations:\n${annotations}`;
+  return [{ path: 'crds/Kustomization', content }];
 }
 
 /** docs/schemas: the JSON schemas of the custom resources, for editors and kubeconform. */

@@ -27,6 +27,16 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 {{- include "keyframe.labelsWith" (list . dict) }}
 {{- end }}
 
+{{/*
+The annotations of what outlives the release. Argo CD obeys helm's when an Application is deleted, but not when it prunes what
+left Git. A definition that is pruned takes every resource of its kind along.
+*/}}
+{{- define "keyframe.keepAnnotations" -}}
+helm.sh/resource-policy: keep
+argocd.argoproj.io/sync-options: Prune=false
+kustomize.toolkit.fluxcd.io/prune: disabled
+{{- end }}
+
 {{/* The labels of every object, with more. The chart's own labels have precedence. Takes a list: root, labels. */}}
 {{- define "keyframe.labelsWith" -}}
 {{- $root := first . }}

@@ -17,7 +17,11 @@ export const recoverySettings: readonly Setting[] = [
     shows: {
       [`${backup}.concurrencyPolicy`]: 'Forbid',
       [`${backupPod}.containers[backup].command[2]`]: expect.stringContaining('pg_dump --format=custom'),
-      'PersistentVolumeClaim/keyframe-backup metadata.annotations': { 'helm.sh/resource-policy': 'keep' },
+      'PersistentVolumeClaim/keyframe-backup metadata.annotations': {
+        'helm.sh/resource-policy': 'keep',
+        'argocd.argoproj.io/sync-options': 'Prune=false',
+        'kustomize.toolkit.fluxcd.io/prune': 'disabled',
+      },
       'NetworkPolicy/keyframe-postgres spec.ingress[0].from[1].podSelector.matchLabels': expect.objectContaining({
         'app.kubernetes.io/component': 'backup',
       }),
