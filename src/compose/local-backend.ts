@@ -27,7 +27,7 @@ export function connectLocally(services: LocalBackendServices): ConnectBackend {
   const { clusters, feed, keyring, syncStates, waitingRestores } = services;
   return (cluster) => ({
     ...partsOfResources(services, cluster),
-    cluster: { claim: async (uid) => await clusters.claim(cluster(), uid) },
+    cluster: { hello: async (hello) => await clusters.hello(cluster(), hello) },
     changes: feed,
     fleet: {
       syncStates: {

@@ -5,3 +5,18 @@ export interface NameHolder {
   /** By the database's clock. */
   readonly seenAt: Date;
 }
+
+/** What a controller says of itself and its cluster. */
+export interface Hello {
+  /** The uid of the namespace kube-system. */
+  readonly uid: string;
+  /** Whether the process holds the Lease. Only then its cluster counts as seen. */
+  readonly isLeading: boolean;
+}
+
+export interface HelloAnswer {
+  /** The cluster that has the name, if that is another one. */
+  readonly holder: NameHolder | undefined;
+  /** The database's time. */
+  readonly now: Date;
+}

@@ -4,7 +4,13 @@ import type { ClusterModel } from './generated/models.ts';
 import { sql } from './sql.ts';
 
 /** Who leads under the name of a cluster. */
-export type ClusterHolder = Readonly<Pick<ClusterModel, 'uid' | 'seenAt'>>;
+export interface ClusterHolder {
+  /** Null if no cluster has the name. */
+  readonly uid: ClusterModel['uid'] | null;
+  readonly seenAt: ClusterModel['seenAt'] | null;
+  /** The database's time. */
+  readonly now: Date;
+}
 
 /** Takes a cluster's name unless another cluster was seen under it in the last 10 minutes. Returns who has it then. */
 export async function claimCluster(pool: pg.Pool, name: string, uid: string): Promise<ClusterHolder> {
@@ -14,13 +20,19 @@ export async function claimCluster(pool: pg.Pool, name: string, uid: string): Pr
       INSERT INTO cluster (name, uid, seen_at) VALUES (${name}, ${uid}, clock_timestamp())
     ON CONFLICT (name) DO UPDATE SET uid = excluded.uid, seen_at = excluded.seen_at
     WHERE cluster.uid = excluded.uid OR cluster.seen_at < clock_timestamp() - interval '10 minutes'
-    RETURNING uid, seen_at AS "seenAt"`,
+    RETURNING uid, seen_at AS "seenAt", clock_timestamp() AS now`,
   );
-  if (claimed !== undefined) return claimed;
-  const [holder] = await queryRows<ClusterHolder>(
+  return claimed ?? (await findCluster(pool, name));
+}
+
+/** Who has the name of a cluster. */
+export async function findCluster(pool: pg.Pool, name: string): Promise<ClusterHolder> {
+  const [found] = await queryRows<ClusterHolder>(
     pool,
-    sql`SELECT uid, seen_at AS "seenAt" FROM cluster WHERE name = ${name}`,
+    sql`
+      SELECT cluster.uid, cluster.seen_at AS "seenAt", clock_timestamp() AS now
+    FROM (SELECT 1) AS always LEFT JOIN cluster ON name = ${name}`,
   );
-  if (holder === undefined) throw new Error('a cluster that was refused its name has another one in its place');
-  return holder;
+  if (found === undefined) throw new Error('a query without a condition has one row');
+  return found;
 }

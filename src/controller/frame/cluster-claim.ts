@@ -1,4 +1,4 @@
-import type { NameHolder } from '../../domain/clusters.ts';
+import type { HelloAnswer } from '../../domain/clusters.ts';
 import { DomainError } from '../../domain/errors/domain-error.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../observability/logger.ts';
@@ -24,11 +24,11 @@ const refusedIntervalMs = 10_000;
 // This process works during an outage of the database, so the name must be checked soon after it.
 const maxRetryMs = 10_000;
 // The queue has only this key.
-const claimKey = 'claim';
+const helloKey = 'hello';
 
 /**
- * Claims the configured name for this cluster, once a minute while this process leads. Two clusters with one name would
- * share the service tokens and resources of one database, and each would suspend the other's tokens as orphans. So a
+ * Says hello once a minute, and so claims the name for this cluster while this process leads. Two clusters with one name
+ * would share the service tokens and resources of one database, and each would suspend the other's tokens as orphans. So a
  * controller does no work if its name belongs to another cluster.
  */
 export class ClusterClaim {
@@ -42,7 +42,7 @@ export class ClusterClaim {
   constructor(deps: ClusterClaimDeps) {
     this.#deps = deps;
     const { clock, logger } = deps;
-    const process = async (): Promise<Next> => await this.#claim();
+    const process = async (): Promise<Next> => await this.#hello();
     const backoff = { initialMs: 500, maxMs: maxRetryMs };
     this.#queue = new WorkQueue({ clock, logger, workers: 1, process, backoff });
   }
@@ -59,20 +59,21 @@ export class ClusterClaim {
     return isWaiting ? clusterNameUnconfirmed(this.#deps.name ?? '') : undefined;
   }
 
-  /** Call it when this process starts to lead. Without a name it may work at once. */
+  /** Starts to say hello, as a standby. */
   start(): void {
-    this.#isLeading = true;
-    if (this.#deps.name === undefined) {
-      this.#settle('ours');
-      return;
-    }
-    this.#queue.add(claimKey);
+    this.#queue.add(helloKey);
     this.#queue.start();
   }
 
+  /** Call it when this process starts to lead. Without a configured name it may work at once. */
+  lead(): void {
+    this.#isLeading = true;
+    if (this.#deps.name === undefined) this.#settle('ours');
+    this.#queue.add(helloKey);
+  }
+
   /** Call it when this process stops leading. */
-  pause(): void {
-    this.#queue.pause();
+  standBy(): void {
     this.#isLeading = false;
     this.#refusal = undefined;
     this.#allow(false);
@@ -82,32 +83,42 @@ export class ClusterClaim {
     await this.#queue.stop(limitMs);
   }
 
-  /** Claims the name now. Returns whether this process may work under it. Throws DomainError store_unavailable. */
+  /** Claims a configured name now. Returns whether this process may work under it. Throws DomainError store_unavailable. */
   async confirm(): Promise<boolean> {
-    this.#settle(await this.#ask());
+    if (this.#deps.name !== undefined) await this.#claim();
     return this.#mayWork;
   }
 
-  async #claim(): Promise<Next> {
-    let claimed: Claimed = 'unknown';
-    try {
-      claimed = await this.#ask();
-    } catch (error) {
-      // Readiness reports the outage of the database. Some work needs no database, such as removing finalizers by force.
-      if (!(error instanceof DomainError)) throw error;
-    } finally {
-      this.#settle(claimed);
-    }
+  async #hello(): Promise<Next> {
+    const claimed = await this.#tryClaim();
     if (claimed === 'unknown') return { kind: 'retry' };
-    return { kind: 'after', delayMs: claimed === 'ours' ? intervalMs : refusedIntervalMs };
+    return { kind: 'after', delayMs: this.#refusal === undefined ? intervalMs : refusedIntervalMs };
   }
 
-  /** Returns `unknown` if the namespaces are not listed, because they identify the cluster. */
-  async #ask(): Promise<Claimed> {
-    const { name, backend } = this.#deps;
-    if (name === undefined) return 'ours';
+  /** An outage of the database is unknown: readiness reports it. Some work needs no database, such as removing finalizers by force. */
+  async #tryClaim(): Promise<Claimed> {
+    const wasLeading = this.#isLeading;
+    try {
+      return await this.#claim();
+    } catch (error) {
+      if (wasLeading) this.#settle('unknown');
+      if (error instanceof DomainError) return 'unknown';
+      throw error;
+    }
+  }
+
+  /** Says hello, and settles what follows if this process led at its start. Returns `unknown` before the namespaces are listed. */
+  async #claim(): Promise<Claimed> {
+    const isLeading = this.#isLeading;
     const uid = this.#findUid();
-    return uid === undefined ? 'unknown' : await backend.claim(uid);
+    const claimed = uid === undefined ? 'unknown' : nameOf(await this.#deps.backend.hello({ uid, isLeading }));
+    // The answer to a standby says nothing of a term that began meanwhile.
+    if (isLeading) this.#settle(claimed);
+    return claimed;
+  }
+
+  #name(): string {
+    return this.#deps.name ?? this.#findUid() ?? '';
   }
 
   #findUid(): string | undefined {
@@ -121,7 +132,8 @@ export class ClusterClaim {
 
   #settle(claimed: Claimed): void {
     if (!this.#isLeading) return;
-    const { name = '', logger } = this.#deps;
+    const { logger } = this.#deps;
+    const name = this.#name();
     const isKnown = this.#refusal !== undefined;
     if (claimed === 'unknown' && isKnown) return;
     this.#refusal = typeof claimed === 'string' ? undefined : clusterNameTaken(name, claimed.heldBy);
@@ -137,4 +149,8 @@ export class ClusterClaim {
   }
 }
 
-type Claimed = 'ours' | NameHolder | 'unknown';
+type Claimed = 'ours' | NonNullable<HelloAnswer['holder']> | 'unknown';
+
+function nameOf({ holder }: HelloAnswer): Claimed {
+  return holder ?? 'ours';
+}

@@ -122,7 +122,7 @@ export class Manager implements Controller {
   #createLeadership(): Leadership {
     const { lease, clock, steadyNow, options } = this.#deps;
     const { namespace, random = Math.random } = options;
-    const callbacks = { onLead: () => this.#claim.start(), onLose: () => this.#claim.pause() };
+    const callbacks = { onLead: () => this.#claim.lead(), onLose: () => this.#claim.standBy() };
     return new Leadership({ lease, clock, steadyNow, logger: this.#logger, namespace, random, ...callbacks });
   }
 
@@ -168,6 +168,7 @@ export class Manager implements Controller {
       },
     });
     for (const { group } of this.#watches()) group.start();
+    this.#claim.start();
     for (const kind of this.#kinds) void this.#startWhenSynced(kind);
     for (const { group } of this.#watches()) void this.#campaignWhenSynced(group);
   }

@@ -1,5 +1,5 @@
-import type { NameHolder } from '../../domain/clusters.ts';
-import { claimCluster } from '../../store/clusters.ts';
+import type { Hello, HelloAnswer } from '../../domain/clusters.ts';
+import { claimCluster, findCluster } from '../../store/clusters.ts';
 import type { Database } from '../../store/database.ts';
 
 /**
@@ -15,10 +15,12 @@ export class ClusterRegistry {
 
   /**
    * Records that a controller of this cluster leads, and takes the name if it is new, or if its cluster was not seen
-   * for 10 minutes. `uid` is that of the namespace kube-system. Throws DomainError store_unavailable.
+   * for 10 minutes. A standby controller only asks. Throws DomainError store_unavailable.
    */
-  async claim(cluster: string, uid: string): Promise<'ours' | NameHolder> {
-    const holder = await claimCluster(this.#pool, cluster, uid);
-    return holder.uid === uid ? 'ours' : { heldBy: holder.uid, seenAt: holder.seenAt };
+  async hello(cluster: string, { uid, isLeading }: Hello): Promise<HelloAnswer> {
+    const found = isLeading ? await claimCluster(this.#pool, cluster, uid) : await findCluster(this.#pool, cluster);
+    const { now, uid: heldBy, seenAt } = found;
+    const isOther = heldBy !== null && seenAt !== null && heldBy !== uid;
+    return { holder: isOther ? { heldBy, seenAt } : undefined, now };
   }
 }

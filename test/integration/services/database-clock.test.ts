@@ -276,10 +276,11 @@ describe.each(clocks)('with the clock of the server %s', (_name, byMs) => {
 
   test('a cluster holds its name for ten minutes after it was seen', async () => {
     const name = randomUUID();
-    const claim = (uid: string): Promise<unknown> =>
-      withServerClockOff(byMs, async () => services.clusters.claim(name, uid));
+    const ask = async (uid: string): Promise<unknown> =>
+      (await services.clusters.hello(name, { uid, isLeading: true })).holder ?? 'ours';
+    const claim = (uid: string): Promise<unknown> => withServerClockOff(byMs, () => ask(uid));
     expect(await claim('one')).toBe('ours');
-    expect(await services.clusters.claim(name, 'two')).toMatchObject({ heldBy: 'one' });
+    expect(await ask('two')).toMatchObject({ heldBy: 'one' });
     const age = 'UPDATE cluster SET seen_at = clock_timestamp() - make_interval(mins => $2) WHERE name = $1';
     await sql(age, name, 9);
     expect(await claim('two')).toMatchObject({ heldBy: 'one' });

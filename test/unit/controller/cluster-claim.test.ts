@@ -1,14 +1,13 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
-import type { ClusterBackend } from '../../../src/controller/backend/cluster.ts';
 import { DomainError } from '../../../src/domain/errors/domain-error.ts';
 import { ApiError } from '../../../src/kube/client/api-error.ts';
-import { Harness, prod } from './controller-harness.ts';
+import { type FakeClusters, Harness, prod } from './controller-harness.ts';
 import { settled } from './fake-clock.ts';
 import { noResources, type ResourcesBackend } from './fake-services.ts';
 
 /** Two clusters with one name in one database. */
 
-type Claimed = Awaited<ReturnType<ClusterBackend['claim']>>;
+type Claimed = Awaited<ReturnType<FakeClusters['claim']>>;
 
 const held: Claimed = { heldBy: 'uid-of-another', seenAt: new Date(0) };
 const away = new DomainError('store_unavailable', 'the database cannot be reached');
@@ -22,8 +21,13 @@ let harness: Harness;
 
 afterEach(() => harness.controller.stop());
 
-/** `denied`: the plural of a kind whose first lists are denied. */
-async function start(first: typeof claimed, denied?: string): Promise<void> {
+interface StartOptions {
+  /** The plural of a kind whose first lists are denied. */
+  readonly denied?: string;
+  readonly clusterName?: string;
+}
+
+async function start(first: typeof claimed, { denied, clusterName = 'test' }: StartOptions = {}): Promise<void> {
   claimed = first;
   claims = [];
   sweeps = 0;
@@ -38,7 +42,7 @@ async function start(first: typeof claimed, denied?: string): Promise<void> {
     return await noResources.tokens.live(asked);
   };
   const resources = { tokens: { live } } as unknown as ResourcesBackend;
-  harness = new Harness({ clusters: { claim }, resources });
+  harness = new Harness({ clusters: { claim }, resources, clusterName });
   harness.cluster.put('/api/v1/namespaces', 'kube-system', (object) => {
     object.metadata.uid = 'uid-of-this';
   });
@@ -88,7 +92,7 @@ describe('a leader whose name another cluster has', () => {
   });
 
   test('does nothing with a kind that may be listed only later', async () => {
-    await start(held, 'secretsyncs');
+    await start(held, { denied: 'secretsyncs' });
     expect(harness.controller.warnings()).toHaveLength(1);
     await harness.clock.advance(60_000);
     expect(harness.controller.warnings()).toEqual([]);
@@ -193,4 +197,41 @@ test('a standby records nothing', async () => {
   claims.splice(0);
   await harness.clock.advance(180_000);
   expect(claims).toEqual([]);
+});
+
+test('a standby says hello once a minute, and its answers start no work', async () => {
+  await start('ours');
+  harness.lease.isTaken = true;
+  await harness.clock.advance(20_000);
+  harness.hellos.splice(0);
+  await harness.clock.advance(180_000);
+  expect(harness.hellos).toEqual(Array.from({ length: 3 }, () => ({ uid: 'uid-of-this', isLeading: false })));
+  expect(harness.isLeading()).toBe(false);
+});
+
+test('the answer to a standby does not count for the term that begins before it comes', async () => {
+  await start('ours');
+  harness.lease.isTaken = true;
+  await harness.clock.advance(20_000);
+  const answer = Promise.withResolvers<void>();
+  harness.helloGate = answer.promise;
+  await harness.clock.advance(60_000);
+  expect(harness.hellos.at(-1)).toMatchObject({ isLeading: false });
+  claimed = held;
+  harness.lease.isTaken = false;
+  await harness.clock.advance(20_000);
+  harness.reconciled.splice(0);
+  harness.helloGate = undefined;
+  answer.resolve();
+  await settled();
+  expect(harness.controller.ready()).toContain('uid-of-another');
+  expect(harness.reconciled).toEqual([]);
+});
+
+test('a cluster without a configured name claims its uid, and works before the answer', async () => {
+  const answer = Promise.withResolvers<Claimed>();
+  await start(answer.promise, { clusterName: 'uid' });
+  expect(claims).toEqual([['uid-of-this', 'uid-of-this']]);
+  expect([harness.controller.ready(), harness.values()]).toEqual([undefined, values]);
+  answer.resolve('ours');
 });

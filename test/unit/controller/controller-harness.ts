@@ -1,8 +1,8 @@
 import { fingerprintOfCluster } from '../../../src/compose/local-backend.ts';
-import type { ClusterBackend } from '../../../src/controller/backend/cluster.ts';
 import { type Controller, createController } from '../../../src/controller/index.ts';
 import type { Condition } from '../../../src/controller/generated/condition.ts';
 import type { SecretSync, SecretSyncStatus } from '../../../src/controller/generated/secret-sync.ts';
+import type { Hello, HelloAnswer, NameHolder } from '../../../src/domain/clusters.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
 import { fingerprintFor, secretSync, type SyncOptions } from './builders.ts';
 import { type AnyObject, FakeCluster } from './fake-cluster.ts';
@@ -19,7 +19,7 @@ export const shortestChange = [`GET ${secrets}/token`, `PUT ${secrets}/app`, `PA
 
 /** Which cluster has which name. */
 export interface FakeClusters {
-  readonly claim: (cluster: string, uid: string) => ReturnType<ClusterBackend['claim']>;
+  readonly claim: (cluster: string, uid: string) => Promise<NameHolder | 'ours'>;
 }
 
 export interface HarnessOptions {
@@ -49,6 +49,10 @@ export class Harness {
   readonly stateReports: string[] = [];
   /** The metric keyframe_controller_leader. */
   isLeading = (): boolean => false;
+  /** Each hello of the controller. */
+  readonly hellos: Hello[] = [];
+  /** Answers to hellos wait for it. */
+  helloGate: Promise<void> | undefined;
   readonly lease = new FakeLease(this.clock);
   readonly controller: Controller;
 
@@ -68,7 +72,7 @@ export class Harness {
       kube: this.cluster,
       connect: (nameOf) => ({
         ...resources,
-        cluster: { claim: async (uid) => await clusters.claim(nameOf(), uid) },
+        cluster: { hello: async (hello) => await this.#hello(clusters, nameOf(), hello) },
         changes: services.changes,
         fleet: services,
         fingerprint: fingerprintOfCluster(fingerprintFor, nameOf),
@@ -98,6 +102,14 @@ export class Harness {
         random: () => 0.5,
       },
     });
+  }
+
+  async #hello(clusters: FakeClusters, name: string, hello: Hello): Promise<HelloAnswer> {
+    const { uid, isLeading } = hello;
+    this.hellos.push(hello);
+    await this.helloGate;
+    const claimed = isLeading ? await clusters.claim(name, uid) : 'ours';
+    return { holder: claimed === 'ours' ? undefined : claimed, now: new Date(this.clock.now()) };
   }
 
   /** An environment, a token for it in the Secret `token`, and the SecretSync ns/app, all in step. */
