@@ -17,7 +17,7 @@ const schemas = new Map(
   }),
 );
 
-function faultOf(object: Pick<Manifest, 'kind' | 'apiVersion'>): string | undefined {
+function faultOf(object: Pick<Manifest, 'kind' | 'apiVersion'> & { readonly spec?: object }): string | undefined {
   const version = object.apiVersion?.split('/')[1] ?? '';
   const schema = schemas.get(`${object.kind?.toLowerCase() ?? ''}_${version}.json`);
   if (schema === undefined) return `no schema of ${object.kind ?? ''}`;
@@ -42,4 +42,20 @@ test.each([
   const sync = ours.find(({ kind }) => kind === 'SecretSync');
   const { source: _source, ...object } = { ...sync, ...change };
   expect(faultOf(object)).toContain(named);
+});
+
+const place = { organization: 'acme', project: 'web', environments: ['*'] };
+const environmentRef = { organization: 'acme', project: 'web', name: 'production' };
+const rename = (to: string): object => ({ keys: { rename: [{ from: 'DATABASE_URL', to }] } });
+
+test.each([
+  ['a slug', 'SecretSync', { environmentRef }, { environmentRef: { ...environmentRef, name: 'Production' } }],
+  ['a choice of forms', 'AccessGrant', { rules: [place] }, { rules: [{ ...place, project: 'web*' }] }],
+  ['a form beside more conditions', 'SecretSync', rename('db.url'), rename('db/url')],
+  ['the name of a Secret', 'SecretSync', { target: { name: 'web.tls' } }, { target: { name: 'web_tls' } }],
+  ['a glob', 'SecretSync', { keys: { include: ['APP_*'] } }, { keys: { include: ['APP/*'] } }],
+])('know %s, which a rule of the definition has', (_what, kind, allowed, refused) => {
+  const object = { apiVersion: 'keyframe.dev/v1alpha1', kind, metadata: { name: 'web' } };
+  expect(faultOf({ ...object, spec: allowed })).toBeUndefined();
+  expect(faultOf({ ...object, spec: refused })).toContain('must match pattern');
 });
