@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { sha256 } from '../lib/digest.ts';
 
 /** Rules for the names of Kubernetes resources, and short forms of long names. */
 
@@ -24,16 +24,12 @@ export interface ShortForm {
 /** A name, or its prefix and a digest if it is too long. The form is stored on objects, so it must not change. */
 export function shorten(name: string, { maxLength, headLength, separator, digestLength }: ShortForm): string {
   if (name.length <= maxLength) return name;
-  return `${name.slice(0, headLength)}${separator}${digestOf(name).slice(0, digestLength)}`;
+  return `${name.slice(0, headLength)}${separator}${sha256(name).slice(0, digestLength)}`;
 }
 
 /** A short digest that identifies a text: the first 16 bytes of its SHA-256, in hexadecimal digits. */
 export function shortDigest(text: string): string {
-  return digestOf(text).slice(0, 32);
-}
-
-function digestOf(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
+  return sha256(text).slice(0, 32);
 }
 
 const maxListLength = 200;

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { DomainError } from '../../domain/errors/domain-error.ts';
-import { covers, type GrantRule } from '../../domain/grants.ts';
+import { requireSyncGrant } from '../../domain/grant-refusal.ts';
+import type { GrantRule } from '../../domain/grants.ts';
 import type { Actor, KeylessPrincipal } from '../../domain/principal.ts';
+import { sha256 } from '../../lib/digest.ts';
 import { findDeletion } from '../../store/access.ts';
 import type { Database } from '../../store/database.ts';
 import {
@@ -18,7 +20,7 @@ import { readerTarget } from '../audit/grouped-reads.ts';
 import { checkSlug } from '../kernel/checks.ts';
 import type { CredentialUsage } from './credential-usage.ts';
 import { GroupedLookup } from '../kernel/grouped-lookup.ts';
-import { absentPlace, grantRefusal, keylessRevocation } from './refusals.ts';
+import { absentPlace, keylessRevocation } from './refusals.ts';
 import type { EnvironmentSlugs } from '../../domain/slugs.ts';
 import { EnvironmentHandle } from './handles.ts';
 import { ReportedDenials } from './reported-denials.ts';
@@ -134,26 +136,11 @@ export class KeylessAccess {
     return { environmentId: found.environmentId, enter: async () => await this.#enter(reading, found) };
   }
 
-  /** Judges the grant again, only in memory. Throws DomainError forbidden. */
-  confirm(reader: SyncReader, slugs: EnvironmentSlugs): void {
-    const { namespace, name, grants, ownGrant } = reader;
-    const asked = { ...slugs, permission: 'read' } as const;
-    if (covers(grants, { ...asked, kind: 'SecretSync' })) return;
-    const holder = {
-      kind: 'SecretSync',
-      name: `SecretSync ${namespace}/${name}`,
-      namespace,
-      grants,
-      ownGrant,
-    } as const;
-    throw grantRefusal(holder, asked);
-  }
-
   async #look(reading: Reading): Promise<KeylessTarget> {
     const { reader, slugs } = reading;
     await this.#audited(reading, () => {
       for (const [field, slug] of Object.entries(slugs)) checkSlug(field, slug);
-      this.confirm(reader, slugs);
+      requireSyncGrant(reader, slugs, sha256);
     });
     const { cluster, namespace } = reader;
     const found = await this.#targets.find({ cluster, namespace, ...slugs });
@@ -174,7 +161,7 @@ export class KeylessAccess {
 
   async #enter(reading: Reading, admitted: KeylessTarget): Promise<KeylessEntry> {
     const { reader, slugs } = reading;
-    await this.#audited(reading, () => this.confirm(reader, slugs));
+    await this.#audited(reading, () => requireSyncGrant(reader, slugs, sha256));
     const found = admitted.token === undefined ? await this.#create(reading, admitted) : admitted;
     const { token } = found;
     if (token === undefined || found.environmentId !== admitted.environmentId) throw replacedMeanwhile(slugs);

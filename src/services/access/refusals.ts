@@ -1,14 +1,6 @@
 import { DomainError } from '../../domain/errors/domain-error.ts';
-import { createHash } from 'node:crypto';
-import {
-  type GrantNeed,
-  type GrantPlace,
-  grantPatch,
-  grantYaml,
-  grantedPermission,
-  grantedText,
-  kindsNeeded,
-} from '../../domain/grants.ts';
+import { grantPlaceText } from '../../domain/grant-refusal.ts';
+import type { GrantPlace } from '../../domain/grants.ts';
 import {
   type Action,
   type Decision,
@@ -21,7 +13,6 @@ import {
   sessionActions,
 } from '../../domain/policy.ts';
 import type { ResourceAction } from '../../domain/resource-policy.ts';
-import type { GrantedKindName } from '../../domain/kinds.ts';
 import { limits } from '../../domain/limits.ts';
 import type {
   Actor,
@@ -155,47 +146,6 @@ export function resourceRefusal({ kind }: ResourcePrincipal, action: ResourceAct
   return new DomainError('forbidden', `no ${kind} may do ${action}`);
 }
 
-/** A custom resource and what its namespace is granted. */
-interface GrantHolder extends Pick<ResourcePrincipal, 'name' | 'namespace' | 'grants' | 'ownGrant'> {
-  readonly kind: GrantedKindName;
-}
-
-/**
- * DomainError forbidden for a custom resource without the grant it needs, with what its namespace is granted and the
- * change that would grant it. It says nothing of what exists in Keyframe.
- */
-export function grantRefusal(
-  { kind, name, namespace, grants, ownGrant }: GrantHolder,
-  asked: Omit<GrantNeed, 'kind'>,
-): DomainError {
-  const { organization, project, environment, permission } = asked;
-  const place = grantPlaceText({ organization, project, environment });
-  if (namespace === null)
-    return new DomainError('forbidden', `${name} is in no namespace, so no AccessGrant is for it`);
-  const need = { organization, project, environment, permission, kind };
-  const byName = asked.byName === true ? ' by name, as a protected environment requires' : '';
-  const kinds = kindsNeeded(kind);
-  const granted = kinds.map((each) => `${each}: ${grantedText(grants, each)}`).join('; ');
-  return new DomainError(
-    'forbidden',
-    `${name} needs ${grantedPermission(permission)} on ${place}, and no AccessGrant allows that to namespace ${namespace}${byName} ` +
-      `for ${kinds.join(' and ')}. The namespace is granted, for ${granted}. Correct the slugs if they are mistyped; ` +
-      `else ask an admin of the cluster to ${remedy(need, namespace, ownGrant)}`,
-  );
-}
-
-/**
- * What grants a need: a rule more in an AccessGrant of the namespace alone, or an AccessGrant whose name no other need
- * has.
- */
-function remedy(need: GrantNeed, namespace: string, ownGrant: string | undefined): string {
-  if (ownGrant !== undefined) return `add a rule to AccessGrant ${ownGrant}: \`${grantPatch(need, ownGrant)}\``;
-  const { organization, project, environment, permission, kind } = need;
-  const about = JSON.stringify([namespace, organization, project, environment, permission, kind]);
-  const digest = createHash('sha256').update(about).digest('hex').slice(0, 8);
-  return `apply one such as:\n${grantYaml(need, namespace, `${namespace}-${organization}-${digest}`)}`;
-}
-
 /**
  * DomainError not_found for a snapshot of an environment that a custom resource may not know of, if it exists.
  */
@@ -247,10 +197,4 @@ function undeletion({ organization, project, environment }: GrantPlace, { level,
     environment: ['it', 'an admin of the organization', `env undelete ${environment} -o ${organization} -p ${project}`],
   }[level];
   return `: ${what} was deleted at ${time}. To take the deletion back, ${who} runs \`keyframe ${command}\``;
-}
-
-/** `project acme/web`, by the levels that are given. */
-function grantPlaceText({ organization, project, environment }: GrantPlace): string {
-  const given = Object.entries({ organization, project, environment }).filter(([, slug]) => slug !== null);
-  return placeOf(Object.fromEntries(given));
 }

@@ -1,4 +1,5 @@
 import { DomainError } from '../../domain/errors/domain-error.ts';
+import { grantRefusal } from '../../domain/grant-refusal.ts';
 import { type AskedPlace, type GrantPlace, reveals, type TokenPermission } from '../../domain/grants.ts';
 import {
   type AskedAtPlace,
@@ -10,6 +11,7 @@ import {
 import type { AnyCaller, ResourceCaller, ResourcePrincipal } from '../../domain/principal.ts';
 import type { RestoreSource } from '../../domain/resources/restores.ts';
 import type { EnvironmentSlugs } from '../../domain/slugs.ts';
+import { sha256 } from '../../lib/digest.ts';
 import { findDeletion, findSnapshotTarget, holdTarget, type TargetIds } from '../../store/access.ts';
 import type { Database } from '../../store/database.ts';
 import type { Transaction } from '../../store/transaction.ts';
@@ -17,7 +19,7 @@ import { Handle } from '../access/handle.ts';
 import type { AuditLog, AuditTarget } from '../audit/audit-log.ts';
 import { auditedCheck } from '../audit/audited.ts';
 import { checkSlug, checkUuid } from '../kernel/checks.ts';
-import { absentPlace, grantRefusal, resourceRefusal, snapshotRefusal } from '../access/refusals.ts';
+import { absentPlace, resourceRefusal, snapshotRefusal } from '../access/refusals.ts';
 import { findPlace, placeTarget } from './place.ts';
 
 /** Actions on what a resource created itself: no grant is needed. */
@@ -288,5 +290,5 @@ export class ResourceAccess {
 function refusalOf(principal: ResourcePrincipal, action: ResourceAction, asked: AskedAtPlace): DomainError {
   const { organization, project, environment, permission } = asked;
   const byName = needsName(action, asked);
-  return grantRefusal(principal, { organization, project, environment, permission, byName });
+  return grantRefusal(principal, { organization, project, environment, permission, byName }, sha256);
 }

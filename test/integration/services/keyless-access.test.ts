@@ -1,4 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { requireSyncGrant } from '../../../src/domain/grant-refusal.ts';
+import { sha256 } from '../../../src/lib/digest.ts';
 import { KeylessTokenRefusal } from '../../../src/services/access/keyless.ts';
 import { codeOf, TestSyncReader } from '../../support/api/sync-reader.ts';
 import type { SecretCalls } from '../../support/api/secret-calls.ts';
@@ -86,9 +88,9 @@ describe('a SecretSync without a token reference', () => {
     }
     own.grants = [ruleFor(world, { kinds: ['ServiceToken'], permission: 'read' })];
     const admission = await services.keyless.admit(own.reader, world.slugs);
-    services.keyless.confirm(own.reader, world.slugs);
+    requireSyncGrant(own.reader, world.slugs, sha256);
     own.grants = [];
-    expect(() => services.keyless.confirm(own.reader, world.slugs)).toThrow('needs Read on environment');
+    expect(() => requireSyncGrant(own.reader, world.slugs, sha256)).toThrow('needs Read on environment');
     await expect(admission.enter()).rejects.toMatchObject({ code: 'forbidden' });
     expect(await tokensOf()).toEqual([]);
   });

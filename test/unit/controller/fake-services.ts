@@ -2,10 +2,11 @@ import type { Backend } from '../../../src/controller/backend/backend.ts';
 import type { WaitingRestoresBackend } from '../../../src/controller/backend/fleet.ts';
 import type { ControllerDeps } from '../../../src/controller/index.ts';
 import { DomainError } from '../../../src/domain/errors/domain-error.ts';
-import { covers } from '../../../src/domain/grants.ts';
+import { requireSyncGrant } from '../../../src/domain/grant-refusal.ts';
 import { Plaintext } from '../../../src/domain/plaintext.ts';
 import type { BearerPrincipal, Caller, TenantPrincipal } from '../../../src/domain/principal.ts';
 import type { ChangeEvent, ChangeSubscriber } from '../../../src/domain/changes.ts';
+import { sha256 } from '../../../src/lib/digest.ts';
 import {
   type KeylessAdmission,
   type KeylessEntry,
@@ -14,7 +15,6 @@ import {
 } from '../../../src/services/access/keyless.ts';
 import type { EnvironmentAccess } from '../../../src/services/access/access.ts';
 import type { EnvironmentSlugs } from '../../../src/domain/slugs.ts';
-import { grantRefusal } from '../../../src/services/access/refusals.ts';
 import { AuthenticationRefusal } from '../../../src/services/access/authentication.ts';
 import { FakeSyncStates } from './fake-sync-states.ts';
 import type { FoundState } from '../../../src/services/secrets/secret-reader.ts';
@@ -110,7 +110,7 @@ export class FakeServices implements Services {
 
   readonly keyless = {
     admit: async (reader: SyncReader, slugs: EnvironmentSlugs): Promise<KeylessAdmission> => {
-      expectGranted(reader, slugs);
+      requireSyncGrant(reader, slugs, sha256);
       const seen = await this.#lookUpKeyless(reader, slugs);
       const enter = async (): Promise<KeylessEntry> => {
         if (seen.token !== undefined) return { access: seen.access, tokenId: seen.token.id };
@@ -124,7 +124,6 @@ export class FakeServices implements Services {
       };
       return { environmentId: seen.access.environmentId, enter };
     },
-    confirm: expectGranted,
   } as unknown as Services['keyless'];
 
   readonly secretReader: Services['secretReader'] = {
@@ -312,17 +311,6 @@ export function serviceToken(id: string, expiresAt: Date | null = null): BearerP
     credentialId: `credential-${id}`,
     expiresAt,
   };
-}
-
-/** Throws DomainError forbidden unless the namespace is granted the environment. */
-function expectGranted(reader: SyncReader, slugs: EnvironmentSlugs): void {
-  const asked = { permission: 'read', ...slugs } as const;
-  if (covers(reader.grants, { kind: 'SecretSync', ...asked })) return;
-  const { namespace, name, grants, ownGrant } = reader;
-  throw grantRefusal(
-    { kind: 'SecretSync', name: `SecretSync ${namespace}/${name}`, namespace, grants, ownGrant },
-    asked,
-  );
 }
 
 /** Whether a token of one environment alone is for this one. */

@@ -1,4 +1,6 @@
+import { requireSyncGrant } from '../../../../domain/grant-refusal.ts';
 import { type GrantNeed, type GrantRule, covers } from '../../../../domain/grants.ts';
+import { sha256 } from '../../../../lib/digest.ts';
 import {
   type KeylessAccess,
   type KeylessAdmission,
@@ -21,7 +23,7 @@ export interface NamespaceGrants {
 }
 
 export interface KeylessDeps {
-  readonly access: Pick<KeylessAccess, 'admit' | 'confirm'>;
+  readonly access: Pick<KeylessAccess, 'admit'>;
   readonly grants: NamespaceGrants;
   /** What the database knows the cluster by. Throws DomainError cluster_unavailable if that is not known. */
   readonly cluster: () => string;
@@ -62,7 +64,7 @@ async function noting<T>({ seen }: SourceContext, call: () => Promise<T>): Promi
 
 /** Checks the grants for a source again, in memory only. Throws DomainError forbidden. */
 export function confirmKeyless(deps: KeylessDeps, context: Omit<SourceContext, 'seen'>): void {
-  deps.access.confirm(readerOf(deps, context), slugsOf(context.source));
+  requireSyncGrant(readerOf(deps, context), slugsOf(context.source), sha256);
 }
 
 /**
