@@ -1,6 +1,11 @@
 import type pg from 'pg';
 import { queryRows, type Statement } from './database.ts';
-import type { EnvironmentRevisionModel, SecretModel, SecretVersionModel } from './generated/models.ts';
+import type {
+  EnvironmentModel,
+  EnvironmentRevisionModel,
+  SecretModel,
+  SecretVersionModel,
+} from './generated/models.ts';
 import { type RevisionIds, type RevisionRef, wantedRevision, wantedRevisionValues } from './revisions.ts';
 import { sql } from './sql.ts';
 import type { Transaction } from './transaction.ts';
@@ -335,23 +340,39 @@ export async function listSizes(
   return { revision: first.revision, revisionId: first.revisionId, keys: first.keys, secrets };
 }
 
-/** A value as it is stored, with what it was sealed for. */
-export type SealedVersion = Pick<SealedSecret, 'secretId' | 'versionId' | 'ciphertext' | 'dataKeyId'>;
+/** An environment at a revision. */
+export interface StatePlace {
+  readonly environmentId: EnvironmentModel['id'];
+  readonly revisionId: EnvironmentModel['revisionId'];
+}
 
-const versionsByIds: Statement = {
-  name: 'secrets-versions',
-  text: `SELECT v.secret_id AS "secretId", v.id AS "versionId", ${contentColumns}
-    FROM secret_version v ${contentJoin}
-    JOIN secret s ON s.id = v.secret_id
-    JOIN environment e ON e.id = s.environment_id AND e.deleted_at IS NULL
-    WHERE s.environment_id = $1 AND v.id = ANY($2::uuid[]) AND v.destroyed_at IS NULL`,
+/** A value as it is stored, with what it was sealed for. */
+export type SealedValue = Pick<SealedSecret, 'secretId' | 'key' | 'ciphertext' | 'dataKeyId'>;
+
+// The newest state knows its versions. Those of a past one are looked for by its number.
+const valuesAt: Statement = {
+  name: 'secrets-values-at',
+  text: `SELECT s.id AS "secretId", s.key, ${contentColumns}
+    FROM environment e
+    LEFT JOIN environment_revision r ON r.id = $2::uuid AND r.environment_id = e.id
+    JOIN secret s ON s.environment_id = e.id AND s.key = ANY($3::text[])
+    JOIN secret_version v ON v.destroyed_at IS NULL AND v.id = CASE
+      WHEN e.revision_id <> $2::uuid THEN (SELECT c.version_id FROM secret_change c
+        WHERE c.secret_id = s.id AND c.revision_number <= r.number
+        ORDER BY c.revision_number DESC LIMIT 1)
+      WHEN s.deleted_at IS NULL THEN s.current_version_id END
+    ${contentJoin}
+    WHERE e.id = $1 AND e.deleted_at IS NULL`,
 };
 
-/** The values of some versions of an environment, in no order; those that were destroyed are absent. */
-export async function listVersions(
+/**
+ * The values that keys of an environment have at a revision, in no order. Those that the revision does not have, and those
+ * that were destroyed, are absent; all of them if the environment is gone or has no such revision.
+ */
+export async function listValuesAt(
   pool: pg.Pool,
-  environmentId: string,
-  versionIds: readonly string[],
-): Promise<readonly SealedVersion[]> {
-  return await queryRows<SealedVersion>(pool, versionsByIds, [environmentId, versionIds]);
+  { environmentId, revisionId }: StatePlace,
+  keys: readonly string[],
+): Promise<readonly SealedValue[]> {
+  return queryRows(pool, valuesAt, [environmentId, revisionId, keys]);
 }

@@ -1,15 +1,10 @@
 import { DomainError } from '../../domain/errors/domain-error.ts';
-
-/** A version of a key. */
-export interface KeyVersion {
-  readonly key: string;
-  readonly version: number;
-}
+import type { NamedVersion } from '../../domain/secret-states.ts';
 
 const namesShown = 20;
 
 /** DomainError version_destroyed for one or more wanted versions whose values were erased. */
-export function versionsDestroyed(versions: readonly KeyVersion[]): DomainError {
+export function versionsDestroyed(versions: readonly NamedVersion[]): DomainError {
   const [first] = versions;
   const shown = versions.slice(0, namesShown).map(({ key, version }) => `${key} (version ${version})`);
   const more = versions.length > namesShown ? ` and ${versions.length - namesShown} more` : '';

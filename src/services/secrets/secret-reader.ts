@@ -1,41 +1,22 @@
 import type { Keyring } from '../../crypto/keyring.ts';
 import { DomainError } from '../../domain/errors/domain-error.ts';
 import type { Plaintext } from '../../domain/plaintext.ts';
+import { type FoundState, type LargerState, smallStateKeys, type StateRef } from '../../domain/secret-states.ts';
 import type { Database } from '../../store/database.ts';
 import { keysDeletedSince, type RevisionRef } from '../../store/revisions.ts';
-import { listSizes, listVersions, type SealedVersion, type SizedSecret } from '../../store/secret-reads.ts';
+import {
+  listSizes,
+  listValuesAt,
+  type SealedValue,
+  type SizedSecret,
+  type StatePlace,
+} from '../../store/secret-reads.ts';
 import type { ReadingAccess } from '../access/access.ts';
 import type { AuditLog } from '../audit/audit-log.ts';
 import { auditedFailure, auditedRead } from '../audit/audited.ts';
-import type { KeyVersion } from './destroyed-versions.ts';
 import { absentRevision, noteSelection } from './secret-selection.ts';
 import type { SecretList, SecretValue } from './secret-list.ts';
 import type { StateCache } from './state-cache.ts';
-
-/** A key of a state, and how long its value is. */
-export interface SizedKey {
-  readonly key: string;
-  /** Bytes of the value in UTF-8. */
-  readonly bytes: number;
-}
-
-/** The keys of an environment's state. Only `SecretReader.read` returns its values. */
-export interface FoundState {
-  readonly environmentId: string;
-  readonly revision: number;
-  readonly revisionId: string;
-  /** By key. */
-  readonly secrets: readonly SizedKey[];
-  /** The keys without a value, which only a past state can have. */
-  readonly destroyed: readonly KeyVersion[];
-  /** The keys of the state that were deleted after it; empty unless asked for. */
-  readonly deletedSince: readonly string[];
-}
-
-/** A state has more keys than were allowed: nothing of it was kept. */
-export interface LargerState {
-  readonly keys: number;
-}
 
 export interface FindOptions {
   /** The newest state unless given. */
@@ -46,17 +27,9 @@ export interface FindOptions {
   readonly deletedSince?: boolean;
 }
 
-/**
- * A small state is read with all its values, by one statement instead of two, and is kept for the next reader. What it
- * takes in memory until its reader is done: `smallStateBytes` at most.
- */
-export const smallStateKeys = 1_000;
+// Together at most `smallStateBytes`.
 const inlineBytes = 128 * 1024;
 const keptBytes = 512 * 1024;
-export const smallStateBytes = 1024 * 1024;
-
-/** Where the value of a key is. */
-type Content = { readonly value: Plaintext } | { readonly sealed: SealedVersion } | { readonly versionId: string };
 
 export interface SecretReaderDeps {
   readonly database: Pick<Database, 'pool'>;
@@ -67,12 +40,10 @@ export interface SecretReaderDeps {
 
 /**
  * Reads some secrets of an environment in two steps, for callers that have little memory: `find` fetches the keys and
- * the sizes of the values, `read` decrypts only the chosen values. Both are of one state.
+ * the sizes of the values, `read` decrypts only the chosen values. Both are of one state. Nothing is held between them.
  */
 export class SecretReader {
   readonly #deps: SecretReaderDeps;
-  /** Private, so that a value leaves a found state only by `read`, which audits. */
-  readonly #contents = new WeakMap<FoundState, ReadonlyMap<string, Content>>();
 
   constructor(deps: SecretReaderDeps) {
     this.#deps = deps;
@@ -87,36 +58,39 @@ export class SecretReader {
     return await auditedFailure(this.#deps.audit, access, async (note) => {
       const { revision } = options;
       noteSelection(note, revision === undefined ? {} : { revision });
-      const kept = revision === undefined ? await this.#findKept(access) : undefined;
-      if (kept !== undefined) return kept.secrets.length > options.maxKeys ? { keys: kept.secrets.length } : kept;
-      return await this.#findStored(access, options);
+      const kept = revision === undefined ? await this.#kept(access) : undefined;
+      if (kept === undefined) return await this.#findStored(access, options);
+      return kept.secrets.length > options.maxKeys ? { keys: kept.secrets.length } : foundWhole(kept);
     });
   }
 
   /**
    * Decrypts the values of some keys of a found state, and audits that they were read; without any key, that the names
-   * were. Throws DomainError conflict if a value was destroyed or the environment deleted meanwhile, key_unavailable,
-   * overloaded and store_unavailable.
+   * were. Throws DomainError conflict if the state does not have one of the keys, a value was destroyed or the
+   * environment deleted meanwhile, key_unavailable, overloaded and store_unavailable.
    */
   async read(
     access: ReadingAccess,
-    found: FoundState,
+    { environmentId, revision, revisionId, keyCount }: StateRef,
     keys: readonly string[],
   ): Promise<ReadonlyMap<string, Plaintext>> {
-    const { revision, revisionId, environmentId } = found;
     if (environmentId !== access.environmentId)
       throw new Error('a state is read with the access that it was found with');
     return await auditedRead(this.#deps.audit, access, async (note) => {
-      const count = keys.length === 0 ? { secrets: found.secrets.length, values: false } : { secrets: keys.length };
+      const count = keys.length === 0 ? { secrets: keyCount, values: false } : { secrets: keys.length };
       note({ revision, revisionId, ...count });
-      return await this.#open(access, this.#contents.get(found) ?? new Map(), keys);
+      if (keys.length === 0) return new Map();
+      const values = await this.#values(access, revisionId, keys);
+      if (keys.some((key) => !values.has(key))) throw goneMeanwhile();
+      return values;
     });
   }
 
-  async #findKept({ environmentId, revisionId }: ReadingAccess): Promise<FoundState | undefined> {
-    if ((this.#deps.states.bytesOf(environmentId, revisionId) ?? Infinity) > keptBytes) return undefined;
-    const kept = await this.#deps.states.find(environmentId, revisionId);
-    return kept === undefined ? undefined : this.#foundWhole(kept);
+  /** The environment's secrets at a revision, if they are kept and small. */
+  async #kept({ environmentId, revisionId }: StatePlace): Promise<SecretList | undefined> {
+    const { states } = this.#deps;
+    if ((states.bytesOf(environmentId, revisionId) ?? Infinity) > keptBytes) return undefined;
+    return await states.find(environmentId, revisionId);
   }
 
   async #findStored(
@@ -125,7 +99,8 @@ export class SecretReader {
   ): Promise<FoundState | LargerState> {
     const { environmentId } = access;
     const { pool } = this.#deps.database;
-    const stored = await listSizes(pool, environmentId, { revision: wanted, maxKeys, maxInlineBytes: inlineBytes });
+    const maxInlineBytes = wanted === undefined ? inlineBytes : 0;
+    const stored = await listSizes(pool, environmentId, { revision: wanted, maxKeys, maxInlineBytes });
     if (stored === undefined) throw absentRevision(wanted);
     if (stored.keys > maxKeys) return { keys: stored.keys };
     const { revision, revisionId } = stored;
@@ -135,9 +110,9 @@ export class SecretReader {
     if (wanted === undefined && isSmall(whole)) {
       const list = { environmentId, revision, revisionId, secrets: await this.#openAll(access, whole) };
       await this.#deps.states.keep(list);
-      return this.#foundWhole(list);
+      return foundWhole(list);
     }
-    const found: FoundState = {
+    return {
       environmentId,
       revision,
       revisionId,
@@ -145,8 +120,6 @@ export class SecretReader {
       destroyed,
       deletedSince: isAsked ? await this.#deletedSince(environmentId, revision, whole) : [],
     };
-    this.#contents.set(found, new Map(whole.map((secret) => [secret.key, contentOf(secret)])));
-    return found;
   }
 
   async #deletedSince(
@@ -158,13 +131,6 @@ export class SecretReader {
     return secrets.map(({ key }) => key).filter((key) => deleted.has(key));
   }
 
-  #foundWhole({ environmentId, revision, revisionId, secrets }: SecretList): FoundState {
-    const sized = secrets.map(({ key, value }) => ({ key, bytes: Buffer.byteLength(value.reveal()) }));
-    const found: FoundState = { environmentId, revision, revisionId, secrets: sized, destroyed: [], deletedSince: [] };
-    this.#contents.set(found, new Map(secrets.map(({ key, value }) => [key, { value }])));
-    return found;
-  }
-
   async #openAll(access: ReadingAccess, secrets: readonly SizedSecret[]): Promise<SecretValue[]> {
     const open = await this.#opener(access, secrets);
     return secrets.map((secret) => {
@@ -173,50 +139,41 @@ export class SecretReader {
     });
   }
 
-  async #open(
+  /** The values of keys at a revision; without those that it does not have. */
+  async #values(
     access: ReadingAccess,
-    contents: ReadonlyMap<string, Content>,
+    revisionId: string,
     keys: readonly string[],
   ): Promise<ReadonlyMap<string, Plaintext>> {
-    const wanted = new Map(
-      keys.map((key) => {
-        const content = contents.get(key);
-        if (content === undefined) throw new Error('a key is read that was not found');
-        return [key, content] as const;
-      }),
-    );
-    const versionIds = [...wanted.values()].flatMap((content) => ('versionId' in content ? [content.versionId] : []));
+    const { environmentId } = access;
+    const kept = await this.#kept({ environmentId, revisionId });
+    if (kept !== undefined) {
+      const wanted = new Set(keys);
+      return new Map(kept.secrets.flatMap(({ key, value }) => (wanted.has(key) ? [[key, value] as const] : [])));
+    }
     const { pool } = this.#deps.database;
-    const fetched = versionIds.length === 0 ? [] : await listVersions(pool, access.environmentId, versionIds);
-    const byId = new Map(fetched.map((version) => [version.versionId, version]));
-    const inline = [...wanted.values()].flatMap((content) => ('sealed' in content ? [content.sealed] : []));
-    const open = await this.#opener(access, [...inline, ...fetched]);
-    return new Map(
-      [...wanted].map(([key, content]) => {
-        if ('value' in content) return [key, content.value];
-        const sealed = 'sealed' in content ? content.sealed : byId.get(content.versionId);
-        if (sealed === undefined) throw goneMeanwhile();
-        return [key, open(sealed)];
-      }),
-    );
+    const sealed = await listValuesAt(pool, { environmentId, revisionId }, keys);
+    const open = await this.#opener(access, sealed);
+    return new Map(sealed.map((secret) => [secret.key, open(secret)]));
   }
 
   async #opener(
     { organizationId, projectId, environmentId }: ReadingAccess,
-    sealed: readonly Pick<SealedVersion, 'dataKeyId'>[],
-  ): Promise<(one: Pick<SealedVersion, 'secretId' | 'ciphertext' | 'dataKeyId'>) => Plaintext> {
+    sealed: readonly Pick<SealedValue, 'dataKeyId'>[],
+  ): Promise<(one: Omit<SealedValue, 'key'>) => Plaintext> {
     const opener = await this.#deps.keyring.opener(new Set(sealed.map(({ dataKeyId }) => dataKeyId)));
     return ({ secretId, ciphertext, dataKeyId }) =>
       opener.open({ organizationId, projectId, environmentId, secretId }, { ciphertext, dataKeyId });
   }
 }
 
-function isSmall(secrets: readonly SizedSecret[]): boolean {
-  return secrets.length <= smallStateKeys && secrets.every(({ ciphertext }) => ciphertext !== null);
+function foundWhole({ environmentId, revision, revisionId, secrets }: SecretList): FoundState {
+  const sized = secrets.map(({ key, value }) => ({ key, bytes: Buffer.byteLength(value.reveal()) }));
+  return { environmentId, revision, revisionId, secrets: sized, destroyed: [], deletedSince: [] };
 }
 
-function contentOf({ secretId, versionId, ciphertext, dataKeyId }: SizedSecret): Content {
-  return ciphertext === null ? { versionId } : { sealed: { secretId, versionId, ciphertext, dataKeyId } };
+function isSmall(secrets: readonly SizedSecret[]): boolean {
+  return secrets.length <= smallStateKeys && secrets.every(({ ciphertext }) => ciphertext !== null);
 }
 
 function goneMeanwhile(): DomainError {

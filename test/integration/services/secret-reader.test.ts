@@ -2,8 +2,9 @@ import { describe, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { limits } from '../../../src/domain/limits.ts';
 import type { Caller } from '../../../src/domain/principal.ts';
-import type { FindOptions, FoundState } from '../../../src/services/secrets/secret-reader.ts';
-import { listSizes, listVersions } from '../../../src/store/secret-reads.ts';
+import { type FoundState, refOf } from '../../../src/domain/secret-states.ts';
+import type { FindOptions } from '../../../src/services/secrets/secret-reader.ts';
+import { listValuesAt } from '../../../src/store/secret-reads.ts';
 import { type SecretCalls, secretCalls } from '../../support/api/secret-calls.ts';
 import { callerOf, createWorld, type TestServices, type World } from '../../support/api/services.ts';
 import type { SnapshotCalls } from '../../support/api/snapshot-calls.ts';
@@ -33,7 +34,7 @@ async function read(
   caller: Caller = world.viewer.caller,
 ): Promise<Record<string, string>> {
   const access = await world.onEnvironment(caller, 'secret.list');
-  const values = await services.secretReader.read(access, found, keys);
+  const values = await services.secretReader.read(access, refOf(found), keys);
   return Object.fromEntries([...values].map(([key, value]) => [key, value.reveal()]));
 }
 
@@ -130,7 +131,7 @@ describe('a found state', () => {
     const found = await find();
     const other = await createWorld(services);
     const access = await other.onEnvironment(other.viewer.caller, 'secret.list');
-    await expect(services.secretReader.read(access, found, ['A'])).rejects.toThrow('the access that it was found with');
+    await expect(services.secretReader.read(access, refOf(found), ['A'])).rejects.toThrow('the access that it was found with');
   });
 });
 
@@ -177,7 +178,7 @@ describe('a large environment', () => {
       where: { id: world.environment.id },
       data: { deletedAt: new Date() },
     });
-    await expect(services.secretReader.read(access, found, ['LARGE'])).rejects.toMatchObject({ code: 'conflict' });
+    await expect(services.secretReader.read(access, refOf(found), ['LARGE'])).rejects.toMatchObject({ code: 'conflict' });
     await expect(services.secretReader.find(access, { maxKeys: 10 })).rejects.toMatchObject({ code: 'not_found' });
   });
 });
@@ -226,13 +227,31 @@ describe('the audit', () => {
   });
 });
 
-test('the values of another environment are not given, even by the ids of their versions', async () => {
-  await calls.put('KEY', 'value');
-  const { pool } = services.database;
-  const { id: environmentId } = world.environment;
-  const stored = await listSizes(pool, environmentId, { revision: undefined, maxKeys: 10, maxInlineBytes: 0 });
-  const ids = stored?.secrets.map(({ versionId }) => versionId) ?? [];
-  expect(await listVersions(pool, environmentId, ids)).toHaveLength(1);
-  const other = await createWorld(services);
-  expect(await listVersions(pool, other.environment.id, ids)).toEqual([]);
+describe('the values of a revision', () => {
+  test('are those of then, also of the newest one after others came', async () => {
+    const { pool } = services.database;
+    const { id: environmentId } = world.environment;
+    const valuesAt = async (revisionId: string, keys: readonly string[]): Promise<string[]> =>
+      (await listValuesAt(pool, { environmentId, revisionId }, keys)).map(({ key }) => key).sort();
+    const { revisionId: first } = await calls.patch({ A: '1', B: '2' });
+    const { revisionId: second } = await calls.patch({ C: '3' }, ['B']);
+    expect(await valuesAt(first, ['A', 'B', 'C'])).toEqual(['A', 'B']);
+    // A deleted key still has its last version.
+    expect(await valuesAt(second, ['A', 'B', 'C'])).toEqual(['A', 'C']);
+    expect(await valuesAt(second, [])).toEqual([]);
+  });
+
+  test('are not given for that of another environment', async () => {
+    const { revisionId } = await calls.put('KEY', 'value');
+    const { pool } = services.database;
+    const other = await createWorld(services);
+    const foreign = await secretCalls(services, other, other.developer.caller).put('KEY', 'x');
+    const mine = { environmentId: world.environment.id, revisionId };
+    expect(await listValuesAt(pool, mine, ['KEY'])).toHaveLength(1);
+    for (const mixed of [
+      { ...mine, revisionId: foreign.revisionId },
+      { ...mine, environmentId: other.environment.id },
+    ])
+      expect(await listValuesAt(pool, mixed, ['KEY'])).toEqual([]);
+  });
 });

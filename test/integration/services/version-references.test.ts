@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { limits } from '../../../src/domain/limits.ts';
+import { refOf } from '../../../src/domain/secret-states.ts';
 import type { SecretCalls } from '../../support/api/secret-calls.ts';
 import type { TestServices, World } from '../../support/api/services.ts';
 import type { SnapshotCalls } from '../../support/api/snapshot-calls.ts';
@@ -59,7 +60,7 @@ describe('a reference', () => {
     for (const wanted of [undefined, revision]) {
       const found = await services.secretReader.find(list, { maxKeys: 10, ...(wanted && { revision: wanted }) });
       if ('keys' in found) throw new Error('the state has two keys');
-      expect((await services.secretReader.read(list, found, ['KEY'])).get('KEY')?.reveal()).toBe('one');
+      expect((await services.secretReader.read(list, refOf(found), ['KEY'])).get('KEY')?.reveal()).toBe('one');
     }
   });
 
@@ -74,7 +75,7 @@ describe('a reference', () => {
       const found = await services.secretReader.find(list, { maxKeys: 10, ...(wanted && { revision: wanted }) });
       if ('keys' in found) throw new Error('the state has one key');
       expect(found.secrets).toEqual([{ key: 'KEY', bytes: large.length }]);
-      expect((await services.secretReader.read(list, found, ['KEY'])).get('KEY')?.reveal()).toBe(large);
+      expect((await services.secretReader.read(list, refOf(found), ['KEY'])).get('KEY')?.reveal()).toBe(large);
     }
   });
 

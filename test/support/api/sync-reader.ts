@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { GrantRule } from '../../../src/domain/grants.ts';
+import { refOf } from '../../../src/domain/secret-states.ts';
 import type { KeylessEntry, SyncReader } from '../../../src/services/access/keyless.ts';
 import type { TestServices, World } from './services.ts';
 import { ruleFor } from './token-resource.ts';
@@ -49,7 +50,7 @@ export class TestSyncReader {
     const found = await this.#services.secretReader.find(access, { maxKeys: 1_000 });
     if (!('environmentId' in found)) throw new Error('the environment has more keys than a test writes');
     const keys = found.secrets.map(({ key }) => key);
-    const values = await this.#services.secretReader.read(access, found, keys);
+    const values = await this.#services.secretReader.read(access, refOf(found), keys);
     return Object.fromEntries([...values].map(([key, value]) => [key, value.reveal()]));
   }
 

@@ -10,7 +10,8 @@ import {
 import type { SecretSyncSpec } from '../../../src/controller/generated/secret-sync.ts';
 import { MemoryBudget, type MemoryHolder } from '../../../src/lib/memory-budget.ts';
 import type { EnvironmentAccess } from '../../../src/services/access/access.ts';
-import type { FindOptions, FoundState } from '../../../src/services/secrets/secret-reader.ts';
+import type { FoundState } from '../../../src/domain/secret-states.ts';
+import type { FindOptions } from '../../../src/services/secrets/secret-reader.ts';
 import { secretSync } from './builders.ts';
 import { Harness, prod, secrets as secretsPath, syncs } from './controller-harness.ts';
 import { settled } from './fake-clock.ts';

@@ -17,7 +17,6 @@ import type { EnvironmentAccess } from '../../../src/services/access/access.ts';
 import type { EnvironmentSlugs } from '../../../src/domain/slugs.ts';
 import { AuthenticationRefusal } from '../../../src/services/access/authentication.ts';
 import { FakeSyncStates } from './fake-sync-states.ts';
-import type { FoundState } from '../../../src/services/secrets/secret-reader.ts';
 
 interface Environment {
   readonly id: string;
@@ -78,7 +77,8 @@ export class FakeServices implements Services {
   duringLookup: Hook;
   /** Likewise at the next comparison. */
   duringComparison: Hook;
-  readonly #found = new WeakMap<FoundState, Record<string, string>>();
+  /** The values of each revision, by the environment's id, also of one that has ended. */
+  readonly #histories = new Map<string, Environment['history']>();
   readonly #subscribers = new Set<ChangeSubscriber>();
 
   readonly authentication: Services['authentication'] = {
@@ -141,7 +141,7 @@ export class FakeServices implements Services {
       const kept = Object.entries(values).filter(([key]) => !isLost(key));
       await this.#run('duringRead');
       await this.onStep?.('after finding a state');
-      const found = {
+      return {
         environmentId,
         revision,
         revisionId,
@@ -149,11 +149,9 @@ export class FakeServices implements Services {
         destroyed,
         deletedSince: isAsked === true ? deletedAfter(environment, revision) : [],
       };
-      this.#found.set(found, Object.fromEntries(kept));
-      return found;
     },
-    read: async ({ environmentId, caller }, found, keys) => {
-      const values = this.#found.get(found) ?? {};
+    read: async ({ environmentId, caller }, { revisionId }, keys) => {
+      const values = this.#histories.get(environmentId)?.get(numberOf(revisionId) ?? 0) ?? {};
       this.reads.push({ environmentId, caller, keys });
       await this.onStep?.('after reading values');
       return await Promise.resolve(new Map(keys.map((key) => [key, new Plaintext(values[key] ?? '')])));
@@ -204,7 +202,9 @@ export class FakeServices implements Services {
 
   /** Makes an environment without a notification. */
   create(path: string, id: string, values: Record<string, string> = {}): void {
-    this.environments.set(path, { id, revision: 1, values, history: new Map([[1, values]]) });
+    const history = new Map([[1, values]]);
+    this.environments.set(path, { id, revision: 1, values, history });
+    this.#histories.set(id, history);
   }
 
   /** Makes an environment and reports it. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { EnvironmentAccess } from '../../../src/services/access/access.ts';
-import type { FoundState } from '../../../src/services/secrets/secret-reader.ts';
+import type { FoundState } from '../../../src/domain/secret-states.ts';
 import { FormerStateError, readFormerState } from '../../../src/controller/kinds/secret-sync/read/former-state.ts';
 import type { KeyRules } from '../../../src/controller/kinds/secret-sync/data/keys.ts';
 import type { Template } from '../../../src/controller/kinds/secret-sync/data/template.ts';

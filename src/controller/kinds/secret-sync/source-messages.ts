@@ -1,6 +1,6 @@
 import { DomainError } from '../../../domain/errors/domain-error.ts';
 import type { ClaimedSnapshot } from '../../../domain/resources/snapshots.ts';
-import type { KeyVersion } from '../../../services/secrets/destroyed-versions.ts';
+import type { NamedVersion } from '../../../domain/secret-states.ts';
 import type { SecretSync } from '../../generated/secret-sync.ts';
 import { shortList } from '../../names.ts';
 import { targetOf } from './spec/resource.ts';
@@ -86,7 +86,7 @@ export function snapshotMismatch(
 const maxNamedVersions = 10;
 
 /** Values of keys that the Secret needs were destroyed. It is never written without them. */
-export function valuesDestroyed({ resource: sync, source }: Pinned, versions: readonly KeyVersion[]): DomainError {
+export function valuesDestroyed({ resource: sync, source }: Pinned, versions: readonly NamedVersion[]): DomainError {
   const shown = versions.slice(0, maxNamedVersions).map(({ key, version }) => `${key} (version ${version})`);
   const more = versions.length > maxNamedVersions ? ` and ${versions.length - maxNamedVersions} more` : '';
   return new DomainError(

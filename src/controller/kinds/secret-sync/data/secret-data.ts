@@ -1,7 +1,7 @@
 import { DomainError } from '../../../../domain/errors/domain-error.ts';
 import type { Plaintext } from '../../../../domain/plaintext.ts';
+import type { SizedKey } from '../../../../domain/secret-states.ts';
 import type { SecretSyncSpec } from '../../../generated/secret-sync.ts';
-import type { SizedKey } from '../../../../services/secrets/secret-reader.ts';
 import { type ChosenKey, chooseKeys, decodedBase64, neededBy } from './keys.ts';
 import { type Source, fieldOf, inSource, keysFieldOf } from '../spec/source.ts';
 import { type KeyFacts, type Template, type ValueSize, addSizes, composeValues, composedSize } from './template.ts';

@@ -1,16 +1,11 @@
 import { limits } from '../../../../domain/limits.ts';
 import type { Plaintext } from '../../../../domain/plaintext.ts';
+import { type FoundState, refOf, smallStateBytes, smallStateKeys } from '../../../../domain/secret-states.ts';
 import type { MemoryBudget, MemoryOwner } from '../../../../lib/memory-budget.ts';
 import type { DeferredOutcome } from '../../../frame/outcome.ts';
 import { type Allowance, type SyncContext, maxSecretBytes } from '../model.ts';
 import type { ReadingAccess } from '../../../../services/access/access.ts';
-import {
-  type FindOptions,
-  type FoundState,
-  type SecretReader,
-  smallStateBytes,
-  smallStateKeys,
-} from '../../../../services/secrets/secret-reader.ts';
+import type { FindOptions, SecretReader } from '../../../../services/secrets/secret-reader.ts';
 import { tooMuchToRead } from '../source-messages.ts';
 import { targetOf } from '../spec/resource.ts';
 import { sourcesOf } from '../spec/source.ts';
@@ -171,6 +166,6 @@ export class BoundedReads {
     found: FoundState,
     keys: readonly string[],
   ): Promise<ReadonlyMap<string, Plaintext>> {
-    return await this.#reader.read(access, found, keys);
+    return await this.#reader.read(access, refOf(found), keys);
   }
 }

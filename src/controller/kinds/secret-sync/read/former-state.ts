@@ -1,6 +1,6 @@
 import { DomainError } from '../../../../domain/errors/domain-error.ts';
+import type { FoundState } from '../../../../domain/secret-states.ts';
 import type { ReadingAccess } from '../../../../services/access/access.ts';
-import type { FoundState } from '../../../../services/secrets/secret-reader.ts';
 import type { BoundedReads } from './bounded-reads.ts';
 import { chooseKeys, neededBy } from '../data/keys.ts';
 import type { Template } from '../data/template.ts';

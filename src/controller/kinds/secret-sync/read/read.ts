@@ -1,6 +1,7 @@
 import { DomainError } from '../../../../domain/errors/domain-error.ts';
 import { Plaintext } from '../../../../domain/plaintext.ts';
 import type { Caller, ServiceTokenPrincipal } from '../../../../domain/principal.ts';
+import type { FoundState, SizedKey } from '../../../../domain/secret-states.ts';
 import { type ObjectMeta, objectKey } from '../../../../kube/client/objects.ts';
 import type { SecretObject, SecretsClient } from '../../../../kube/client/secrets.ts';
 import type { Access, EnvironmentAccess, ReadingAccess } from '../../../../services/access/access.ts';
@@ -9,7 +10,7 @@ import {
   AuthenticationRefusal,
   type RefusalFault,
 } from '../../../../services/access/authentication.ts';
-import type { FoundState, SecretReader, SizedKey } from '../../../../services/secrets/secret-reader.ts';
+import type { SecretReader } from '../../../../services/secrets/secret-reader.ts';
 import { isOwnedBy as isTokenSecretOf } from '../../service-token/observe.ts';
 import type { BoundedReads } from './bounded-reads.ts';
 import { pinText } from '../spec/pin.ts';

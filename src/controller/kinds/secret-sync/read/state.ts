@@ -1,6 +1,6 @@
+import type { FoundState } from '../../../../domain/secret-states.ts';
 import type { ReadingAccess } from '../../../../services/access/access.ts';
 import type { ClaimedSnapshot } from '../../../../domain/resources/snapshots.ts';
-import type { FoundState } from '../../../../services/secrets/secret-reader.ts';
 import type { SecretSnapshot } from '../../../generated/secret-snapshot.ts';
 import type { Seen } from '../../../frame/dependencies.ts';
 import { type SnapshotLookup, snapshotVersionOf } from '../../secret-snapshot/lookup.ts';
