@@ -33,7 +33,6 @@ export async function composeController(
     kube,
     lease: controllerLease(kube, namespace),
     connect: connectLocally(services),
-    services,
     logger,
     clock: systemClock,
     steadyNow,

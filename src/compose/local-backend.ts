@@ -4,13 +4,17 @@ import { ClusterEnvironments } from '../services/cluster/environments.ts';
 import { ClusterRestores } from '../services/cluster/restores.ts';
 import { ClusterSchedules } from '../services/cluster/schedules.ts';
 import { ClusterSnapshots } from '../services/cluster/snapshots.ts';
+import { ClusterSources } from '../services/cluster/sources.ts';
 import { ClusterTokens } from '../services/cluster/tokens.ts';
 import type { Services } from './services.ts';
 
 type LocalBackendServices = Pick<
   Services,
+  | 'access'
+  | 'authentication'
   | 'clusters'
   | 'feed'
+  | 'keyless'
   | 'keyring'
   | 'resourceAccess'
   | 'resourceEnvironments'
@@ -18,6 +22,7 @@ type LocalBackendServices = Pick<
   | 'resourceSchedules'
   | 'resourceSnapshots'
   | 'resourceTokens'
+  | 'secretReader'
   | 'syncStates'
   | 'waitingRestores'
 >;
@@ -29,6 +34,7 @@ export function connectLocally(services: LocalBackendServices): ConnectBackend {
     ...partsOfResources(services, cluster),
     cluster: { hello: async (hello) => await clusters.hello(cluster(), hello) },
     changes: feed,
+    sources: new ClusterSources({ ...services, cluster }),
     fleet: {
       syncStates: {
         report: async (reports) => await syncStates.report(cluster(), reports),

@@ -1,5 +1,4 @@
 import { divideMemory } from '../lib/process-memory.ts';
-import type { KeylessAccess } from '../services/access/keyless.ts';
 import type { Backend } from './backend/backend.ts';
 import type { KindContext, ManagedKind } from './frame/managed-kind.ts';
 import { type Controller, Manager, type ManagerDeps, type ManagerOptions } from './frame/manager.ts';
@@ -11,7 +10,6 @@ import { adoptionsOf } from './kinds/secret-snapshot/adoptions.ts';
 import { registerSecretSnapshot } from './kinds/secret-snapshot/index.ts';
 import { allReferences } from './kinds/secret-snapshot/references.ts';
 import { registerSecretSync } from './kinds/secret-sync/index.ts';
-import type { ReadServices } from './kinds/secret-sync/read/read.ts';
 import { registerServiceToken } from './kinds/service-token/index.ts';
 import { registerSnapshotRestore } from './kinds/snapshot-restore/index.ts';
 import { registerSnapshotSchedule } from './kinds/snapshot-schedule/index.ts';
@@ -19,7 +17,6 @@ import { registerSnapshotSchedule } from './kinds/snapshot-schedule/index.ts';
 export type { Controller } from './frame/manager.ts';
 
 export interface ControllerDeps extends Omit<ManagerDeps, 'options'> {
-  readonly services: ReadServices & { readonly keyless: KeylessAccess };
   readonly options: ControllerOptions;
 }
 
@@ -39,17 +36,12 @@ export function createController(deps: ControllerDeps): Controller {
   return new Manager(deps, (context, backend) => registerAll(context, backend, deps));
 }
 
-function registerAll(
-  context: KindContext,
-  backend: Backend,
-  { services, options }: ControllerDeps,
-): readonly ManagedKind[] {
+function registerAll(context: KindContext, backend: Backend, { options }: ControllerDeps): readonly ManagedKind[] {
   const { clusterName } = options;
   const { kind: accessGrants, grants } = registerAccessGrant(context);
   const claims = new SecretClaims(context.events);
-  const cluster = (): string => clusterName ?? context.namespaces.clusterUid();
   const { fingerprint } = backend;
-  const deps = { services, backend, grants, claims, cluster };
+  const deps = { backend, grants, claims };
   const { kind: serviceTokenKind, tokens: serviceTokens } = registerServiceToken(context, deps);
   const { kind: secretSnapshots, snapshots } = registerSecretSnapshot(context, deps);
   const { watch: snapshotWatch } = secretSnapshots;

@@ -67,7 +67,7 @@ export interface ServiceTokenPrincipal extends Actor {
 
 /**
  * The keyless service token of a namespace. Only the controller acts as it, for SecretSyncs of that namespace. It has no
- * credential, so it cannot be used over HTTP. Only `KeylessAccess` creates one.
+ * credential, so it cannot be used over HTTP. Only `cluster-access.ts` makes one.
  */
 export interface KeylessPrincipal extends Actor {
   readonly type: 'service_token';

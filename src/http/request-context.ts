@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { HttpErrorCode } from '../domain/errors/catalogue.ts';
 import type { BearerPrincipal } from '../domain/principal.ts';
-import type { RefusalFault } from '../services/access/authentication.ts';
+import type { RefusalFault } from '../domain/credential-faults.ts';
 
 /** Facts about one request, for its log line and its metrics. */
 export interface RequestContext {

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import type { CredentialFault } from '../domain/credential-faults.ts';
 import type { TokenPermission } from '../domain/grants.ts';
 import type { BearerPrincipal, ResourcePrincipal, SessionFacts, TokenCreator } from '../domain/principal.ts';
 import { limits } from '../domain/limits.ts';
@@ -14,12 +15,6 @@ import { raw } from './sql.ts';
 import type { Transaction } from './transaction.ts';
 
 export type CredentialKind = 'service_token' | 'personal_token' | 'session';
-
-/**
- * Why a credential opens nothing, although its secret part may be right. `scope_deleted`: its organization, project
- * or environment is gone.
- */
-export type CredentialFault = 'pending' | 'revoked' | 'suspended' | 'expired' | 'disabled' | 'scope_deleted';
 
 export interface FoundCredential {
   readonly principal: BearerPrincipal;

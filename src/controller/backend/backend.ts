@@ -6,6 +6,7 @@ import type { FleetBackend } from './fleet.ts';
 import type { RestoresBackend } from './restores.ts';
 import type { SchedulesBackend } from './schedules.ts';
 import type { SnapshotsBackend } from './snapshots.ts';
+import type { SourcesBackend } from './sources.ts';
 import type { TokensBackend } from './tokens.ts';
 
 /**
@@ -15,6 +16,7 @@ import type { TokensBackend } from './tokens.ts';
 export interface Backend {
   readonly cluster: ClusterBackend;
   readonly changes: ChangesBackend;
+  readonly sources: SourcesBackend;
   readonly tokens: TokensBackend;
   readonly snapshots: SnapshotsBackend;
   readonly restores: RestoresBackend;

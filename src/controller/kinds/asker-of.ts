@@ -13,12 +13,22 @@ export interface AskerDeps {
  * namespace, so the result depends on them.
  */
 export function askerOf<K extends GrantedKindName>(
+  deps: AskerDeps,
+  kind: K,
+  context: Pick<ReconcileContext<Resource>, 'resource' | 'requestId' | 'seen'>,
+): Asker<K> {
+  const { namespace } = context.resource.metadata;
+  if (namespace !== undefined) context.seen.note('grants', namespace);
+  return describeAsker(deps, kind, context);
+}
+
+/** The same without the dependency: the caller judges events of the grants itself. */
+export function describeAsker<K extends GrantedKindName>(
   { grants }: AskerDeps,
   kind: K,
-  { resource, requestId, seen }: Pick<ReconcileContext<Resource>, 'resource' | 'requestId' | 'seen'>,
+  { resource, requestId }: Pick<ReconcileContext<Resource>, 'resource' | 'requestId'>,
 ): Asker<K> {
   const { uid, name, namespace = null } = resource.metadata;
-  if (namespace !== null) seen.note('grants', namespace);
   return {
     kind,
     namespace,

@@ -1,12 +1,8 @@
 import { hashesEqual, type ParsedToken, parseToken } from '../../crypto/token.ts';
+import type { CredentialFault, RefusalFault } from '../../domain/credential-faults.ts';
 import { DomainError } from '../../domain/errors/domain-error.ts';
 import type { BearerPrincipal } from '../../domain/principal.ts';
-import {
-  type CredentialFault,
-  type CredentialKind,
-  findCredentials,
-  type FoundCredential,
-} from '../../store/credentials.ts';
+import { type CredentialKind, findCredentials, type FoundCredential } from '../../store/credentials.ts';
 import type { Database } from '../../store/database.ts';
 import type { CredentialUsage } from './credential-usage.ts';
 import { GroupedLookup } from '../kernel/grouped-lookup.ts';
@@ -27,12 +23,6 @@ const faultDetails: Readonly<Record<CredentialFault, string>> = {
 
 /** In a session, for every fault but `disabled`. */
 const endedSession = 'the session has ended; sign in again';
-
-/**
- * Why a token was refused. `missing`, `malformed` and `unknown`: it is not known whose it is. `cross_site`: a session works,
- * but another site may have caused the request.
- */
-export type RefusalFault = CredentialFault | 'missing' | 'malformed' | 'unknown' | 'cross_site';
 
 /** An `unauthenticated` that knows its reason. */
 export class AuthenticationRefusal extends DomainError {

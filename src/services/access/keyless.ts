@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { DomainError } from '../../domain/errors/domain-error.ts';
 import { requireSyncGrant } from '../../domain/grant-refusal.ts';
-import type { GrantRule } from '../../domain/grants.ts';
 import type { Actor, KeylessPrincipal } from '../../domain/principal.ts';
 import { sha256 } from '../../lib/digest.ts';
 import { findDeletion } from '../../store/access.ts';
@@ -18,28 +17,13 @@ import type { EnvironmentAccess } from './access.ts';
 import type { AuditLog, AuditTarget } from '../audit/audit-log.ts';
 import { readerTarget } from '../audit/grouped-reads.ts';
 import { checkSlug } from '../kernel/checks.ts';
+import { keylessPrincipal, type SyncReader } from './cluster-access.ts';
 import type { CredentialUsage } from './credential-usage.ts';
 import { GroupedLookup } from '../kernel/grouped-lookup.ts';
 import { absentPlace, keylessRevocation } from './refusals.ts';
 import type { EnvironmentSlugs } from '../../domain/slugs.ts';
 import { EnvironmentHandle } from './handles.ts';
 import { ReportedDenials } from './reported-denials.ts';
-
-/** What one source of one SecretSync asks for. The controller vouches for all of it. */
-export interface SyncReader {
-  readonly cluster: string;
-  readonly namespace: string;
-  /** Of the SecretSync. */
-  readonly name: string;
-  readonly uid: string;
-  /** The name of the source. */
-  readonly source: string | undefined;
-  /** What the namespace is granted, read again at each judgement: a getter reports a withdrawal in between. */
-  readonly grants: readonly GrantRule[];
-  /** Name of an AccessGrant that is for the namespace alone and takes another rule, if there is one. For messages. */
-  readonly ownGrant: string | undefined;
-  readonly requestId: string;
-}
 
 /** An environment that a SecretSync may read. Nothing was created and no value read. */
 export interface KeylessAdmission {
@@ -168,7 +152,7 @@ export class KeylessAccess {
     if (token.useDue) this.#usage.note('keyless_token', token.id);
     this.#denials.forget(subjectOf(reader));
     const access = new EnvironmentHandle({
-      caller: { principal: principalOf(reader, found, token), requestId: reader.requestId, sourceAddress: null },
+      caller: { principal: keylessPrincipal(reader, found, token), requestId: reader.requestId, sourceAddress: null },
       action,
       slugs,
       found,
@@ -224,25 +208,6 @@ export class KeylessAccess {
     }
     throw error;
   }
-}
-
-function principalOf(
-  { cluster, namespace }: SyncReader,
-  { organizationId, projectId, environmentId }: KeylessTarget,
-  { id, name }: KeylessToken,
-): KeylessPrincipal {
-  return {
-    type: 'service_token',
-    id,
-    name,
-    isKeyless: true,
-    organizationId,
-    scope: 'environment',
-    projectId,
-    environmentId,
-    permission: 'read',
-    claim: { cluster, namespace },
-  };
 }
 
 /** The SecretSync as audit and history show it. */

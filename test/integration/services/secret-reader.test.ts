@@ -131,7 +131,9 @@ describe('a found state', () => {
     const found = await find();
     const other = await createWorld(services);
     const access = await other.onEnvironment(other.viewer.caller, 'secret.list');
-    await expect(services.secretReader.read(access, refOf(found), ['A'])).rejects.toThrow('the access that it was found with');
+    await expect(services.secretReader.read(access, refOf(found), ['A'])).rejects.toThrow(
+      'the access that it was found with',
+    );
   });
 });
 
@@ -178,7 +180,9 @@ describe('a large environment', () => {
       where: { id: world.environment.id },
       data: { deletedAt: new Date() },
     });
-    await expect(services.secretReader.read(access, refOf(found), ['LARGE'])).rejects.toMatchObject({ code: 'conflict' });
+    await expect(services.secretReader.read(access, refOf(found), ['LARGE'])).rejects.toMatchObject({
+      code: 'conflict',
+    });
     await expect(services.secretReader.find(access, { maxKeys: 10 })).rejects.toMatchObject({ code: 'not_found' });
   });
 });

@@ -1,7 +1,7 @@
 import { growingTables } from '../../../src/store/database-size.ts';
 import { Metrics } from '../../../src/observability/metrics.ts';
 import { maxResourceSeries } from '../../../src/observability/resource-metrics.ts';
-import type { RefusalFault } from '../../../src/services/access/authentication.ts';
+import type { RefusalFault } from '../../../src/domain/credential-faults.ts';
 
 /** One time series as Prometheus stores it: its labels by name, and its name as the label `__name__`. */
 export type Series = Readonly<Record<string, string>>;

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { GrantRule } from '../../../src/domain/grants.ts';
 import { refOf } from '../../../src/domain/secret-states.ts';
-import type { KeylessEntry, SyncReader } from '../../../src/services/access/keyless.ts';
+import type { SyncReader } from '../../../src/services/access/cluster-access.ts';
+import type { KeylessEntry } from '../../../src/services/access/keyless.ts';
 import type { TestServices, World } from './services.ts';
 import { ruleFor } from './token-resource.ts';
 

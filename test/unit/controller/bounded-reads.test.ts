@@ -9,9 +9,7 @@ import {
 } from '../../../src/controller/kinds/secret-sync/read/bounded-reads.ts';
 import type { SecretSyncSpec } from '../../../src/controller/generated/secret-sync.ts';
 import { MemoryBudget, type MemoryHolder } from '../../../src/lib/memory-budget.ts';
-import type { EnvironmentAccess } from '../../../src/services/access/access.ts';
 import type { FoundState } from '../../../src/domain/secret-states.ts';
-import type { FindOptions } from '../../../src/services/secrets/secret-reader.ts';
 import { secretSync } from './builders.ts';
 import { Harness, prod, secrets as secretsPath, syncs } from './controller-harness.ts';
 import { settled } from './fake-clock.ts';
@@ -19,13 +17,12 @@ import { serviceToken } from './fake-services.ts';
 
 const mebibyte = 1024 * 1024;
 const deferred = expect.objectContaining({ isDeferred: true, next: expect.objectContaining({ kind: 'when' }) });
-const accessTo = (environmentId: string): EnvironmentAccess<'secret.list'> =>
-  ({ environmentId }) as unknown as EnvironmentAccess<'secret.list'>;
 
 let budget: MemoryBudget;
 /** The most bytes that were held at once. */
 let peak: number;
-let finds: [environmentId: string, options: FindOptions][];
+/** How many keys each find was to return at most. */
+let finds: number[];
 /** How many keys an environment has. */
 let keys: number;
 let memory: SyncMemory;
@@ -35,22 +32,14 @@ beforeEach(() => {
   [peak, finds, keys, memory] = [0, [], 3, new SyncMemories().ensure('ns/app')];
 });
 
-const reader = {
-  find: async (access: EnvironmentAccess<'secret.list'>, options: FindOptions) => {
-    finds.push([access.environmentId, options]);
-    peak = Math.max(peak, budget.held);
-    const secrets = Array.from({ length: keys }, (_, index) => ({ key: `KEY_${index}`, bytes: 10 }));
-    const state: Omit<FoundState, 'environmentId' | 'secrets'> = {
-      revision: 1,
-      revisionId: 'r1',
-      destroyed: [],
-      deletedSince: [],
-    };
-    const found = { ...state, environmentId: access.environmentId, secrets };
-    return await Promise.resolve(keys > options.maxKeys ? { keys } : found);
-  },
-  read: async () => await Promise.resolve(new Map()),
-};
+function find(reads: BoundedReads): FoundState {
+  const { maxKeys } = reads;
+  finds.push(maxKeys);
+  peak = Math.max(peak, budget.held);
+  const secrets = Array.from({ length: keys }, (_, index) => ({ key: `KEY_${index}`, bytes: 10 }));
+  const found = { environmentId: 'one', revision: 1, revisionId: 'r1', destroyed: [], deletedSince: [], secrets };
+  return reads.take(keys > maxKeys ? { keys } : found);
+}
 
 const namedSource = (name: string): NonNullable<SecretSyncSpec['sources']>[number] => ({
   name,
@@ -71,10 +60,10 @@ async function run(
     isForced: false,
     memory: of,
   };
-  return await new ReadMemory({ budget, reader }).reserve(context, work);
+  return await new ReadMemory({ budget }).reserve(context, work);
 }
 
-const findOne = async (beginReads: BeginReads): Promise<FoundState> => await beginReads().find(accessTo('one'));
+const findOne = async (beginReads: BeginReads): Promise<FoundState> => await Promise.resolve(find(beginReads()));
 
 /** Bytes that another namespace holds. */
 function holding(bytes: number): MemoryHolder {
@@ -92,31 +81,6 @@ function waitOf(outcome: unknown): { readonly isOver: () => boolean; readonly ca
 }
 
 describe('reads within a budget', () => {
-  test('find each state once, whichever sources name it', async () => {
-    await run(
-      async (beginReads) => {
-        const reads = beginReads();
-        const found = [await reads.find(accessTo('one')), await reads.find(accessTo('one'))];
-        await reads.find(accessTo('two'));
-        await reads.find(accessTo('one'), { revision: 1 });
-        expect(found[0]).toBe(found[1]);
-      },
-      { states: 4 },
-    );
-    expect(finds.map(([environmentId, { revision }]) => [environmentId, revision])).toEqual([
-      ['one', undefined],
-      ['two', undefined],
-      ['one', 1],
-    ]);
-  });
-
-  test('find a state again when they start again, because what was seen meanwhile may be newer', async () => {
-    await run(async (beginReads) => {
-      for (let look = 0; look < 2; look += 1) await beginReads().find(accessTo('one'));
-    });
-    expect(finds).toHaveLength(2);
-  });
-
   test('of many keys are deferred, hold nothing, and fit with a quarter on top the next time', async () => {
     await run(findOne);
     expect(peak).toBeLessThan(4 * mebibyte);
@@ -138,10 +102,10 @@ describe('reads within a budget', () => {
   test('of large values are deferred before a value is read', async () => {
     const work = async (beginReads: BeginReads): Promise<string> => {
       const reads = beginReads();
-      await reads.find(accessTo('one'));
+      find(reads);
       reads.expectValues(mebibyte);
       expect(budget.held).toBeGreaterThan(8 * mebibyte);
-      return 'read';
+      return await Promise.resolve('read');
     };
     expect(await run(work)).toEqual(deferred);
     expect(memory.needed).toEqual({ maxKeys: 1_000, maxValueBytes: 1.25 * mebibyte });
@@ -175,9 +139,9 @@ describe('reads within a budget', () => {
     keys = 10_000;
     const work = async (beginReads: BeginReads): Promise<string> => {
       const reads: BoundedReads = beginReads();
-      for (let index = 0; index < 8; index += 1) await reads.find(accessTo(`${index}`));
+      for (let index = 0; index < 8; index += 1) find(reads);
       reads.expectValues(mebibyte);
-      return 'read';
+      return await Promise.resolve('read');
     };
     for (let pass = 0; pass < 2; pass += 1) expect(await run(work, { states: 8 })).toEqual(deferred);
     expect(await run(work, { states: 8 })).toBe('read');

@@ -4,6 +4,7 @@ import type { Condition } from '../../../src/controller/generated/condition.ts';
 import type { SecretSync, SecretSyncStatus } from '../../../src/controller/generated/secret-sync.ts';
 import type { Hello, HelloAnswer, NameHolder } from '../../../src/domain/clusters.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
+import { ClusterSources } from '../../../src/services/cluster/sources.ts';
 import { fingerprintFor, secretSync, type SyncOptions } from './builders.ts';
 import { type AnyObject, FakeCluster } from './fake-cluster.ts';
 import { FakeClock, settled } from './fake-clock.ts';
@@ -74,10 +75,10 @@ export class Harness {
         ...resources,
         cluster: { hello: async (hello) => await this.#hello(clusters, nameOf(), hello) },
         changes: services.changes,
+        sources: new ClusterSources(services.sourcesDeps(nameOf)),
         fleet: services,
         fingerprint: fingerprintOfCluster(fingerprintFor, nameOf),
       }),
-      services: this.services,
       logger: createLogger('debug', { write: (line: string) => void this.logs.push(JSON.parse(line)) }),
       clock: this.clock,
       steadyNow: () => this.clock.now(),

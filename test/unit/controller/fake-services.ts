@@ -1,21 +1,17 @@
 import type { Backend } from '../../../src/controller/backend/backend.ts';
 import type { WaitingRestoresBackend } from '../../../src/controller/backend/fleet.ts';
-import type { ControllerDeps } from '../../../src/controller/index.ts';
 import { DomainError } from '../../../src/domain/errors/domain-error.ts';
 import { requireSyncGrant } from '../../../src/domain/grant-refusal.ts';
 import { Plaintext } from '../../../src/domain/plaintext.ts';
 import type { BearerPrincipal, Caller, TenantPrincipal } from '../../../src/domain/principal.ts';
 import type { ChangeEvent, ChangeSubscriber } from '../../../src/domain/changes.ts';
 import { sha256 } from '../../../src/lib/digest.ts';
-import {
-  type KeylessAdmission,
-  type KeylessEntry,
-  KeylessTokenRefusal,
-  type SyncReader,
-} from '../../../src/services/access/keyless.ts';
+import type { SyncReader } from '../../../src/services/access/cluster-access.ts';
+import { type KeylessAdmission, type KeylessEntry, KeylessTokenRefusal } from '../../../src/services/access/keyless.ts';
 import type { EnvironmentAccess } from '../../../src/services/access/access.ts';
 import type { EnvironmentSlugs } from '../../../src/domain/slugs.ts';
 import { AuthenticationRefusal } from '../../../src/services/access/authentication.ts';
+import type { ClusterSourcesDeps } from '../../../src/services/cluster/sources.ts';
 import { FakeSyncStates } from './fake-sync-states.ts';
 
 interface Environment {
@@ -34,7 +30,6 @@ export const noResources = {
   tokens: { live: () => Promise.resolve({ tokens: [], next: null }) },
 } as unknown as ResourcesBackend;
 
-type Services = ControllerDeps['services'];
 /** An event of the one organization that the tests have, without its id. */
 type EventOfOne = ChangeEvent extends infer Event
   ? Event extends { readonly organizationId: string }
@@ -50,7 +45,7 @@ interface KeylessToken {
 }
 
 /** The services as the controller calls them, over a few environments and tokens in memory. */
-export class FakeServices implements Services {
+export class FakeServices implements Omit<ClusterSourcesDeps, 'cluster'> {
   /** By namespace and the environment's id. */
   readonly keylessTokens = new Map<string, KeylessToken>();
   readonly environments = new Map<string, Environment>();
@@ -81,7 +76,7 @@ export class FakeServices implements Services {
   readonly #histories = new Map<string, Environment['history']>();
   readonly #subscribers = new Set<ChangeSubscriber>();
 
-  readonly authentication: Services['authentication'] = {
+  readonly authentication: ClusterSourcesDeps['authentication'] = {
     authenticate: async (bearer) => {
       await this.onStep?.('before authentication');
       const found = this.tokens.get(bearer ?? '') ?? 'the token is unknown';
@@ -93,7 +88,7 @@ export class FakeServices implements Services {
     },
   };
 
-  readonly access: Services['access'] = {
+  readonly access: ClusterSourcesDeps['access'] = {
     environment: async (caller, action, { organization, project, environment }) => {
       const path = `${organization}/${project}/${environment}`;
       await this.onStep?.('before look-up');
@@ -124,9 +119,9 @@ export class FakeServices implements Services {
       };
       return { environmentId: seen.access.environmentId, enter };
     },
-  } as unknown as Services['keyless'];
+  } as unknown as ClusterSourcesDeps['keyless'];
 
-  readonly secretReader: Services['secretReader'] = {
+  readonly secretReader: ClusterSourcesDeps['secretReader'] = {
     find: async ({ environmentId }, { revision: wanted, maxKeys, deletedSince: isAsked }) => {
       await this.onStep?.('before finding a state');
       const environment = this.#byId(environmentId);
@@ -186,6 +181,11 @@ export class FakeServices implements Services {
       return present;
     },
   };
+
+  sourcesDeps(cluster: () => string): ClusterSourcesDeps {
+    const { authentication, access, keyless, secretReader } = this;
+    return { authentication, access, keyless, secretReader, cluster };
+  }
 
   /** Revokes or reinstates the keyless token of the namespace ns, and reports it unless it is to be missed. */
   setRevoked(environmentId: string, isRevoked: boolean, { missed = false } = {}): void {
@@ -280,7 +280,8 @@ export class FakeServices implements Services {
       const refused = { tokenId: token.id, environmentId };
       throw new KeylessTokenRefusal(refused, `the token of ${namespace} for ${path} was revoked`);
     }
-    const caller = { principal: { type: 'service_token', isKeyless: true, environmentId, name, uid, source } };
+    const principal = { type: 'service_token', isKeyless: true, id: token?.id, environmentId, name, uid, source };
+    const caller = { principal };
     const revisionId = `${environmentId}-r${revision}`;
     const access = { caller, action: 'secret.list', environmentId, revision, revisionId };
     return { access: access as unknown as KeylessEntry['access'], token };

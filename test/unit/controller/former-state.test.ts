@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import type { EnvironmentAccess } from '../../../src/services/access/access.ts';
 import type { FoundState } from '../../../src/domain/secret-states.ts';
-import { FormerStateError, readFormerState } from '../../../src/controller/kinds/secret-sync/read/former-state.ts';
+import { FormerStateError, formerState } from '../../../src/controller/kinds/secret-sync/read/former-state.ts';
 import type { KeyRules } from '../../../src/controller/kinds/secret-sync/data/keys.ts';
 import type { Template } from '../../../src/controller/kinds/secret-sync/data/template.ts';
 import { revisionGone } from '../../../src/controller/kinds/secret-sync/messages.ts';
@@ -17,18 +16,14 @@ const state: FoundState = {
   destroyed: [],
   deletedSince: [],
 };
-const access = { environmentId: 'e' } as unknown as EnvironmentAccess<'secret.list'>;
 
-async function read(
-  found: Partial<FoundState> | DomainError,
-  keys: KeyRules = {},
-  template?: Template,
-): Promise<FoundState> {
+function read(found: Partial<FoundState> | DomainError, keys: KeyRules = {}, template?: Template): FoundState {
   const [source] = sourcesOf(secretSync({ spec: { keys } }));
   if (source === undefined) throw new Error('a SecretSync has a source');
-  const find = async (): Promise<FoundState> =>
-    found instanceof DomainError ? await Promise.reject(found) : await Promise.resolve({ ...state, ...found });
-  return await readFormerState({ find }, { source, template, access, revisionId: 'r7' });
+  return formerState({ source, template }, () => {
+    if (found instanceof DomainError) throw found;
+    return { ...state, ...found };
+  });
 }
 
 describe('a former state', () => {
@@ -37,25 +32,25 @@ describe('a former state', () => {
     ['with a key that was deleted since', { deletedSince: ['B'] }, 'B was deleted since'],
     ['with keys that were deleted since', { deletedSince: ['B', 'C'] }, 'B, C were deleted since'],
     ['that is gone', new DomainError('not_found', 'x'), revisionGone('acme/web/prod')],
-  ])('%s is none to go back to, and the word names it', async (_, found, word) => {
-    await expect(read(found)).rejects.toEqual(new FormerStateError(word));
+  ])('%s is none to go back to, and the word names it', (_, found, word) => {
+    expect(() => read(found)).toThrow(expect.objectContaining({ name: FormerStateError.name, message: word }));
   });
 
-  test('is good where what is lost is not taken into the Secret', async () => {
+  test('is good where what is lost is not taken into the Secret', () => {
     const lost = { destroyed: [{ key: 'A', version: 1 }], deletedSince: ['B'] };
-    expect(await read(lost, { exclude: ['A', 'B'] })).toMatchObject({ revision: 7 });
+    expect(read(lost, { exclude: ['A', 'B'] })).toMatchObject({ revision: 7 });
   });
 
-  test('is good where what is lost is hidden, unless the template uses it', async () => {
+  test('is good where what is lost is hidden, unless the template uses it', () => {
     const lost = { destroyed: [{ key: 'A', version: 1 }], deletedSince: ['B'] };
     const keys = { hidden: ['*'], rewrite: { addPrefix: 'x' } };
-    expect(await read(lost, keys, { data: { T: '$(A)$(xC)' } })).toMatchObject({ revision: 7 });
-    await expect(read(lost, keys, { data: { T: '$(xA)' } })).rejects.toThrow('its values of A have been destroyed');
-    await expect(read(lost, keys, { data: { T: '$(xB | default "b")' } })).rejects.toThrow('B was deleted since');
+    expect(read(lost, keys, { data: { T: '$(A)$(xC)' } })).toMatchObject({ revision: 7 });
+    expect(() => read(lost, keys, { data: { T: '$(xA)' } })).toThrow('its values of A have been destroyed');
+    expect(() => read(lost, keys, { data: { T: '$(xB | default "b")' } })).toThrow('B was deleted since');
   });
 
-  test('that cannot be read now is no refusal', async () => {
+  test('that cannot be read now is no refusal', () => {
     const away = new DomainError('store_unavailable', 'x');
-    await expect(read(away)).rejects.toBe(away);
+    expect(() => read(away)).toThrow(away);
   });
 });

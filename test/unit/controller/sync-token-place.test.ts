@@ -7,7 +7,6 @@ import { judgeToken } from '../../../src/controller/kinds/secret-sync/tokens/tok
 import { sourcesOf } from '../../../src/controller/kinds/secret-sync/spec/source.ts';
 import { DomainError } from '../../../src/domain/errors/domain-error.ts';
 import type { ObjectMeta, OwnerReference } from '../../../src/kube/client/objects.ts';
-import { AuthenticationRefusal } from '../../../src/services/access/authentication.ts';
 import { secretSync } from './builders.ts';
 
 const owner: OwnerReference = {
@@ -155,10 +154,8 @@ describe('what a ServiceToken reports', () => {
     expect(explained(refused, token({ ready: issued }))).toBe(refused);
     expect(isUnsettled(refused, token({ ready: issued }))).toBe(true);
     expect(isUnsettled(refused, undefined)).toBe(false);
-    const pending = new DomainError('unauthenticated', 'refused', { cause: new AuthenticationRefusal('pending', 'p') });
-    expect(isUnsettled(pending, undefined)).toBe(true);
-    const revoked = new DomainError('unauthenticated', 'refused', { cause: new AuthenticationRefusal('revoked', 'r') });
-    expect(isUnsettled(revoked, undefined)).toBe(false);
+    expect(isUnsettled(refused, undefined, 'pending')).toBe(true);
+    expect(isUnsettled(refused, undefined, 'revoked')).toBe(false);
   });
 });
 

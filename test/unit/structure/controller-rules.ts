@@ -44,7 +44,7 @@ const parts: Readonly<Record<string, readonly string[]>> = {
     secretClaims,
   ],
   'kinds/secret-sync/read': [
-    'frame',
+    ...kind,
     syncModel,
     syncMessages,
     'kinds/secret-sync/spec',

@@ -139,6 +139,7 @@ describe('a planted import is found:', () => {
     ['http imports kube', 'src/http/a.ts', `import { b } from '../kube/b.ts';`],
     ['the controller imports a role', 'src/controller/a.ts', `import { b } from '../roles/b.ts';`],
     ['the controller imports http', 'src/controller/a.ts', `import { b } from '../http/b.ts';`],
+    ['the controller imports a type of services', 'src/controller/a.ts', `import type { B } from '../services/b.ts';`],
     ['the controller imports a type of crypto', 'src/controller/a.ts', `import type { B } from '../crypto/b.ts';`],
     ['the controller imports the store', 'src/controller/sync/a.ts', `import { b } from '../../store/b.ts';`],
     ['services import http', 'src/services/a.ts', `import { b } from '../http/b.ts';`],
@@ -194,6 +195,16 @@ describe('a planted import is found:', () => {
       'src/http/a.ts',
       `import type { B } from '../services/access/keyless.ts';`,
     ],
+    [
+      'the controller imports the door of SecretSyncs',
+      'src/controller/a.ts',
+      `import type { B } from '../services/access/keyless.ts';`,
+    ],
+    [
+      'http imports what makes principals of what a cluster vouches for',
+      'src/http/a.ts',
+      `import { b } from '../services/access/cluster-access.ts';`,
+    ],
     ['domain imports a module of Node', 'src/domain/a.ts', `import { b } from 'node:crypto';`],
     ['domain imports one under its old name', 'src/domain/a.ts', `import { b } from 'crypto';`],
     ['wire imports a module of Node', 'src/wire/a.ts', `import type { B } from 'node:http';`],
@@ -236,9 +247,9 @@ describe('a right import is let through:', () => {
   test.each([
     ['main imports any room', 'src/main.ts', `import { b } from './store/b.ts';`],
     [
-      'the controller imports the door of SecretSyncs',
-      'src/controller/a.ts',
-      `import { B } from '../services/access/keyless.ts';`,
+      'what serves clusters imports the door of SecretSyncs',
+      'src/services/cluster/a.ts',
+      `import { B } from '../access/keyless.ts';`,
     ],
     [
       'what serves clusters makes the principal of a custom resource',

@@ -57,7 +57,7 @@ const rooms: Readonly<Record<string, Room>> = {
   config: { imports: ['crypto', 'domain', 'lib', 'observability'] },
   http: { imports: ['services', 'wire', 'domain', 'lib', 'observability'] },
   controller: {
-    imports: ['services', 'kube', 'domain', 'lib', 'observability'],
+    imports: ['kube', 'domain', 'lib', 'observability'],
     types: ['@kubernetes/client-node'],
   },
   services: { imports: ['store', 'crypto', 'identity', 'domain', 'lib', 'observability'] },
@@ -80,8 +80,8 @@ const rooms: Readonly<Record<string, Room>> = {
 const doors: readonly (readonly [target: string, importers: RegExp])[] = [
   ['src/services/access/handle.ts', /^src\/services\/(access\/(access|handles)|managed\/access)\.ts$/],
   ['src/services/access/handles.ts', /^src\/services\/access\/(access|keyless)\.ts$/],
-  ['src/services/access/cluster-access.ts', /^src\/services\/cluster\//],
-  ['src/services/access/keyless.ts', /^src\/(compose\/services\.ts|controller\/.*)$/],
+  ['src/services/access/cluster-access.ts', /^src\/services\/(access\/keyless\.ts$|cluster\/)/],
+  ['src/services/access/keyless.ts', /^src\/(compose\/services\.ts$|services\/cluster\/)/],
 ];
 
 /** The files of the client that run in a browser too. */

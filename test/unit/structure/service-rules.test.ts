@@ -30,6 +30,7 @@ const withoutHandle: Readonly<Record<string, string>> = {
   ClusterRestores: admits,
   ClusterSchedules: admits,
   ClusterEnvironments: admits,
+  ClusterSources: admits,
   Authentication: findsCaller,
   AuditLog: returnsNothing,
   CredentialUsage: returnsNothing,

@@ -2,7 +2,6 @@ import { secretSyncKind } from '../../../kube/client/keyframe-kinds.ts';
 import { objectKey, parseObjectKey } from '../../../kube/client/objects.ts';
 import { SecretsClient } from '../../../kube/client/secrets.ts';
 import { MemoryBudget } from '../../../lib/memory-budget.ts';
-import type { KeylessAccess } from '../../../services/access/keyless.ts';
 import type { Backend } from '../../backend/backend.ts';
 import { allowDeletionAnnotation, retryAnnotation } from '../../annotations.ts';
 import { announce } from '../../frame/announce.ts';
@@ -22,7 +21,6 @@ import type { ServiceTokens } from '../service-token/index.ts';
 import { SyncMemories } from './memory.ts';
 import type { SyncOutcome } from './model.ts';
 import { ReadMemory } from './read/bounded-reads.ts';
-import type { ReadServices } from './read/read.ts';
 import { SecretSyncReconciler } from './reconcile.ts';
 import { snapshotKeyOf } from './spec/pin.ts';
 import { isMerge, targetKeyOf } from './spec/resource.ts';
@@ -36,15 +34,12 @@ import { isKeyless } from './tokens/token-place.ts';
 
 export interface SecretSyncDeps {
   readonly context: KindContext;
-  readonly services: ReadServices & { readonly keyless: KeylessAccess };
-  readonly backend: Pick<Backend, 'changes' | 'fleet'>;
+  readonly backend: Pick<Backend, 'changes' | 'fleet' | 'sources'>;
   /** The grants of the namespaces, for sources without a token reference. */
   readonly grants: GrantIndex;
-  /** The cluster's name in the database. Throws DomainError cluster_unavailable if it is not known. */
-  readonly cluster: () => string;
   /** The watches that must be synced before the cluster's name is known; none if it is configured. */
   readonly clusterWatches: readonly NamedWatch[];
-  /** The fingerprints of this cluster. Throws what `cluster` throws. */
+  /** The fingerprints of this cluster. */
   readonly fingerprint: Fingerprint;
   readonly serviceTokens: ServiceTokens;
   /** The claims of all kinds on Secrets. */
@@ -197,23 +192,20 @@ class SecretSyncController implements ManagedKind {
   }
 
   #createReconciler(): SecretSyncReconciler {
-    const { context, services, fingerprint, snapshots, serviceTokens, claims } = this.#deps;
-    const { grants, cluster, metadataPrefixes, reconcileBytes } = this.#deps;
+    const { context, backend, fingerprint, snapshots, serviceTokens, claims } = this.#deps;
+    const { grants, metadataPrefixes, reconcileBytes } = this.#deps;
     const { kube: client, clock, metrics } = context;
     return new SecretSyncReconciler({
       memories: this.#memories,
       serviceToken: (key) => serviceTokens.find(key),
-      services,
-      keyless: { access: services.keyless, grants, cluster },
+      sources: backend.sources,
+      grants,
       fingerprint,
       snapshots,
       client,
       secretsClient: new SecretsClient({ client }),
       rollouts: this.#rollouts,
-      readMemory: new ReadMemory({
-        budget: new MemoryBudget({ maxBytes: reconcileBytes, maxOvertaken: 0 }),
-        reader: services.secretReader,
-      }),
+      readMemory: new ReadMemory({ budget: new MemoryBudget({ maxBytes: reconcileBytes, maxOvertaken: 0 }) }),
       metadataPrefixes,
       watchedTarget: (key) => this.#secrets.target(key),
       claims,

@@ -30,7 +30,7 @@ import { isSpecOutdated } from './outdated-spec.ts';
 import type { SecretData } from './data/secret-data.ts';
 import type { SecretClaims } from '../secret-claims/claims.ts';
 import type { ReadMemory } from './read/bounded-reads.ts';
-import type { ReadDeps } from './read/read.ts';
+import type { ReadDeps } from './read/read-sources.ts';
 import { checkMetadata } from './target/target-metadata.ts';
 import { isMerge, targetKeyOf, targetOf } from './spec/resource.ts';
 import { heldData, syncedClaim } from './synced.ts';

@@ -1,5 +1,6 @@
 import { DomainError } from '../../../domain/errors/domain-error.ts';
 import type { Plaintext } from '../../../domain/plaintext.ts';
+import { refOf } from '../../../domain/secret-states.ts';
 import type { Fingerprint } from '../../backend/fingerprint.ts';
 import type { SecretSync } from '../../generated/secret-sync.ts';
 import type { AbandonedData } from '../rollout/stuck.ts';
@@ -11,7 +12,7 @@ import {
   planSecretData,
 } from './data/secret-data.ts';
 import { isForeign } from './judge/judge.ts';
-import { replacedSourceError } from './judge/replaced-source.ts';
+import { recordedEnvironmentId, replacedSourceError } from './judge/replaced-source.ts';
 import { recordTooLong } from './messages.ts';
 import {
   type SourceState,
@@ -22,10 +23,17 @@ import {
   maxSecretBytes,
 } from './model.ts';
 import type { BoundedReads } from './read/bounded-reads.ts';
-import type { ReadDeps, SourceReading } from './read/read.ts';
-import { type ReadPlan, type SourceReadings, SourceRefusedError, readSources } from './read/read-sources.ts';
+import {
+  type ReadDeps,
+  type ReadPlan,
+  type SourceReading,
+  type SourceReadings,
+  readSources,
+} from './read/read-sources.ts';
+import { SourceRefusedError } from './read/refusals.ts';
 import { type ReadData, orFormerStateError, selectRevision } from './rollback/rollback.ts';
 import { targetKeyOf } from './spec/resource.ts';
+import { sourcesOf } from './spec/source.ts';
 import { minRecordBytes, targetRecord } from './target/target-record.ts';
 import type { SourceToken } from './tokens/token-place.ts';
 
@@ -57,11 +65,15 @@ export interface WantedPlan {
   readonly reads: BoundedReads;
 }
 
+export interface WantedDeps extends ReadDeps {
+  readonly fingerprint: Fingerprint;
+}
+
 /**
  * Reads what the spec asks for. If the target must not be written, nothing is read. An error of a token or an environment is
  * returned. Throws ApiError and AllowanceExceededError.
  */
-export async function readWanted(deps: ReadDeps, context: SyncContext, plan: WantedPlan): Promise<Wanted> {
+export async function readWanted(deps: WantedDeps, context: SyncContext, plan: WantedPlan): Promise<Wanted> {
   if (isForeign(plan.target)) return nothingRead;
   let read: Wanted['read'];
   try {
@@ -78,7 +90,7 @@ export async function readWanted(deps: ReadDeps, context: SyncContext, plan: Wan
  * and throws errors as `readWanted` does. A refusal keeps the states that were read.
  */
 export async function selectWanted(
-  deps: ReadDeps & { readonly rollouts: { abandoned(sync: SecretSync): AbandonedData | undefined } },
+  deps: WantedDeps & { readonly rollouts: { abandoned(sync: SecretSync): AbandonedData | undefined } },
   context: SyncContext,
   plan: WantedPlan,
   asked: Wanted,
@@ -104,7 +116,9 @@ export async function selectWanted(
 }
 
 function readPlan({ resource: sync }: SyncContext, { target, tokens, reads }: WantedPlan): ReadPlan {
-  return { tokens, objection: (sources) => replacedSourceError(sync, target, sources), reads };
+  const sources = sourcesOf(sync);
+  const recordedIds = sources.map((source) => recordedEnvironmentId(target, source, sources));
+  return { tokens, recordedIds, objection: (read) => replacedSourceError(sync, target, read), reads };
 }
 
 function isComplete(asked: Wanted): asked is Wanted & ReadData {
@@ -139,9 +153,7 @@ async function united(
   return { ...(await unite(deps, sync, { readings, reads, guarded })), ...others };
 }
 
-interface UniteDeps {
-  readonly fingerprint: Fingerprint;
-}
+type UniteDeps = Pick<WantedDeps, 'fingerprint' | 'sources'>;
 
 /** Handles the errors of what cannot be united. */
 type Guard = <T>(make: () => T) => T;
@@ -154,22 +166,26 @@ interface Readings {
 
 /** What the Secret must hold: the data of all sources together. If it is too large for a Secret, no value is read. */
 async function unite(
-  { fingerprint }: UniteDeps,
+  { fingerprint, sources }: UniteDeps,
   sync: SecretSync,
   { readings, reads, guarded }: Readings,
 ): Promise<ReadData> {
-  const plan = await planned(sync, { readings, reads, guarded });
+  const plan = await planned(sources, sync, { readings, guarded });
   if (plan.size.bytes > maxSecretBytes) {
-    await readChosen(readings, reads, []);
+    await readChosen(sources, readings, []);
     return { wanted: wantedFacts(readings, plan, undefined), data: undefined };
   }
   reads.expectValues(plan.valueBytes);
-  const values = await readChosen(readings, reads, plan.needed);
+  const values = await readChosen(sources, readings, plan.needed);
   const data = guarded(() => encodeSecretData(fingerprint, targetKeyOf(sync), plan, values));
   return { wanted: wantedFacts(readings, plan, data), data };
 }
 
-async function planned(sync: SecretSync, { readings, reads, guarded }: Readings): Promise<DataPlan> {
+async function planned(
+  sources: UniteDeps['sources'],
+  sync: SecretSync,
+  { readings, guarded }: Omit<Readings, 'reads'>,
+): Promise<DataPlan> {
   const { template, target } = sync.spec;
   try {
     return guarded(() => {
@@ -184,7 +200,7 @@ async function planned(sync: SecretSync, { readings, reads, guarded }: Readings)
     });
   } catch (error) {
     // Records the read of the names in the audit: the condition may name some of them.
-    await readChosen(readings, reads, []);
+    await readChosen(sources, readings, []);
     throw error;
   }
 }
@@ -194,14 +210,15 @@ async function planned(sync: SecretSync, { readings, reads, guarded }: Readings)
  * take all connections to the database.
  */
 async function readChosen(
+  backend: UniteDeps['sources'],
   readings: readonly SourceReading[],
-  reads: BoundedReads,
   needed: DataPlan['needed'],
 ): Promise<ChosenValues> {
   const values = new Map<string | undefined, ReadonlyMap<string, Plaintext>>();
-  for (const { source, access, found } of readings) {
+  for (const { source, admitted, found } of readings) {
     const keys = needed.filter((placed) => placed.source === source.name).map(({ key }) => key);
-    if (found !== undefined) values.set(source.name, await reads.read(access, found, keys));
+    if (found !== undefined)
+      values.set(source.name, await backend.values({ source: admitted, state: refOf(found), keys }));
   }
   return values;
 }

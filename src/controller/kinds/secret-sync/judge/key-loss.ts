@@ -57,7 +57,7 @@ function rankNow(recorded: TargetSource, sources: Wanted['sources']): number | u
  */
 export function isSame(
   recorded: TargetSource,
-  source: TargetSource,
+  source: Pick<TargetSource, 'name' | 'path'>,
   sources: readonly { readonly name: string | undefined }[],
 ): boolean {
   if (recorded.name === source.name) return true;

@@ -1,11 +1,13 @@
 import { limits } from '../../../../domain/limits.ts';
-import type { Plaintext } from '../../../../domain/plaintext.ts';
-import { type FoundState, refOf, smallStateBytes, smallStateKeys } from '../../../../domain/secret-states.ts';
+import {
+  type FoundState,
+  type LargerState,
+  smallStateBytes,
+  smallStateKeys,
+} from '../../../../domain/secret-states.ts';
 import type { MemoryBudget, MemoryOwner } from '../../../../lib/memory-budget.ts';
 import type { DeferredOutcome } from '../../../frame/outcome.ts';
 import { type Allowance, type SyncContext, maxSecretBytes } from '../model.ts';
-import type { ReadingAccess } from '../../../../services/access/access.ts';
-import type { FindOptions, SecretReader } from '../../../../services/secrets/secret-reader.ts';
 import { tooMuchToRead } from '../source-messages.ts';
 import { targetOf } from '../spec/resource.ts';
 import { sourcesOf } from '../spec/source.ts';
@@ -40,10 +42,9 @@ const otherBytes = 1024 * 1024;
 export interface ReadMemoryDeps {
   /** Lets nothing overtake a reservation that waits: a reconcile waits only after its deferrals. */
   readonly budget: MemoryBudget;
-  readonly reader: Pick<SecretReader, 'find' | 'read'>;
 }
 
-/** Starts reads without a cache of earlier ones. */
+/** Starts to count what reads take. */
 export type BeginReads = () => BoundedReads;
 
 /** The memory for concurrent reads of SecretSyncs; each namespace is an owner. */
@@ -69,7 +70,7 @@ export class ReadMemory {
     memory.deferrals = 0;
     let reads: BoundedReads | undefined;
     try {
-      const result = await work(() => (reads = new BoundedReads(this.#deps.reader, allowance)));
+      const result = await work(() => (reads = new BoundedReads(allowance)));
       memory.needed = reads?.needed ?? memory.needed;
       return result;
     } catch (error) {
@@ -111,44 +112,43 @@ function bytesWithHeadroom(bytes: number): number {
   return Math.min(Math.ceil(bytes * headroom), largest.maxValueBytes);
 }
 
-/** The reads of one observation: each state is read once, within the allowance. */
+/** What the reads of one observation take, within the allowance. */
 export class BoundedReads {
-  readonly #reader: ReadMemoryDeps['reader'];
   readonly #allowance: Allowance;
-  readonly #found = new Map<string, FoundState>();
+  #hasFound = false;
   #maxKeys = 0;
   #valueBytes = 0;
 
-  constructor(reader: ReadMemoryDeps['reader'], allowance: Allowance) {
-    this.#reader = reader;
+  constructor(allowance: Allowance) {
     this.#allowance = allowance;
   }
 
   /** What such reads need, with headroom; undefined if nothing was found. */
   get needed(): Allowance | undefined {
-    if (this.#found.size === 0) return undefined;
+    if (!this.#hasFound) return undefined;
     return { maxKeys: keysWithHeadroom(this.#maxKeys), maxValueBytes: bytesWithHeadroom(this.#valueBytes) };
   }
 
+  /** How many keys of each state may be read. */
+  get maxKeys(): number {
+    return this.#allowance.maxKeys;
+  }
+
   /**
-   * Like `SecretReader.find`, with a cache of the states found so far. Throws AllowanceExceededError, and DomainError
+   * Returns a state that was asked for with `maxKeys`. Throws AllowanceExceededError if it has more, and DomainError
    * target_too_large for more than the largest state that an environment or a Secret can have.
    */
-  async find(access: ReadingAccess, options: Omit<FindOptions, 'maxKeys'> = {}): Promise<FoundState> {
-    const id = JSON.stringify([access.environmentId, options.revision, options.deletedSince]);
-    const known = this.#found.get(id);
-    if (known !== undefined) return known;
-    const found = await this.#reader.find(access, { ...options, maxKeys: this.#allowance.maxKeys });
+  take(found: FoundState | LargerState): FoundState {
     if (!('secrets' in found)) {
       if (found.keys > largest.maxKeys) throw tooMuchToRead(found.keys, 'keys of one environment', largest.maxKeys);
       throw new AllowanceExceededError({ ...this.#allowance, maxKeys: keysWithHeadroom(found.keys) });
     }
+    this.#hasFound = true;
     this.#maxKeys = Math.max(this.#maxKeys, found.secrets.length);
-    this.#found.set(id, found);
     return found;
   }
 
-  /** Announces values. Throws what `find` throws. */
+  /** Announces values. Throws what `take` throws. */
   expectValues(bytes: number): void {
     this.#valueBytes += bytes;
     if (this.#valueBytes <= this.#allowance.maxValueBytes) return;
@@ -158,14 +158,5 @@ export class BoundedReads {
       ...this.#allowance,
       maxValueBytes: bytesWithHeadroom(this.#valueBytes),
     });
-  }
-
-  /** See `SecretReader.read`. Call `expectValues` first. */
-  async read(
-    access: ReadingAccess,
-    found: FoundState,
-    keys: readonly string[],
-  ): Promise<ReadonlyMap<string, Plaintext>> {
-    return await this.#reader.read(access, refOf(found), keys);
   }
 }

@@ -1,7 +1,5 @@
 import { DomainError } from '../../../../domain/errors/domain-error.ts';
 import type { FoundState } from '../../../../domain/secret-states.ts';
-import type { ReadingAccess } from '../../../../services/access/access.ts';
-import type { BoundedReads } from './bounded-reads.ts';
 import { chooseKeys, neededBy } from '../data/keys.ts';
 import type { Template } from '../data/template.ts';
 import { type Source, environmentPath, fieldOf } from '../spec/source.ts';
@@ -15,20 +13,15 @@ export class FormerStateError extends Error {
 export interface FormerReading {
   readonly source: Source;
   readonly template: Template | undefined;
-  readonly access: ReadingAccess;
-  readonly revisionId: string;
 }
 
 /**
- * Reads a former state of a source for a rollback. Throws FormerStateError if the revision is gone, or if one of the Secret's
- * keys, or a hidden one that the template uses, was deleted since or its value destroyed, even if the key was created again.
- * Throws what `BoundedReads.find` throws.
+ * Returns a former state of a source for a rollback, as `find` returns it. Throws FormerStateError if the revision is gone, or
+ * if one of the Secret's keys, or a hidden one that the template uses, was deleted since or its value destroyed, even if the
+ * key was created again. Throws what `find` throws.
  */
-export async function readFormerState(
-  reads: Pick<BoundedReads, 'find'>,
-  { source, template, access, revisionId }: FormerReading,
-): Promise<FoundState> {
-  const state = await findAt(reads, { source, access, revisionId });
+export function formerState({ source, template }: FormerReading, find: () => FoundState): FoundState {
+  const state = foundAt(source, find);
   const needed = (keys: readonly string[]): string[] =>
     chooseKeys(source.keys, keys, fieldOf(source, 'keys'))
       .filter(neededBy(template))
@@ -40,12 +33,9 @@ export async function readFormerState(
   return state;
 }
 
-async function findAt(
-  reads: Pick<BoundedReads, 'find'>,
-  { source, access, revisionId }: Omit<FormerReading, 'template'>,
-): Promise<FoundState> {
+function foundAt(source: Source, find: () => FoundState): FoundState {
   try {
-    return await reads.find(access, { revision: revisionId, deletedSince: true });
+    return find();
   } catch (error) {
     if (!(error instanceof DomainError) || !['not_found', 'invalid_input'].includes(error.code)) throw error;
     throw new FormerStateError(revisionGone(environmentPath(source)), { cause: error });

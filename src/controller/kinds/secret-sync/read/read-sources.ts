@@ -1,32 +1,42 @@
+import type { Asker } from '../../../../domain/asker.ts';
 import { DomainError } from '../../../../domain/errors/domain-error.ts';
+import type { FoundState, SizedKey } from '../../../../domain/secret-states.ts';
+import type {
+  AdmittedSource,
+  AskedSource,
+  ReadSource,
+  RevisionQuestion,
+  SourceIdentity,
+  SourceRefusal,
+} from '../../../../domain/source-reads.ts';
+import { callOnce } from '../../../../lib/call-once.ts';
+import type { SourcesBackend } from '../../../backend/sources.ts';
 import { Seen } from '../../../frame/dependencies.ts';
-import type { SyncContext, TargetSource } from '../model.ts';
+import { type AskerDeps, describeAsker } from '../../asker-of.ts';
+import type { SourceFacts, SyncContext, TargetSource } from '../model.ts';
+import { noSources } from '../source-messages.ts';
 import { pinText } from '../spec/pin.ts';
 import { targetOf } from '../spec/resource.ts';
-import { type Source, environmentPath, inSource, sourcesOf } from '../spec/source.ts';
-import { noSources, notFound } from '../source-messages.ts';
-import { isUnsettled } from '../tokens/token-errors.ts';
+import { type Source, environmentPath, slugsOf, sourcesOf } from '../spec/source.ts';
 import type { SourceToken } from '../tokens/token-place.ts';
-import { type AdmittedSource, identify } from './admission.ts';
 import type { BoundedReads } from './bounded-reads.ts';
 import { GrantVerdicts, confirmKeyless } from './keyless.ts';
-import { type ReadDeps, type SourceReading, readSource } from './read.ts';
-import { sharedCalls } from './shared-calls.ts';
-import { type SourceContext, type WantedState, wantedOf } from './state.ts';
+import { SourceRefusedError, refusedAccess, refusedSource } from './refusals.ts';
+import { type Presented, type TokenDeps, type TokenSource, presentAgain, presentTokens } from './source-tokens.ts';
+import { type StateDeps, type StateReading, type WantedState, askedState, readState, wantedOf } from './state.ts';
 
-/** The sources of a SecretSync could not be read. */
-export class SourceRefusedError extends Error {
-  override readonly name = 'SourceRefusedError';
-  /** Names the source, if it has a name. */
-  readonly refusal: DomainError;
-  /** Whether the error with a token is about to end or to be explained. */
-  readonly isUnsettled: boolean;
+export interface ReadDeps extends TokenDeps, StateDeps, AskerDeps {
+  readonly sources: SourcesBackend;
+}
 
-  constructor(refusal: DomainError, willSettle: boolean) {
-    super(refusal.detail, { cause: refusal });
-    this.refusal = refusal;
-    this.isUnsettled = willSettle;
-  }
+/** What a source provides: the keys of the state that was found, before any of them is chosen. */
+export interface SourceReading {
+  readonly facts: SourceFacts;
+  readonly source: Source;
+  readonly secrets: readonly SizedKey[];
+  readonly admitted: AdmittedSource;
+  /** The state that the values are read from; undefined for one that never had any. */
+  readonly found: FoundState | undefined;
 }
 
 export interface SourceReadings {
@@ -42,19 +52,32 @@ export interface ReadPlan {
   /** The tokens of the sources, in the order of the spec. */
   readonly tokens: readonly SourceToken[];
   /**
-   * Why environments must not be read. It is judged before a keyless token is created for them; sources with other tokens
-   * are judged after the read.
+   * The environments that the Secret holds data of, in the order of the spec. No keyless token is created for others;
+   * sources with other tokens are judged after the read.
    */
+  readonly recordedIds: readonly (string | undefined)[];
+  /** Why these environments must not be read, if one of them is not the recorded one. */
   readonly objection: (sources: readonly TargetSource[]) => DomainError | undefined;
   /** The state at which a source is read. Default: the one that its spec asks for. */
   readonly stateOf?: (source: Source) => WantedState;
   readonly reads: BoundedReads;
 }
 
-interface AskedSource {
-  readonly context: SourceContext;
-  readonly token: SourceToken;
+interface SourceToRead extends TokenSource {
   readonly wanted: WantedState;
+  readonly recordedId: string | undefined;
+}
+
+/** A source with what it presented, and what the backend answered. */
+interface AnsweredSource extends SourceToRead {
+  readonly presented: Presented;
+  readonly read: ReadSource;
+  readonly refusal: SourceRefusal | undefined;
+}
+
+interface Answered {
+  readonly sources: readonly AnsweredSource[];
+  readonly isReplaced: boolean;
 }
 
 /**
@@ -62,92 +85,184 @@ interface AskedSource {
  * then the keys. The values are read once it is decided which of them the Secret gets. Each environment is read at a
  * separate moment. Throws SourceRefusedError for the first source that cannot be read, and ApiError.
  */
-export async function readSources(
-  deps: ReadDeps,
-  context: SyncContext,
-  { tokens, objection, stateOf = wantedOf, reads }: ReadPlan,
-): Promise<SourceReadings> {
-  const { resource, requestId } = context;
-  const asked = sourcesOf(resource).map((source, index): AskedSource => {
-    const token = tokens[index];
-    if (token === undefined) throw new Error('a source needs a token');
-    return { context: { resource, source, requestId, seen: new Seen() }, token, wanted: stateOf(source) };
-  });
-  // The definition of the kind enforces sources. A spec without any must never count as one with empty environments.
-  if (asked.length === 0) throw noSources();
-  const confirm = expectGrants(deps, context, asked);
-  const shared = sharedCalls(deps);
+export async function readSources(deps: ReadDeps, context: SyncContext, plan: ReadPlan): Promise<SourceReadings> {
+  const asked = sourcesToRead(context, plan);
+  const asker = describeAsker(deps, 'SecretSync', context);
+  const confirm = expectGrants(deps, context, asker, asked);
   try {
-    const identified = await oneByOne(asked, async (one) => {
-      return { ...one, admit: await identify(shared, one.context, one.token) };
-    });
-    const admitted = await oneByOne(identified, async (one) => ({ ...one, admitted: await one.admit() }));
-    expectNoObjection(objection, admitted);
-    const entered = await oneByOne(admitted, async (one) => ({ ...one, access: await one.admitted.enter() }));
-    const readings = await oneByOne(entered, async ({ context: source, access, wanted }) => {
-      return await readSource(deps, source, access, { wanted, reads });
-    });
-    const ends = admitted.flatMap(({ admitted: { expiresAt } }) => expiresAt?.getTime() ?? []);
+    const answered = await ask(deps, asker, asked, plan.reads.maxKeys);
+    const { sources } = answered;
+    for (const source of sources) noteToken(source);
+    expectAccess(plan, answered);
+    const find = callOnce(
+      async (question: RevisionQuestion) => await deps.sources.find(question),
+      ({ source: { environmentId }, state: { revision } }) => JSON.stringify([environmentId, revision]),
+    );
+    const readings: SourceReading[] = [];
+    for (const source of sources) readings.push(await readSource({ ...deps, find }, asker, source, plan.reads));
+    const ends = sources.flatMap(({ read: { token } }) => token?.expiresAt?.getTime() ?? []);
     return { readings, tokenExpiresAt: ends.length === 0 ? null : new Date(Math.min(...ends)), confirm };
   } finally {
     for (const { context: source } of asked) context.seen.add(source.seen);
   }
 }
 
+function sourcesToRead(
+  { resource, requestId }: SyncContext,
+  { tokens, recordedIds, stateOf = wantedOf }: ReadPlan,
+): readonly SourceToRead[] {
+  const sources = sourcesOf(resource).map((source, index): SourceToRead => {
+    const token = tokens[index];
+    if (token === undefined) throw new Error('a source needs a token');
+    const context = { resource, source, requestId, seen: new Seen() };
+    return { context, token, wanted: stateOf(source), recordedId: recordedIds[index] };
+  });
+  // The definition of the kind enforces sources. A spec without any must never count as one with empty environments.
+  if (sources.length === 0) throw noSources();
+  return sources;
+}
+
 /** Makes the result depend on the grants of the keyless sources. Returns a function that checks them again. */
 function expectGrants(
-  { keyless }: ReadDeps,
+  { grants }: ReadDeps,
   { resource, seen }: SyncContext,
-  asked: readonly AskedSource[],
+  asker: Asker<'SecretSync'>,
+  asked: readonly SourceToRead[],
 ): () => void {
-  const sources = asked.filter(({ token }) => token === 'keyless').map(({ context }) => context);
+  const sources = asked.flatMap(({ token, context }) => (token === 'keyless' ? [context.source] : []));
   if (sources.length === 0) return () => {};
   const { namespace } = targetOf(resource);
-  const verdicts = new GrantVerdicts(
-    keyless.grants,
-    namespace,
-    sources.map(({ source }) => source),
-  );
+  const verdicts = new GrantVerdicts(grants, namespace, sources);
   seen.expect('grants', namespace, verdicts);
   return () => {
     verdicts.renew();
-    for (const context of sources) confirmKeyless(keyless, context);
+    for (const source of sources) confirmKeyless(asker, source);
   };
 }
 
-function expectNoObjection(
-  objection: ReadPlan['objection'],
-  sources: readonly (AskedSource & { readonly admitted: AdmittedSource })[],
-): void {
-  if (!sources.some(({ token }) => token === 'keyless')) return;
-  const refusal = objection(
-    sources.map(({ context: { source }, admitted: { environmentId } }) => ({
+/** Asks the backend, and once more if the Secret of a refused token may have a newer one. */
+async function ask(
+  deps: ReadDeps,
+  asker: Asker<'SecretSync'>,
+  asked: readonly SourceToRead[],
+  maxKeys: number,
+): Promise<Answered> {
+  const tokenDeps = { ...deps, secretsClient: sharedSecrets(deps) };
+  let presenting = (await presentTokens(tokenDeps, asked)).map((presented, index) => ({
+    ...at(asked, index),
+    presented,
+  }));
+  for (;;) {
+    const answer = await deps.sources.read({ asker, maxKeys, sources: presenting.map(askedSource) });
+    const { refusal, isReplaced } = answer;
+    const refused = refusal === undefined ? undefined : at(presenting, refusal.source);
+    const presented = refused && refusal && (await presentAgain(tokenDeps, refused, refused.presented, refusal));
+    if (presented === undefined) {
+      const sources = presenting.map((one, index) => ({
+        ...one,
+        read: at(answer.sources, index),
+        refusal: refusal?.source === index ? refusal : undefined,
+      }));
+      return { sources, isReplaced };
+    }
+    presenting = presenting.map((one) => (one === refused ? { ...one, presented } : one));
+  }
+}
+
+/** Secrets that several sources name are read once. */
+function sharedSecrets({ secretsClient }: ReadDeps): ReadDeps['secretsClient'] {
+  const find = callOnce(
+    secretsClient.find.bind(secretsClient),
+    ({ namespace, name }, notOlderThan) => `${namespace}/${name}/${notOlderThan ?? ''}`,
+  );
+  return { find };
+}
+
+function at<T>(list: readonly T[], index: number): T {
+  const found = list[index];
+  if (found === undefined) throw new Error('an answer is about all sources that were asked for');
+  return found;
+}
+
+function askedSource(one: SourceToRead & Pick<AnsweredSource, 'presented'>): AskedSource {
+  return { ...identityOf(one), state: askedState(one.wanted), recordedId: one.recordedId };
+}
+
+function identityOf({
+  context: { source },
+  presented: { credential },
+}: TokenSource & Pick<AnsweredSource, 'presented'>): SourceIdentity {
+  return { name: source.name, slugs: slugsOf(source), credential };
+}
+
+function noteToken({ context: { seen }, read: { token } }: AnsweredSource): void {
+  if (token === undefined) return;
+  const { id, credentialId } = token;
+  // An event says whether a keyless token works. Of any other, it may be about one of several credentials.
+  if (credentialId === null) seen.note('service token', id, 'live');
+  else {
+    seen.note('service token', id);
+    seen.note('credential', credentialId);
+  }
+}
+
+/** Throws SourceRefusedError if a source has no access, or must not have it. */
+function expectAccess({ objection }: ReadPlan, { sources, isReplaced }: Answered): void {
+  for (const source of sources) {
+    const { refusal, presented } = source;
+    if (refusal !== undefined && refusal.step !== 'state') throw refusedAccess(source, presented, refusal);
+  }
+  if (!isReplaced) return;
+  const error = objection(
+    sources.map(({ context: { source }, read: { environmentId = '' } }) => ({
       name: source.name,
       path: environmentPath(source),
       environmentId,
       pin: pinText(source),
     })),
   );
-  if (refusal !== undefined) throw new SourceRefusedError(refusal, false);
+  if (error === undefined) throw new Error('only environments that are not the recorded ones are refused');
+  throw new SourceRefusedError(error, false);
 }
 
-async function oneByOne<A extends AskedSource, T>(asked: readonly A[], step: (one: A) => Promise<T>): Promise<T[]> {
-  const results: T[] = [];
-  for (const one of asked) {
-    try {
-      results.push(await step(one));
-    } catch (error) {
-      if (!(error instanceof DomainError)) throw error;
-      throw refused(one, error);
-    }
+/** Returns the state of a source's environment, its newest or any other, without values. Throws SourceRefusedError. */
+async function readSource(
+  deps: StateDeps & Pick<SourcesBackend, 'find'>,
+  asker: Asker<'SecretSync'>,
+  one: AnsweredSource,
+  reads: BoundedReads,
+): Promise<SourceReading> {
+  const { context, wanted, refusal } = one;
+  const { token, environmentId, head, state } = one.read;
+  if (token === undefined || environmentId === undefined || head === undefined)
+    throw new Error('a source without access is refused');
+  const { source } = context;
+  const admitted = { ...identityOf(one), asker, tokenId: token.id, environmentId };
+  const reading: StateReading = {
+    ...context,
+    environmentId,
+    head,
+    found: () => {
+      if (refusal !== undefined) throw refusal.error;
+      if (state === undefined) throw new Error('a state that was asked for is in the answer');
+      return reads.take(state);
+    },
+    findLater: async (revision) =>
+      reads.take(await deps.find({ source: admitted, state: { revision }, maxKeys: reads.maxKeys })),
+  };
+  try {
+    const { revision, revisionId, secrets, destroyed, found } = await readState(deps, reading, wanted);
+    const facts: SourceFacts = {
+      name: source.name,
+      path: environmentPath(source),
+      environmentId,
+      pin: pinText(source),
+      revision,
+      revisionId,
+      keys: [...secrets, ...destroyed].map(({ key }) => key),
+    };
+    return { facts, source, secrets, admitted, found };
+  } catch (error) {
+    throw error instanceof DomainError ? refusedSource(one, error) : error;
   }
-  return results;
-}
-
-function refused({ context: { resource, source, seen }, token }: AskedSource, error: DomainError): SourceRefusedError {
-  // A new environment may be the missing one. Without a grant no environment is searched.
-  if (error.code === 'not_found' || (error.code === 'forbidden' && token !== 'keyless')) seen.note('environments', '');
-  const serviceToken = token === 'keyless' ? undefined : token.serviceToken;
-  const refusal = error.code === 'not_found' ? notFound(resource, error) : error;
-  return new SourceRefusedError(inSource(source, refusal), isUnsettled(error, serviceToken));
 }

@@ -1,12 +1,11 @@
 import type { FoundState } from '../../../../domain/secret-states.ts';
-import type { ReadingAccess } from '../../../../services/access/access.ts';
 import type { ClaimedSnapshot } from '../../../../domain/resources/snapshots.ts';
+import type { AskedState, ReadSource } from '../../../../domain/source-reads.ts';
 import type { SecretSnapshot } from '../../../generated/secret-snapshot.ts';
 import type { Seen } from '../../../frame/dependencies.ts';
 import { type SnapshotLookup, snapshotVersionOf } from '../../secret-snapshot/lookup.ts';
 import type { SecretSync } from '../../../generated/secret-sync.ts';
-import type { BoundedReads } from './bounded-reads.ts';
-import { readFormerState } from './former-state.ts';
+import { formerState } from './former-state.ts';
 import { chooseKeys, neededBy } from '../data/keys.ts';
 import { type Pin, pinOf, snapshotKeyOf } from '../spec/pin.ts';
 import {
@@ -32,10 +31,15 @@ export interface SourceContext {
   readonly seen: Seen;
 }
 
-/** One reading of an environment that a source's token has been admitted to. */
+/** A source that was admitted to its environment. */
 export interface StateReading extends SourceContext {
-  readonly access: ReadingAccess;
-  readonly reads: Pick<BoundedReads, 'find'>;
+  readonly environmentId: string;
+  /** The newest revision when access was given. */
+  readonly head: NonNullable<ReadSource['head']>;
+  /** Returns the state that was found. Throws what `BoundedReads.take` throws, and why the state was not found. */
+  readonly found: () => FoundState;
+  /** Finds a revision that was not known before. Throws what `found` throws. */
+  readonly findLater: (revisionId: string) => Promise<FoundState>;
 }
 
 /** The state of an environment at which a source is read. */
@@ -56,49 +60,53 @@ export function wantedOf(source: Source): WantedState {
   return pinOf(source) ?? { kind: 'newest' };
 }
 
+/** How a state is asked for. */
+export function askedState(wanted: WantedState): AskedState {
+  if (wanted.kind === 'newest') return 'newest';
+  // What a source may not read is not looked up.
+  if (wanted.kind === 'snapshot') return 'later';
+  return wanted.kind === 'past' ? { revision: wanted.revisionId, deletedSince: true } : { revision: wanted.revision };
+}
+
 /**
- * Finds one state of a source's environment. Throws DomainError revision_not_found, snapshot_not_found, snapshot_not_ready,
- * snapshot_gone, snapshot_mismatch, version_destroyed, cluster_unavailable and what `BoundedReads.find` throws.
+ * Returns the state of a source's environment. Throws DomainError revision_not_found, snapshot_not_found, snapshot_not_ready,
+ * snapshot_gone, snapshot_mismatch, version_destroyed, cluster_unavailable and what `StateReading.found` throws.
  */
 export async function readState(deps: StateDeps, reading: StateReading, wanted: WantedState): Promise<State> {
-  const { seen, access, reads } = reading;
-  const { environmentId } = access;
+  const { seen, environmentId, head, found } = reading;
   if (wanted.kind === 'newest') {
-    seen.note('environment', environmentId, access.revisionId);
-    const found = await reads.find(access);
-    seen.renote('environment', environmentId, found.revisionId);
-    return stateOf(found);
+    seen.note('environment', environmentId, head.revisionId);
+    const state = found();
+    seen.renote('environment', environmentId, state.revisionId);
+    return stateOf(state);
   }
-  if (wanted.kind === 'revision') return await readRevision(reading, wanted.revision);
+  if (wanted.kind === 'revision') return readRevision(reading, wanted.revision);
   // Commits do not matter: only the end of the environment does, and the destruction of values that are read.
   seen.note('environment history', environmentId);
   if (wanted.kind === 'past') {
-    const { revisionId } = wanted;
     const { source, resource } = reading;
-    const found = await readFormerState(reads, { source, template: resource.spec.template, access, revisionId });
-    seen.note('kept state', revisionId);
-    return stateOf(found);
+    const state = formerState({ source, template: resource.spec.template }, found);
+    seen.note('kept state', wanted.revisionId);
+    return stateOf(state);
   }
   const { id, revision, revisionId } = await findSnapshot(deps, reading, wanted);
   // Revision 0 has no changes and so no secrets. It is not kept once another revision follows.
   const isEmpty = revisionId === null;
   const state = isEmpty
     ? { revision, revisionId: id, secrets: [], destroyed: [], found: undefined }
-    : await readPinned(reading, revisionId);
+    : pinnedState(reading, await reading.findLater(revisionId));
   seen.note('kept state', id);
   return state;
 }
 
-/** Reads a pinned state. If values of it were destroyed, only another spec helps. */
-async function readPinned(reading: StateReading, revision: number | string): Promise<State> {
-  const { resource, source, access, reads } = reading;
-  const found = await reads.find(access, { revision });
+/** A pinned state. If values of it were destroyed, only another spec helps. */
+function pinnedState({ resource, source }: StateReading, found: FoundState): State {
   const lost = new Map(found.destroyed.map((version) => [version.key, version]));
   const wanted = chooseKeys(source.keys, [...lost.keys()], fieldOf(source, 'keys'))
     .filter(neededBy(resource.spec.template))
     .flatMap(({ key }) => lost.get(key) ?? []);
   if (wanted.length === 0) return stateOf(found);
-  throw valuesDestroyed(reading, wanted);
+  throw valuesDestroyed({ resource, source }, wanted);
 }
 
 function stateOf(found: FoundState): State {
@@ -106,15 +114,15 @@ function stateOf(found: FoundState): State {
   return { revision, revisionId, secrets, destroyed, found };
 }
 
-async function readRevision(reading: StateReading, revision: number): Promise<State> {
-  const { seen, access } = reading;
-  if (revision > access.revision) {
+function readRevision(reading: StateReading, revision: number): State {
+  const { seen, environmentId, head } = reading;
+  if (revision > head.revision) {
     // The next commit may create it.
-    seen.note('environment', access.environmentId, access.revisionId);
-    throw revisionNotFound(reading, revision, access.revision);
+    seen.note('environment', environmentId, head.revisionId);
+    throw revisionNotFound(reading, revision, head.revision);
   }
-  seen.note('environment history', access.environmentId);
-  const state = await readPinned(reading, revision);
+  seen.note('environment history', environmentId);
+  const state = pinnedState(reading, reading.found());
   seen.note('kept state', state.revisionId);
   return state;
 }
@@ -128,7 +136,7 @@ async function findSnapshot(
   reading: StateReading,
   { name }: Extract<Pin, { kind: 'snapshot' }>,
 ): Promise<ClaimedSnapshot> {
-  const { resource: sync, source, seen, access, requestId } = reading;
+  const { resource: sync, source, seen, environmentId, requestId } = reading;
   const key = snapshotKeyOf(sync, source) ?? '';
   const resource = snapshots.find(key);
   seen.note('SecretSnapshot', key, snapshotVersionOf(resource));
@@ -136,7 +144,7 @@ async function findSnapshot(
   const found = await snapshots.claimed(resource, requestId);
   if (found === undefined) throw snapshotNotReady(reading, name, readyReasonOf(resource));
   if (found === 'gone') throw snapshotGone(reading, name);
-  if (found.environmentId !== access.environmentId) throw snapshotMismatch(reading, name, found);
+  if (found.environmentId !== environmentId) throw snapshotMismatch(reading, name, found);
   return found;
 }
 

@@ -1,4 +1,5 @@
 import { DomainError } from '../../../../domain/errors/domain-error.ts';
+import type { EnvironmentSlugs } from '../../../../domain/slugs.ts';
 import type { SecretSync, SecretSyncSpec } from '../../../generated/secret-sync.ts';
 
 /** One environment that a SecretSync reads, with its token, its state and its keys. */
@@ -20,6 +21,11 @@ export function sourcesOf({ spec }: SecretSync): readonly Source[] {
 /** `organization/project/name` of a source's environment, for messages. */
 export function environmentPath({ environmentRef }: Source): string {
   return `${environmentRef.organization}/${environmentRef.project}/${environmentRef.name}`;
+}
+
+/** The slugs of a source's environment. */
+export function slugsOf({ environmentRef: { organization, project, name: environment } }: Source): EnvironmentSlugs {
+  return { organization, project, environment };
 }
 
 /** The path of a source's field in the spec, for messages. */

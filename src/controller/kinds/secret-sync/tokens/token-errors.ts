@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../../../../domain/errors/catalogue.ts';
 import type { DomainError } from '../../../../domain/errors/domain-error.ts';
-import { AuthenticationRefusal } from '../../../../services/access/authentication.ts';
+import type { SourceFault } from '../../../../domain/source-reads.ts';
 import type { ServiceToken } from '../../../generated/service-token.ts';
 import { serviceTokenPending, serviceTokenUnready } from '../token-messages.ts';
 
@@ -27,7 +27,10 @@ export function explained(error: DomainError, { metadata, status }: ServiceToken
  * Whether an error with a token is about to end or to be explained: the token is in its Secret and not active yet, or the
  * ServiceToken still reports that it is ready.
  */
-export function isUnsettled({ description, cause }: DomainError, serviceToken: ServiceToken | undefined): boolean {
-  const isPending = cause instanceof AuthenticationRefusal && cause.fault === 'pending';
-  return description.isTokenError === true && (isPending || serviceToken !== undefined);
+export function isUnsettled(
+  { description }: DomainError,
+  serviceToken: ServiceToken | undefined,
+  fault?: SourceFault,
+): boolean {
+  return description.isTokenError === true && (fault === 'pending' || serviceToken !== undefined);
 }
