@@ -79,6 +79,8 @@ test.each([
   [['replicas=0'], '/replicas'],
   [['replica=2'], 'replica'],
   [['image.tags=1'], 'tags'],
+  [['image.repository=registry.test:5000/keyframe:1.0.0'], 'image.repository is registry.test:5000/keyframe:1.0.0'],
+  [['image.repository=docker://registry.test/keyframe'], 'without a scheme'],
   [['logLevel=verbose'], '/logLevel'],
   [['shutdownDelay=5'], '/shutdownDelay'],
   [['watchNamespaces={Team_A}'], '/watchNamespaces'],

@@ -169,10 +169,13 @@ seccompProfile: { type: RuntimeDefault }
 {{- toYaml $fields }}
 {{- end }}
 
-{{/* Fails if no image is named. Every object's labels include this check, so it precedes the errors of other templates. */}}
+{{/* Fails if no image is named, or with its tag. Every object's labels include this check, so it precedes the errors of other templates. */}}
 {{- define "keyframe.checkImage" -}}
 {{- if not .Values.image.repository }}
 {{- fail "image.repository is empty, and no public registry has the image. Build the image and push it to your registry, as docs/image.md describes. Then name it, as in --set image.repository=registry.example.com/keyframe" }}
+{{- end }}
+{{- if regexMatch "://|:[^/]*$" .Values.image.repository }}
+{{- fail (printf "image.repository is %s: name the image without a scheme and without its tag, as in --set image.repository=registry.example.com/keyframe. image.tag is for the tag" .Values.image.repository) }}
 {{- end }}
 {{- end }}
 
