@@ -87,9 +87,9 @@ export class GrantIndex {
       .toSorted((a, b) => (a < b ? -1 : 1))[0];
   }
 
-  /** How many existing namespaces a grant's spec applies to. */
-  countFor(spec: AccessGrantSpec): number {
-    return this.#matching(spec).length;
+  /** The existing namespaces that a grant's spec applies to. */
+  namespacesFor(spec: AccessGrantSpec): readonly string[] {
+    return [...this.#deps.namespaces.all()].filter((facts) => isGrantFor(spec, facts)).map(({ name }) => name);
   }
 
   /** Adds a listener. Returns a function that removes it. */
@@ -130,11 +130,7 @@ export class GrantIndex {
 
   /** The namespaces that a spec applies to: those that exist, and those that it names. */
   #reachOf(spec: AccessGrantSpec): string[] {
-    return [...this.#matching(spec), ...(spec.namespaces ?? []).filter((name) => name !== '*')];
-  }
-
-  #matching(spec: AccessGrantSpec): string[] {
-    return [...this.#deps.namespaces.all()].filter((facts) => isGrantFor(spec, facts)).map(({ name }) => name);
+    return [...this.namespacesFor(spec), ...(spec.namespaces ?? []).filter((name) => name !== '*')];
   }
 
   #notify(namespaces: readonly string[]): void {

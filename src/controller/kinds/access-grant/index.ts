@@ -31,7 +31,7 @@ export function registerAccessGrant(context: KindContext): AccessGrantController
       action: 'Grant',
       needs: () => [context.namespaces.watch],
       ...standardOutcomes<AccessGrant>(),
-      reconcile: ({ resource }) => Promise.resolve(grantOutcome(resource.spec, grants.countFor(resource.spec))),
+      reconcile: ({ resource }) => Promise.resolve(grantOutcome(resource.spec, grants.namespacesFor(resource.spec))),
       onSeen: (grant) => grants.grantSeen(grant),
       onGone: ({ metadata }) => grants.grantGone(metadata.name),
     },
@@ -41,11 +41,16 @@ export function registerAccessGrant(context: KindContext): AccessGrantController
   return { kind, grants };
 }
 
-/** The outcome for an AccessGrant that applies to so many namespaces. Pure. */
-export function grantOutcome(spec: Pick<AccessGrantSpec, 'namespaces'>, namespaceCount: number): Outcome<AccessGrant> {
-  const fields = { namespaceCount };
-  if (namespaceCount > 0) {
-    return { claim: { progress: 'done', reason: 'Granted', message: granted(namespaceCount) }, fields };
+/** The outcome for an AccessGrant that applies to these namespaces. Pure. */
+export function grantOutcome(
+  spec: Pick<AccessGrantSpec, 'namespaces'>,
+  namespaces: readonly string[],
+): Outcome<AccessGrant> {
+  const fields = { namespaceCount: namespaces.length };
+  if (namespaces.length > 0) {
+    const present = new Set(['*', ...namespaces]);
+    const missing = (spec.namespaces ?? []).filter((name) => !present.has(name));
+    return { claim: { progress: 'done', reason: 'Granted', message: granted(namespaces.length, missing) }, fields };
   }
   const message = spec.namespaces === undefined ? noneMatches : noneExists;
   return { claim: { progress: 'waiting', reason: 'NoNamespaces', message }, fields };

@@ -1,7 +1,12 @@
+import { shortList } from '../../names.ts';
+
 /** Every sentence that the condition Ready of an AccessGrant contains. Its Events repeat these. */
 
-export function granted(namespaces: number): string {
-  return `The rules apply to the resources in ${namespaces} namespace${namespaces === 1 ? '' : 's'}.`;
+/** The rules apply to so many namespaces; `missing` are those of spec.namespaces that do not exist. */
+export function granted(namespaces: number, missing: readonly string[]): string {
+  const applies = `The rules apply to the resources in ${namespaces} namespace${namespaces === 1 ? '' : 's'}.`;
+  if (missing.length === 0) return applies;
+  return `${applies} spec.namespaces also has names of namespaces that do not exist: ${shortList(missing)}.`;
 }
 
 /** spec.namespaceSelector selects nothing. */
