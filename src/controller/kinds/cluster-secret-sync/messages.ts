@@ -52,8 +52,8 @@ export const noneMatches =
   'Namespaces in spec.excludeNamespaces do not count.';
 
 export const noneExists =
-  'None of the namespaces in spec.namespaces exists. Create one or correct the names. ' +
-  'Namespaces in spec.excludeNamespaces do not count.';
+  'No namespace in spec.namespaces exists that spec.excludeNamespaces does not exclude. ' +
+  'Create one, or correct one of the two lists. The default of spec.excludeNamespaces is kube-*.';
 
 export interface BlockedFacts {
   /** The ClusterSecretSync, and so its SecretSyncs. */
