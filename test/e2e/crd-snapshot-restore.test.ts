@@ -55,7 +55,7 @@ const refusals: readonly [what: string, spec: object, ...message: string[]][] = 
   ['two snapshots', { ...byName, ...byId }, either],
   ['a SecretSnapshot without a name', { snapshotRef: {} }, 'spec.snapshotRef.name: Required value'],
   ['a name that none can have', { snapshotRef: { name: 'A' } }, 'must be the name of a SecretSnapshot'],
-  ['an id that is no UUID', { snapshotId: 'x'.repeat(36) }, 'spec.snapshotId', 'should match'],
+  ['an id that is no UUID', { snapshotId: 'x'.repeat(36) }, 'spec.snapshotId', 'must be the UUID'],
   ['another mode', { ...byId, mode: 'Undo' }, 'supported values: "Plan", "Apply"'],
   ['Apply without a plan', { ...byId, mode: 'Apply' }, needsPlan],
   ['no environment to restore without a plan', { ...byId, ...unplanned, environmentRef: null }, needsEnvironment],
@@ -66,7 +66,7 @@ const refusals: readonly [what: string, spec: object, ...message: string[]][] = 
     'a uid that none can be',
     { snapshotRef: { name: 'a', uid: 'x'.repeat(36) } },
     'spec.snapshotRef.uid',
-    'should match',
+    'must be the metadata.uid of the SecretSnapshot',
   ],
   ['an environment without a name', { ...byId, environmentRef: { organization: 'a', project: 'b' } }, 'name: Required'],
   [
@@ -83,7 +83,12 @@ const refusals: readonly [what: string, spec: object, ...message: string[]][] = 
     { ...byId, keys: { include: Array.from({ length: 17 }, (_, index) => `A${index}*`) } },
     'at most 16 of these may have',
   ],
-  ['a hash that none can be', { ...byId, mode: 'Apply', planHash: 'x'.repeat(42) }, 'spec.planHash', 'should match'],
+  [
+    'a hash that none can be',
+    { ...byId, mode: 'Apply', planHash: 'x'.repeat(42) },
+    'spec.planHash',
+    'must be the status.planHash',
+  ],
 ];
 
 describe('a SnapshotRestore is refused with a sentence about', () => {
