@@ -38,7 +38,8 @@ function expectDenied({ status, body }: KubeAnswer): void {
   const { message } = body as { message: string };
   expect(message).toContain(
     `user "system:serviceaccount:${namespace}:planner" may plan restores here, but not approve one: spec.mode Apply needs the verb ` +
-      `approve on snapshotrestores.keyframe.dev in namespace ${namespace}. A user with that right must set it.`,
+      `approve on snapshotrestores.keyframe.dev in namespace ${namespace}. A user with that right must set it: ` +
+      'the ClusterRole of the chart whose name ends in -approver has the right.',
   );
 }
 
