@@ -5,7 +5,7 @@ import { createNamespace } from '../support/cluster/cluster.ts';
 import { chartFolder, neededValues, runHelm } from '../support/cluster/helm.ts';
 import { startOwnCluster } from '../support/cluster/own-cluster.ts';
 
-/** Several installations of the chart in one cluster. */
+/** What the chart finds in the cluster and refuses to change: other installations, and a recovery that has begun. */
 
 const resources = new AsyncDisposableStack();
 const withoutDefinitions = ['--set', 'crds.install=false'];
@@ -63,4 +63,13 @@ test('a second one is accepted if no namespace is served by both', async () => {
   expect(await helm('upgrade', 'first', ['team-a', 'team-b'])).toContain(
     'watchNamespaces has team-b, which the installation keyframe in the namespace second serves.',
   );
+});
+
+test('a recovery with other values than its Job has is refused with the command that allows it', async () => {
+  const recovery = (...more: readonly string[]): string[] => ['--set', ['recovery.enabled=true', ...more].join(',')];
+  expect(await helm('install', 'first', [], recovery())).toBe('done');
+  const refused = await helm('upgrade', 'first', [], recovery('recovery.admin=ann@keyframe.test'));
+  expect(refused).toContain('`kubectl -n first delete job keyframe-recovered`');
+  expect(refused).not.toContain('Invalid value');
+  expect(await helm('upgrade', 'first', [], recovery())).toBe('done');
 });

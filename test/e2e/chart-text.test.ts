@@ -47,6 +47,9 @@ test('a release’s notes show the next commands, and which Secrets it makes and
     'database.migration.existingSecret=own',
   );
   expect(asOwner).toContain('which you create: run, own.');
+  const recovering = await notes('recovery.enabled=true');
+  expect(recovering).toContain('the Job mine-keyframe-recovered creates a token');
+  expect(commandsOf(recovering)).toEqual([]);
   const bare = await notes('init.enabled=false', 'bootstrap.adminEmail=', 'controller.separate=false');
   expect(commandsOf(bare)).toHaveLength(3);
   expect(commandsOf(bare)[2]).toBe(`export ${url}`);
