@@ -12,7 +12,8 @@ const faults: ReadonlyMap<unknown, string> = new Map([
 
 /** What to do about such a fault of the address as which a role of the program connects. */
 export const addressAdvice =
-  'correct KEYFRAME_DATABASE_URL (in the chart, the Secret of database.existingSecret; for the Job migrate, that of database.migration), or PostgreSQL';
+  'correct KEYFRAME_DATABASE_URL (in the chart, the Secret of database.existingSecret; for the Job migrate, that of ' +
+  'database.migration; for its own PostgreSQL, that of postgres.existingSecret), or PostgreSQL';
 
 /** What is wrong with the address of a failed connection, with the code in parentheses; undefined for another failure. */
 export function addressFault(error: unknown): string | undefined {

@@ -109,7 +109,8 @@ describe('a start that cannot succeed says why in one message', () => {
     const url = new URL(database.url);
     url[part] = 'canary.invalid';
     const advice =
-      'correct KEYFRAME_DATABASE_URL (in the chart, the Secret of database.existingSecret; for the Job migrate, that of database.migration), or PostgreSQL';
+      'correct KEYFRAME_DATABASE_URL (in the chart, the Secret of database.existingSecret; for the Job migrate, that of ' +
+      'database.migration; for its own PostgreSQL, that of postgres.existingSecret), or PostgreSQL';
     expect(await refusal(['migrate'], { DATABASE_URL: url.href })).toEqual([
       69,
       `keyframe-server: ${fault} (${code}): ${advice}\n`,
