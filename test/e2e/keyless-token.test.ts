@@ -21,7 +21,7 @@ const alpha = { A: 'alpha' };
 let stack: Stack;
 
 beforeAll(async () => {
-  stack = await Stack.start(resources, { namespaces: 7 });
+  stack = await Stack.start(resources, { namespaces: 8 });
   await stack.startController();
 });
 
