@@ -152,7 +152,7 @@ export function resourceRefusal({ kind }: ResourcePrincipal, action: ResourceAct
 export function snapshotRefusal({ kind }: ResourcePrincipal, snapshotId: string): DomainError {
   return new DomainError(
     'not_found',
-    `snapshot ${snapshotId} does not exist, or no AccessGrant for ${kind} covers its environment`,
+    `snapshot ${snapshotId} does not exist, or no AccessGrant for ${kind} covers its environment: check the id, or have an admin of the cluster grant the environment`,
   );
 }
 
