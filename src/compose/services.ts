@@ -19,6 +19,8 @@ import { ChangeStreams, type ChangeStreamsDeps } from '../services/changes/chang
 import { Changes } from '../services/changes/changes.ts';
 import { dropDestroyed } from '../services/changes/drop-destroyed.ts';
 import { Reverts } from '../services/changes/reverts.ts';
+import { ClusterRules } from '../services/clusters/cluster-rules.ts';
+import { Clusters } from '../services/clusters/clusters.ts';
 import { Consumers } from '../services/fleet/consumers.ts';
 import { WaitingRestores } from '../services/fleet/waiting-restores.ts';
 import { SyncStates } from '../services/fleet/sync-states.ts';
@@ -208,6 +210,8 @@ function composeServices(opened: Opened, options: ServicesOptions): Services {
     reverts: new Reverts({ database, queue, budget, audit }),
     changeStreams: new ChangeStreams({ database, changes: feed, audit, clock, ...streams }),
     consumers: new Consumers({ database, audit }),
+    clusterRules: new ClusterRules({ database, audit }),
+    servedClusters: new Clusters({ database, audit }),
     auditEntries: new AuditEntries({ database, audit }),
     secretReader: new SecretReader({ database, keyring, states, audit: controllerAudit }),
     keyless: new KeylessAccess({ database, audit: controllerAudit, usage }),

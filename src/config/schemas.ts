@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { RootKeyFormatError, RootKeys } from '../crypto/root-keys.ts';
+import { clusterNamePattern } from '../domain/names.ts';
 import { Plaintext } from '../domain/plaintext.ts';
 import { parseDurationMs } from '../lib/duration.ts';
 import { logLevels } from '../observability/logger.ts';
@@ -134,7 +135,7 @@ export const metadataPrefixes = separatedByCommas
   .transform((prefixes) => [...new Set(prefixes)]);
 
 export const clusterName = matching(
-  /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,126}[A-Za-z0-9])?$/,
+  clusterNamePattern,
   'must be 1 to 128 letters, digits, dots, hyphens and underscores, ending with a letter or digit',
 );
 

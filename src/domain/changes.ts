@@ -1,5 +1,12 @@
-/** Something that was committed: only ids, to be looked up. A user belongs to no single organization. */
-export type ChangeEvent = OrganizationEvent | { readonly kind: 'user'; readonly userId: string };
+import type { ClusterState } from './cluster-ceiling.ts';
+
+/**
+ * Something that was committed: only ids and names of clusters, to be looked up. A user belongs to no single organization.
+ */
+export type ChangeEvent =
+  | OrganizationEvent
+  | { readonly kind: 'user'; readonly userId: string }
+  | { readonly kind: 'cluster'; readonly cluster: string; readonly state: ClusterState };
 
 type OrganizationEvent = { readonly organizationId: string } & (
   | {
@@ -15,6 +22,7 @@ type OrganizationEvent = { readonly organizationId: string } & (
     }
   | { readonly kind: 'service_token'; readonly serviceTokenId: string }
   | { readonly kind: 'snapshot'; readonly snapshotId: string }
+  | { readonly kind: 'cluster_rules'; readonly cluster: string; readonly version: number }
 );
 
 export interface ChangeSubscriber {

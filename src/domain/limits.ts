@@ -49,6 +49,9 @@ export const limits = {
   invitationsPerUserAndOrganization: 25,
   /** Users whom the links of one organization's invitations make in 24 hours. */
   newUsersPerOrganizationAndDay: 500,
+  /** Rules of one organization for one cluster, and environments that one of them names. */
+  rulesPerCluster: 100,
+  environmentsPerClusterRule: 64,
   pageSize: 1000,
   /** Default entries of a page of the audit. */
   auditPageSize: 100,

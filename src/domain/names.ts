@@ -12,6 +12,8 @@ export const slugPattern = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
  * names a group (`group:platform`).
  */
 export const emailPattern = /^(?![Gg][Rr][Oo][Uu][Pp]:)[!-?A-~]{1,64}@[!-?A-~]{1,189}$/;
+/** Names of clusters (KEYFRAME_CLUSTER_NAME). */
+export const clusterNamePattern = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,126}[A-Za-z0-9])?$/;
 const secretKeyPattern = /^[A-Za-z0-9._-]{1,253}$/;
 const secretKeyCharacters = `1 to ${limits.secretKeyLength} letters, digits, dots, underscores and hyphens`;
 // A name or comment is one line without control characters: PostgreSQL cannot store NUL, and the others can hide text.
@@ -55,6 +57,13 @@ export function validateSecretValue(text: string): string | undefined {
 export function validateName(text: string): string | undefined {
   if (text.trim() === '') return 'must not be empty';
   return validateLine(text, limits.nameLength);
+}
+
+/** Checks the name of a cluster: the one that its controllers are given, or the uid of its namespace kube-system. */
+export function validateClusterName(text: string): string | undefined {
+  return clusterNamePattern.test(text)
+    ? undefined
+    : 'must be 1 to 128 letters, digits, dots, hyphens and underscores, ending with a letter or digit';
 }
 
 /**

@@ -22,6 +22,8 @@ export const actionLevels = {
   'invitation.withdraw': 'organization',
   'audit.list': 'organization',
   'fleet.list': 'organization',
+  'cluster.list': 'organization',
+  'cluster.set_rules': 'organization',
   'project.list': 'organization',
   'project.list_deleted': 'organization',
   'project.create': 'organization',
@@ -119,6 +121,8 @@ export const rules: Readonly<Record<Action, Rule>> = {
   'audit.list': { roles: admins, serviceToken: 'never' },
   // A service token sees what reads the environments of its scope.
   'fleet.list': { roles: everyRole, serviceToken: 'read' },
+  'cluster.list': { roles: admins, serviceToken: 'never' },
+  'cluster.set_rules': { roles: admins, serviceToken: 'never' },
   'project.list': { roles: everyRole, serviceToken: 'read' },
   'project.list_deleted': { roles: admins, serviceToken: 'never' },
   'project.create': { roles: admins, serviceToken: 'never' },
@@ -280,6 +284,10 @@ export const instanceActions = [
   'sign_in.update',
   'sign_in_link.create',
   'audit.list_instance',
+  'cluster.list_all',
+  'cluster.disable',
+  'cluster.enable',
+  'cluster.forget',
 ] as const;
 
 export type InstanceAction = (typeof instanceActions)[number];

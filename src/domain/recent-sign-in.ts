@@ -28,6 +28,8 @@ export const needsRecentSignIn: Readonly<Record<Action | PersonAction | Instance
   'invitation.withdraw': 'never',
   'audit.list': 'never',
   'fleet.list': 'never',
+  'cluster.list': 'never',
+  'cluster.set_rules': 'always',
   'project.list': 'never',
   'project.list_deleted': 'never',
   'project.create': 'never',
@@ -110,4 +112,9 @@ export const needsRecentSignIn: Readonly<Record<Action | PersonAction | Instance
   'sign_in.update': 'by_input',
   'sign_in_link.create': 'always',
   'audit.list_instance': 'never',
+  'cluster.list_all': 'never',
+  // It stops the delivery of secrets to a whole cluster.
+  'cluster.disable': 'always',
+  'cluster.enable': 'always',
+  'cluster.forget': 'always',
 };

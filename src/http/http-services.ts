@@ -5,6 +5,8 @@ import type { Reverts } from '../services/changes/reverts.ts';
 import type { Changes } from '../services/changes/changes.ts';
 import type { Consumers } from '../services/fleet/consumers.ts';
 import type { WaitingRestores } from '../services/fleet/waiting-restores.ts';
+import type { ClusterRules } from '../services/clusters/cluster-rules.ts';
+import type { Clusters } from '../services/clusters/clusters.ts';
 import type { Copies } from '../services/secrets/copy/copies.ts';
 import type { Destructions } from '../services/secrets/destructions.ts';
 import type { Environments } from '../services/tenancy/environments.ts';
@@ -57,6 +59,8 @@ export interface HttpServices {
   readonly reverts: Reverts;
   readonly changeStreams: ChangeStreams;
   readonly consumers: Consumers;
+  readonly clusterRules: ClusterRules;
+  readonly servedClusters: Clusters;
   readonly waitingRestores: Pick<WaitingRestores, 'list'>;
   readonly auditEntries: AuditEntries;
 }

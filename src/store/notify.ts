@@ -1,4 +1,5 @@
 import type { ChangeEvent } from '../domain/changes.ts';
+import type { ClusterState } from '../domain/cluster-ceiling.ts';
 import type { Transaction } from './transaction.ts';
 
 interface EnvironmentIds {
@@ -62,11 +63,34 @@ export async function notifySnapshots(
   );
 }
 
+/**
+ * Notifies every listener, at the commit, that an organization changed what it allows a cluster. A server of an earlier
+ * release ignores it.
+ */
+export async function notifyClusterRules(
+  tx: Transaction,
+  { organizationId, cluster, version }: { organizationId: string; cluster: string; version: number },
+): Promise<void> {
+  await notify(tx, [{ o: organizationId, c: cluster, v: version }]);
+}
+
+/** Notifies every listener, at the commit, of the state of a cluster. A server of an earlier release ignores it. */
+export async function notifyCluster(tx: Transaction, cluster: string, state: ClusterState): Promise<void> {
+  await notify(tx, [{ c: cluster, q: state }]);
+}
+
 /** Reads a notification's payload; undefined for one that this version does not know. */
 export function parseMessage(payload: string): ChangeEvent | undefined {
-  const { o: organizationId, e: environmentId, r: revisionId, ...fields } = parseObject(payload);
+  const fields = parseObject(payload);
   if (typeof fields['u'] === 'string') return { kind: 'user', userId: fields['u'] };
-  if (typeof organizationId !== 'string') return undefined;
+  if (typeof fields['c'] === 'string') return clusterEvent(fields['c'], fields);
+  return typeof fields['o'] === 'string' ? organizationEvent(fields['o'], fields) : undefined;
+}
+
+function organizationEvent(
+  organizationId: string,
+  { e: environmentId, r: revisionId, ...fields }: Readonly<Record<string, unknown>>,
+): ChangeEvent | undefined {
   if (typeof environmentId === 'string' && typeof revisionId === 'string') {
     const ended = fields['d'] === true ? { ended: true as const } : {};
     const destroyed = fields['x'] === true ? { destroyed: true as const } : {};
@@ -77,7 +101,16 @@ export function parseMessage(payload: string): ChangeEvent | undefined {
   return typeof fields['s'] === 'string' ? { kind: 'snapshot', organizationId, snapshotId: fields['s'] } : undefined;
 }
 
-type Fields = Readonly<Record<string, string | true>>;
+function clusterEvent(
+  cluster: string,
+  { o: organizationId, q: state, v: version }: Readonly<Record<string, unknown>>,
+): ChangeEvent | undefined {
+  if (state === 'enabled' || state === 'disabled' || state === 'forgotten') return { kind: 'cluster', cluster, state };
+  const isOfRules = typeof organizationId === 'string' && typeof version === 'number';
+  return isOfRules ? { kind: 'cluster_rules', organizationId, cluster, version } : undefined;
+}
+
+type Fields = Readonly<Record<string, string | number | true>>;
 
 function environmentFields({ organizationId, environmentId }: EnvironmentIds, revisionId: string): Fields {
   return { o: organizationId, e: environmentId, r: revisionId };

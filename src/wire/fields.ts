@@ -2,6 +2,8 @@ import { z } from 'zod';
 import { globLimits, validateGlobCount, validateKeyGlob } from '../domain/key-globs.ts';
 import { limits } from '../domain/limits.ts';
 import {
+  clusterNamePattern,
+  validateClusterName,
   validateComment,
   validateEmail,
   emailPattern,
@@ -35,6 +37,8 @@ export const secretValueSchema = {
 } as const;
 
 export const slug = text(validateSlug).meta({ pattern: slugPattern.source });
+/** The name of a cluster. */
+export const clusterName = text(validateClusterName).meta({ pattern: clusterNamePattern.source });
 export const name = text(validateName).meta({ maxLength: limits.nameLength, pattern: nonBlankLine });
 export const comment = text(validateComment).meta({ maxLength: limits.commentLength, pattern: oneLine });
 export const secretKey = text(validateSecretKey).meta(secretKeySchema);

@@ -24,7 +24,10 @@ async function actAsController(url: string, environmentId: string): Promise<stri
   const creator = { id: randomUUID(), name: 'SecretSync team-a/app' };
   const token = { id, name: 'SecretSyncs of team-a', cluster: 'fuzz', namespace: 'team-a', environmentId, creator };
   try {
-    await createKeylessTokens(database.pool, [{ ...token, requestId: randomUUID() }]);
+    // Another cluster, to be forgotten.
+    const doomed = { ...token, id: randomUUID(), cluster: 'doomed' };
+    const tokens = [token, doomed].map((one) => ({ ...one, requestId: randomUUID() }));
+    await createKeylessTokens(database.pool, tokens);
     await reportSyncStates(database.pool, 'fuzz', [{ ...syncState, uid: creator.id, environmentId }]);
   } finally {
     await database.close();

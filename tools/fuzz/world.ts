@@ -40,6 +40,10 @@ const secret = {
   challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
 };
 
+const clusterRules = {
+  rules: [{ project: 'shop', environments: ['production'], permission: 'read', kinds: ['SecretSync'] }],
+};
+
 /** A user with the first personal token. */
 interface CreatedUser extends Created {
   readonly token: string;
@@ -80,6 +84,7 @@ export async function makeWorld(api: Api, beyond: Beyond): Promise<World> {
       key: 'API_KEY',
       version: '1',
       revision: '1',
+      name: 'fuzz',
     },
     resources: {
       'service-tokens': { id: token.id },
@@ -92,6 +97,7 @@ export async function makeWorld(api: Api, beyond: Beyond): Promise<World> {
       'PUT /organizations/{org}/roles/{subject}': { subject: 'group:builders' },
       ...(await makeProjectTokens(api, project.id, keylessId)),
       'POST /service-tokens/{org}/{id}/reinstate': { id: keylessId },
+      'DELETE /clusters/{name}': { name: 'doomed' },
       ...(await makeInvitations(api, person, owner)),
       'DELETE /identities/{id}': { id: identityId },
       'DELETE /users/{id}/identities/{identity}': { id: person.id, identity: await linkIdentity(person.id) },
@@ -110,6 +116,7 @@ export async function makeWorld(api: Api, beyond: Beyond): Promise<World> {
     },
     examples: {
       'POST /service-tokens/{org}': tokenBody,
+      'PUT /organizations/{org}/clusters/{name}': clusterRules,
       'POST /organizations/{org}/invitations': { email: 'new@example.test', role: 'viewer' },
       'POST /sign-in-links/lookup': { link: await signInLink(api) },
     },

@@ -1,6 +1,7 @@
 import type { PublicRoute, Route } from '../route.ts';
 import { auditRoutes } from './audit.ts';
 import { changeRoutes } from './changes.ts';
+import { clusterRoutes } from './clusters.ts';
 import { commandLoginRoutes, publicCommandLoginRoutes } from './command-logins.ts';
 import { consumerRoutes } from './consumers.ts';
 import { copyRoutes } from './copies.ts';
@@ -47,6 +48,7 @@ export const routeTable: readonly Route[] = [
   ...serviceTokenRoutes,
   ...changeRoutes,
   ...consumerRoutes,
+  ...clusterRoutes,
   ...auditRoutes,
 ];
 

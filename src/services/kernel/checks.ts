@@ -1,6 +1,7 @@
 import { invalidField } from '../../domain/errors/domain-error.ts';
 import { type KeySelection, validateGlobCount, validateKeyGlob } from '../../domain/key-globs.ts';
 import {
+  validateClusterName,
   validateComment,
   validateName,
   validateSecretKey,
@@ -23,6 +24,10 @@ export function checkSlug(field: string, slug: string): void {
 
 export function checkName(field: string, name: string): void {
   refuse(field, validateName(name));
+}
+
+export function checkClusterName(field: string, name: string): void {
+  refuse(field, validateClusterName(name));
 }
 
 export function checkComment(comment: string | undefined): void {

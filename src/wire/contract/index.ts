@@ -1,6 +1,7 @@
 /** All endpoints. A new area gets a line here. */
 export * from './audit.ts';
 export * from './changes.ts';
+export * from './clusters.ts';
 export * from './command-logins.ts';
 export * from './consumers.ts';
 export * from './copies.ts';

@@ -101,6 +101,7 @@ const control = ['a NUL', 'a NUL at the end', 'control characters', 'C1 control 
 export const accepted = {
   slugs: { only: [...words, 'a hexadecimal number', 'an exponent', 'a big number'] },
   keys: { only: plain },
+  clusterNames: { only: plain.filter((what) => what !== 'minus one') },
   values: { allBut: broken },
   comments: { allBut: [...broken, ...control, '2,000 letters'] },
   names: { allBut: [...broken, ...control, ...blank, '300 letters', '2,000 letters'] },

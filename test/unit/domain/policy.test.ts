@@ -3,11 +3,7 @@ import {
   type Action,
   actionLevels,
   decide,
-  decideInstance,
-  decidePerson,
   type HeldRole,
-  instanceActions,
-  personActions,
   type PolicyTarget,
   rules,
 } from '../../../src/domain/policy.ts';
@@ -68,6 +64,8 @@ const peopleTable = `
   consumer.list                  allowed allowed allowed   allowed denied  hidden
   consumer.locate                allowed allowed allowed   denied  denied  hidden
   fleet.list                     allowed allowed allowed   allowed allowed hidden
+  cluster.list                   allowed allowed denied    denied  denied  hidden
+  cluster.set_rules              allowed allowed denied    denied  denied  hidden
   organization.list_roles        allowed allowed allowed   allowed denied  hidden
   organization.set_role          allowed allowed denied    denied  denied  hidden
   organization.remove_role       allowed allowed denied    denied  denied  hidden
@@ -222,6 +220,10 @@ const tokenTable = `
   consumer.locate      sibling-environment  denied  allowed denied  allowed hidden  hidden
   consumer.locate      sibling-project      denied  allowed hidden  hidden  hidden  hidden
   consumer.locate      foreign-organization hidden  hidden  hidden  hidden  hidden  hidden
+  cluster.list               own                  denied  denied  denied  denied  denied  denied
+  cluster.list               foreign-organization hidden  hidden  hidden  hidden  hidden  hidden
+  cluster.set_rules          own                  denied  denied  denied  denied  denied  denied
+  cluster.set_rules          foreign-organization hidden  hidden  hidden  hidden  hidden  hidden
   fleet.list           own                  allowed allowed allowed allowed allowed allowed
   fleet.list           foreign-organization hidden  hidden  hidden  hidden  hidden  hidden
   snapshot.delete      own                  denied  denied  denied  denied  denied  denied
@@ -374,26 +376,5 @@ describe('policy for keyless tokens', () => {
 describe('setting and deleting secrets', () => {
   test('need the same right, because one PATCH does both', () => {
     expect(rules['secret.delete']).toEqual(rules['secret.write']);
-  });
-});
-
-describe('actions on the instance', () => {
-  test.each(instanceActions)('%s is for instance admins alone', (action) => {
-    expect(decideInstance(user(true), action)).toBe('allowed');
-    expect(decideInstance(user(false), action)).toBe('denied');
-    for (const scope of scopes) expect(decideInstance(serviceToken(scope, 'read_write'), action)).toBe('denied');
-  });
-});
-
-describe('actions on one’s own things', () => {
-  const session = { isRecent: true, tokensEndAt: new Date(), tokenExpiresAt: null };
-
-  test.each(personActions)('%s is for every person in a session, and for no service token', (action) => {
-    const withToken = ['login.read', 'login.approve', 'passkey.create'].includes(action) ? 'denied' : 'allowed';
-    for (const instanceAdmin of [false, true]) {
-      expect(decidePerson(user(instanceAdmin), action)).toBe(withToken);
-      expect(decidePerson({ ...user(instanceAdmin), session }, action)).toBe('allowed');
-    }
-    for (const scope of scopes) expect(decidePerson(serviceToken(scope, 'read_write'), action)).toBe('denied');
   });
 });

@@ -22,6 +22,8 @@ const table = `
   invitation.withdraw            never
   audit.list                     never
   fleet.list                     never
+  cluster.list                   never
+  cluster.set_rules              always
   project.list                   never
   project.list_deleted           never
   project.create                 never
@@ -98,6 +100,10 @@ const table = `
   sign_in.update                 by_input
   sign_in_link.create            always
   audit.list_instance            never
+  cluster.list_all               never
+  cluster.disable                always
+  cluster.enable                 always
+  cluster.forget                 always
 `;
 
 const needs = table

@@ -12,6 +12,10 @@ const table = `
   GET    /audit/{org}                                            organization audit.list
   GET    /changes/{org}/{project}/{env}                          environment  change.list
   POST   /changes/{org}/{project}/{env}/{revision}/revert        environment  change.revert
+  GET    /clusters                                               instance     cluster.list_all
+  DELETE /clusters/{name}                                        instance     cluster.forget
+  POST   /clusters/{name}/disable                                instance     cluster.disable
+  POST   /clusters/{name}/enable                                 instance     cluster.enable
   POST   /device-logins/approve                                  person       login.approve
   POST   /device-logins/lookup                                   person       login.read
   GET    /environments/{org}/{project}                           project      environment.list
@@ -43,6 +47,10 @@ const table = `
   GET    /organizations/{org}                                    organization organization.read
   PATCH  /organizations/{org}                                    organization organization.update
   DELETE /organizations/{org}                                    organization organization.delete
+  GET    /organizations/{org}/clusters                           organization cluster.list
+  GET    /organizations/{org}/clusters/{name}                    organization cluster.list
+  PUT    /organizations/{org}/clusters/{name}                    organization cluster.set_rules
+  DELETE /organizations/{org}/clusters/{name}                    organization cluster.set_rules
   PUT    /organizations/{org}/impersonation                      organization organization.set_impersonation
   GET    /organizations/{org}/invitations                        organization invitation.list
   POST   /organizations/{org}/invitations                        organization invitation.create

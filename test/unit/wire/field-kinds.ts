@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import {
   booleanText,
+  clusterName,
   comment,
   email,
   expectedVersion,
@@ -26,6 +27,7 @@ import { type Accepted, accepted } from '../../support/api/naughty-strings.ts';
 
 const kib = 1024;
 const slugRule = 'must be 1 to 63 lower-case letters, digits and hyphens, beginning and ending with a letter or digit';
+const clusterRule = 'must be 1 to 128 letters, digits, dots, hyphens and underscores, ending with a letter or digit';
 const keyRule = 'must be 1 to 253 letters, digits, dots, underscores and hyphens';
 const dotRule = 'must not be "." or "__proto__", nor begin with ".."';
 const line = 'must not contain control characters';
@@ -81,6 +83,12 @@ export const kinds = {
       ['\udc00', surrogate],
     ],
     naughty: accepted.comments,
+  },
+  'name of a cluster': {
+    schema: clusterName,
+    takes: same('a', '0', 'Prod_eu.1-a', 'x'.repeat(128)),
+    refuses: each(['', '-a', 'a-', '.', 'a b', 'a/b', 'é', 'a\n', 'x'.repeat(129)], clusterRule),
+    naughty: accepted.clusterNames,
   },
   'secret key': {
     schema: secretKey,

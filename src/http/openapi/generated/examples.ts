@@ -855,6 +855,92 @@ export const examples: Readonly<Record<string, OperationExample>> = {
     response: { consumers: [], nextCursor: null },
   },
   listWaitingRestores: { path: { org: 'acme' }, query: {}, response: { restores: [], nextCursor: null } },
+  setClusterRules: {
+    path: { org: 'acme', name: 'prod' },
+    query: {},
+    body: {
+      rules: [{ project: 'shop', environments: ['production'], permission: 'read', kinds: ['SecretSync'] }],
+      expectedVersion: 0,
+    },
+    response: {
+      name: 'prod',
+      isHome: true,
+      rules: [{ project: 'shop', environments: ['production'], permission: 'read', kinds: ['SecretSync'] }],
+      version: 1,
+    },
+  },
+  listClusterRules: {
+    path: { org: 'acme' },
+    query: {},
+    response: {
+      clusters: [
+        {
+          name: 'prod',
+          isHome: true,
+          rules: [{ project: 'shop', environments: ['production'], permission: 'read', kinds: ['SecretSync'] }],
+          version: 1,
+        },
+      ],
+      nextCursor: null,
+    },
+  },
+  getClusterRules: {
+    path: { org: 'acme', name: 'prod' },
+    query: {},
+    response: {
+      name: 'prod',
+      isHome: true,
+      rules: [{ project: 'shop', environments: ['production'], permission: 'read', kinds: ['SecretSync'] }],
+      version: 1,
+    },
+  },
+  removeClusterRules: { path: { org: 'acme', name: 'prod' }, query: { expectedVersion: 1 } },
+  disableCluster: {
+    path: { name: 'prod' },
+    query: {},
+    response: {
+      name: 'prod',
+      isHome: true,
+      state: 'disabled',
+      uid: null,
+      seenAt: '2026-11-21T14:34:54.001Z',
+      disabledAt: '2026-11-21T14:34:54.001Z',
+    },
+  },
+  enableCluster: {
+    path: { name: 'prod' },
+    query: {},
+    response: {
+      name: 'prod',
+      isHome: true,
+      state: 'enabled',
+      uid: null,
+      seenAt: '2026-11-21T14:34:54.001Z',
+      disabledAt: null,
+    },
+  },
+  listClusters: {
+    path: {},
+    query: {},
+    response: {
+      clusters: [
+        {
+          name: 'prod',
+          isHome: true,
+          state: 'enabled',
+          uid: null,
+          seenAt: '2026-11-21T14:34:54.001Z',
+          disabledAt: null,
+        },
+      ],
+      nextCursor: null,
+    },
+  },
+  forgetCluster: {
+    path: { name: 'prod' },
+    query: {},
+    response: { secrets: [{ namespace: 'shop', name: 'app' }], secretCount: 1, tokens: [], tokenCount: 0 },
+  },
   createUser: {
     path: {},
     query: {},

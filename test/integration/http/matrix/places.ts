@@ -227,6 +227,13 @@ export class Founder {
     return id;
   }
 
+  /** The name of a cluster that is known. */
+  async cluster(): Promise<string> {
+    const name = freshSlug('cluster');
+    await prismaOf(this.#api.services.database).servedCluster.create({ data: { name } });
+    return name;
+  }
+
   /** A project with an environment that has a seed and a snapshot. */
   async place(within: Place, slugs: { readonly project: string; readonly environment: string }): Promise<Place> {
     return this.seeded(await this.project(within, slugs.project), slugs.environment);

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type Place, freshKey, freshSlug, seedKey } from './places.ts';
+import { clusterPreparations } from './cluster-requests.ts';
 import type { Prepare, Prepared, Wanted } from './prepare.ts';
 import { rolePreparations } from './role-requests.ts';
 
@@ -103,6 +104,7 @@ const deletedEnvironment: Prepare = async ({ founder, place: within, succeeds })
 /** The request of each line of the table: valid, and about something that is there. */
 export const preparations: Readonly<Record<string, Prepare>> = {
   ...rolePreparations,
+  ...clusterPreparations,
 
   'GET /me': asItIs,
 
@@ -381,6 +383,7 @@ export function pathOf(template: string, place: Place, { params = {}, query = ''
 export function withMissingItem(prepared: Prepared): Prepared {
   const missing: Readonly<Record<string, string>> = {
     key: 'ABSENT',
+    name: 'absent',
     version: '2000000',
     revision: randomUUID(),
     id: randomUUID(),
