@@ -144,6 +144,15 @@ export interface Caller<P extends Principal = BearerPrincipal> {
   readonly principal: P;
   readonly requestId: string;
   readonly sourceAddress: string | null;
+  /** The SecretSync that reads with the token; absent for a request of a client. */
+  readonly through?: SyncOfCluster;
+}
+
+/** A SecretSync, for which its cluster vouches. */
+export interface SyncOfCluster {
+  readonly cluster: string;
+  /** Such as `SecretSync team-a/app`. */
+  readonly name: string;
 }
 
 export type ResourceCaller = Caller<ResourcePrincipal>;

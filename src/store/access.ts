@@ -1,4 +1,6 @@
 import type pg from 'pg';
+import type { ClusterCeiling } from '../domain/cluster-ceiling.ts';
+import { ceilingColumn, ceilingJoins } from './cluster-ceilings.ts';
 import { queryRows, type Statement } from './database.ts';
 import type { EnvironmentModel, OrganizationModel, ProjectModel, UserModel } from './generated/models.ts';
 import type { RevisionIds } from './revisions.ts';
@@ -18,6 +20,8 @@ export interface OrganizationTarget extends Standing {
   readonly organizationId: OrganizationModel['id'];
   /** For a user who has roles only at places beneath this one: `confirmedAt` of the newest of them; else null. */
   readonly confirmedBeneath?: Date | null;
+  /** Of the cluster that the request comes through; null for none. */
+  readonly ceiling?: ClusterCeiling | null;
 }
 
 export interface ProjectTarget extends OrganizationTarget {
@@ -34,19 +38,21 @@ export interface EnvironmentTarget extends ProjectTarget, RevisionIds {
 const organizationTarget: Statement = {
   name: 'access-organization',
   text: `SELECT o.id AS "organizationId", ${standingColumns},
-      ${confirmedBeneathColumn('$1::uuid', 'organization')}
+      ${confirmedBeneathColumn('$1::uuid', 'organization')}, ${ceilingColumn('$3::text')}
     FROM organization o
     ${standingJoins('$1::uuid', 'organization')}
+    ${ceilingJoins('$3::text')}
     WHERE o.slug = $2 AND o.deleted_at IS NULL`,
 };
 
 const projectTarget: Statement = {
   name: 'access-project',
   text: `SELECT o.id AS "organizationId", p.id AS "projectId", ${standingColumns},
-      ${confirmedBeneathColumn('$1::uuid', 'project')}
+      ${confirmedBeneathColumn('$1::uuid', 'project')}, ${ceilingColumn('$4::text')}
     FROM organization o
     JOIN project p ON p.organization_id = o.id AND p.slug = $3 AND p.deleted_at IS NULL
     ${standingJoins('$1::uuid', 'project')}
+    ${ceilingJoins('$4::text')}
     WHERE o.slug = $2 AND o.deleted_at IS NULL`,
 };
 
@@ -54,25 +60,29 @@ const projectTarget: Statement = {
 const environmentTargets: Statement = {
   name: 'access-environments',
   text: `SELECT asked.position::int AS position, o.id AS "organizationId", p.id AS "projectId", e.id AS "environmentId",
-      e.protected AS "isProtected", e.revision_number AS revision, e.revision_id AS "revisionId", ${standingColumns}
-    FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[]) WITH ORDINALITY
-      AS asked (user_id, organization, project, environment, position)
+      e.protected AS "isProtected", e.revision_number AS revision, e.revision_id AS "revisionId", ${standingColumns},
+      ${ceilingColumn('asked.cluster')}
+    FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[]) WITH ORDINALITY
+      AS asked (user_id, organization, project, environment, cluster, position)
     JOIN organization o ON o.slug = asked.organization AND o.deleted_at IS NULL
     JOIN project p ON p.organization_id = o.id AND p.slug = asked.project AND p.deleted_at IS NULL
     JOIN environment e ON e.project_id = p.id AND e.slug = asked.environment AND e.deleted_at IS NULL
-    ${standingJoins('asked.user_id', 'environment')}`,
+    ${standingJoins('asked.user_id', 'environment')}
+    ${ceilingJoins('asked.cluster')}`,
 };
 
 // By the primary key of the snapshot, for callers that know only its id.
 const snapshotTarget: Statement = {
   name: 'access-snapshot',
   text: `SELECT o.id AS "organizationId", p.id AS "projectId", e.id AS "environmentId",
-      e.protected AS "isProtected", e.revision_number AS revision, e.revision_id AS "revisionId", ${standingColumns}, o.slug AS organization, p.slug AS project, e.slug AS environment
+      e.protected AS "isProtected", e.revision_number AS revision, e.revision_id AS "revisionId", ${standingColumns},
+      o.slug AS organization, p.slug AS project, e.slug AS environment, ${ceilingColumn('$3::text')}
     FROM snapshot n
     JOIN environment e ON e.id = n.environment_id AND e.deleted_at IS NULL
     JOIN project p ON p.id = e.project_id AND p.deleted_at IS NULL
     JOIN organization o ON o.id = p.organization_id AND o.deleted_at IS NULL
     ${standingJoins('$1::uuid', 'environment')}
+    ${ceilingJoins('$3::text')}
     WHERE n.id = $2`,
 };
 
@@ -89,13 +99,17 @@ export async function hasEndedGroups(pool: pg.Pool, userId: string): Promise<boo
   );
 }
 
-/** Looks up an organization that is not deleted; `userId` is null for service tokens, which have no role. */
+/**
+ * Looks up an organization that is not deleted. `userId` is null for service tokens, which have no role. `cluster` is the
+ * one that the request comes through.
+ */
 export async function findOrganizationTarget(
   pool: pg.Pool,
   userId: string | null,
   organization: string,
+  cluster: string | null = null,
 ): Promise<OrganizationTarget | undefined> {
-  const [target] = await queryRows<OrganizationTarget>(pool, organizationTarget, [userId, organization]);
+  const [target] = await queryRows<OrganizationTarget>(pool, organizationTarget, [userId, organization, cluster]);
   return target;
 }
 
@@ -104,8 +118,9 @@ export async function findProjectTarget(
   pool: pg.Pool,
   userId: string | null,
   slugs: readonly [organization: string, project: string],
+  cluster: string | null = null,
 ): Promise<ProjectTarget | undefined> {
-  const [target] = await queryRows<ProjectTarget>(pool, projectTarget, [userId, ...slugs]);
+  const [target] = await queryRows<ProjectTarget>(pool, projectTarget, [userId, ...slugs, cluster]);
   return target;
 }
 
@@ -195,6 +210,8 @@ export interface AskedEnvironment {
   readonly organization: string;
   readonly project: string;
   readonly environment: string;
+  /** The cluster that the request comes through, if any. */
+  readonly cluster?: string | undefined;
 }
 
 /**
@@ -210,6 +227,7 @@ export async function findEnvironmentTargets(
     asked.map(({ organization }) => organization),
     asked.map(({ project }) => project),
     asked.map(({ environment }) => environment),
+    asked.map(({ cluster }) => cluster ?? null),
   ]);
   const targets: (EnvironmentTarget | undefined)[] = asked.map(() => undefined);
   for (const { position, ...target } of rows) targets[position - 1] = target;
@@ -226,9 +244,10 @@ export async function findSnapshotTarget(
   pool: pg.Pool,
   userId: string | null,
   snapshotId: string,
+  cluster: string | null = null,
 ): Promise<SnapshotTarget | undefined> {
   type Row = EnvironmentTarget & SnapshotTarget['slugs'];
-  const [row] = await queryRows<Row>(pool, snapshotTarget, [userId, snapshotId]);
+  const [row] = await queryRows<Row>(pool, snapshotTarget, [userId, snapshotId, cluster]);
   if (row === undefined) return undefined;
   const { organization, project, environment, ...target } = row;
   return { ...target, slugs: { organization, project, environment } };

@@ -1,5 +1,7 @@
 import type pg from 'pg';
 import type { EnvironmentTarget } from './access.ts';
+import type { ClusterCeiling } from '../domain/cluster-ceiling.ts';
+import { ceilingColumn, ceilingJoins } from './cluster-ceilings.ts';
 import { queryRows, type Statement } from './database.ts';
 import type { ServiceTokenModel } from './generated/models.ts';
 import { isIn, type TokenHome } from './service-tokens.ts';
@@ -25,10 +27,11 @@ export interface KeylessToken extends Readonly<Pick<ServiceTokenModel, 'id' | 'n
 
 /** An environment, and the token that there is for it. */
 export interface KeylessTarget extends EnvironmentTarget {
+  readonly ceiling: ClusterCeiling;
   readonly token: KeylessToken | undefined;
 }
 
-type Row = EnvironmentTarget & {
+type Row = Omit<KeylessTarget, 'token'> & {
   readonly position: number;
   readonly tokenId: ServiceTokenModel['id'] | null;
   readonly tokenName: ServiceTokenModel['name'];
@@ -41,14 +44,16 @@ const targets: Statement = {
   text: `SELECT asked.position::int AS position, o.id AS "organizationId", p.id AS "projectId", e.id AS "environmentId",
       e.protected AS "isProtected", e.revision_number AS revision, e.revision_id AS "revisionId", ${standingOfNoMember},
       t.id AS "tokenId", t.name AS "tokenName", t.revoked_at IS NOT NULL AS "isRevoked",
-      (t.last_used_at IS NULL OR t.last_used_at < clock_timestamp() - interval '1 minute') AS "useDue"
+      (t.last_used_at IS NULL OR t.last_used_at < clock_timestamp() - interval '1 minute') AS "useDue",
+      ${ceilingColumn('asked.cluster')}
     FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[]) WITH ORDINALITY
       AS asked (cluster, namespace, organization, project, environment, position)
     JOIN organization o ON o.slug = asked.organization AND o.deleted_at IS NULL
     JOIN project p ON p.organization_id = o.id AND p.slug = asked.project AND p.deleted_at IS NULL
     JOIN environment e ON e.project_id = p.id AND e.slug = asked.environment AND e.deleted_at IS NULL
     LEFT JOIN service_token t ON t.cluster = asked.cluster AND t.namespace = asked.namespace
-      AND t.environment_id = e.id`,
+      AND t.environment_id = e.id
+    ${ceilingJoins('asked.cluster')}`,
 };
 
 /**
@@ -99,6 +104,8 @@ const creation: Statement = {
       JOIN organization o ON o.id = p.organization_id AND o.deleted_at IS NULL
       ORDER BY asked.cluster, asked.namespace, asked.environment_id
       FOR KEY SHARE OF o, p, e
+    ), known AS (
+      INSERT INTO served_cluster (name) SELECT DISTINCT cluster FROM place ORDER BY cluster ON CONFLICT DO NOTHING
     ), created AS (
       INSERT INTO service_token (id, organization_id, name, scope, project_id, environment_id, permission, created_by_id,
         created_by_type, created_by_name, cluster, namespace)

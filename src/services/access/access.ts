@@ -1,3 +1,5 @@
+import type { ClusterCeiling } from '../../domain/cluster-ceiling.ts';
+import { ceilingRefusal } from '../../domain/cluster-refusal.ts';
 import type { DomainError } from '../../domain/errors/domain-error.ts';
 import {
   type Action,
@@ -81,7 +83,8 @@ export class Access {
     this.#audit = deps.audit;
     this.#environments = new GroupedLookup({
       look: (asked) => findEnvironmentTargets(deps.database.pool, asked),
-      keyOf: ({ userId, organization, project, environment }) => [userId, organization, project, environment].join('/'),
+      keyOf: ({ userId, organization, project, environment, cluster }) =>
+        [userId, organization, project, environment, cluster].join('/'),
     });
   }
 
@@ -143,8 +146,9 @@ export class Access {
     const userId = roleHolder(caller);
     const target = actionsOnDeleted.has(action)
       ? await findAnyEnvironmentTarget(this.#pool, userId, [organization, project, environment])
-      : await this.#environments.find({ userId, ...slugs });
+      : await this.#environments.find({ userId, ...slugs, cluster: caller.through?.cluster });
     const found = await this.#admit({ caller, action, slugs }, target);
+    await this.#judgeCeiling(caller, action, slugs, found);
     return new EnvironmentHandle({ caller, action, slugs, found });
   }
 
@@ -156,6 +160,20 @@ export class Access {
     const target = await findSnapshotTarget(this.#pool, roleHolder(caller), id);
     const found = await this.#admit({ caller, action, slugs: { snapshot: id } }, target);
     return new EnvironmentHandle({ caller, action, slugs: found.slugs, found });
+  }
+
+  /** Throws ClusterRefusal, which is audited, for a read of a SecretSync that the organization does not allow its cluster. */
+  async #judgeCeiling(
+    { through, ...caller }: Caller,
+    action: EnvironmentAction,
+    slugs: EnvironmentSlugs,
+    { ceiling, organizationId }: { readonly ceiling?: ClusterCeiling | null; readonly organizationId: string },
+  ): Promise<void> {
+    if (through === undefined || ceiling === undefined || ceiling === null) return;
+    const refusal = ceilingRefusal(through, ceiling, { ...slugs, permission: 'read', kind: 'SecretSync' });
+    if (refusal === undefined) return;
+    await this.#audit.recordDenial(caller, action, { ...slugs, organizationId, cluster: through.cluster }, refusal);
+    throw refusal;
   }
 
   async #checkSlugs(caller: Caller, action: Action, slugs: Readonly<Record<string, string>>): Promise<void> {

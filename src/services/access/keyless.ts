@@ -1,9 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { DomainError } from '../../domain/errors/domain-error.ts';
+import type { ClusterCeiling } from '../../domain/cluster-ceiling.ts';
+import { ceilingRefusal } from '../../domain/cluster-refusal.ts';
 import { requireSyncGrant } from '../../domain/grant-refusal.ts';
+import type { GrantNeed } from '../../domain/grants.ts';
 import type { Actor, KeylessPrincipal } from '../../domain/principal.ts';
 import { sha256 } from '../../lib/digest.ts';
 import { findDeletion } from '../../store/access.ts';
+import { findCeiling } from '../../store/cluster-ceilings.ts';
 import type { Database } from '../../store/database.ts';
 import {
   type AskedKeyless,
@@ -14,7 +18,7 @@ import {
   type NewKeylessToken,
 } from '../../store/keyless-tokens.ts';
 import type { EnvironmentAccess } from './access.ts';
-import type { AuditLog, AuditTarget } from '../audit/audit-log.ts';
+import { type AuditLog, type AuditTarget, isDenial } from '../audit/audit-log.ts';
 import { readerTarget } from '../audit/grouped-reads.ts';
 import { checkSlug } from '../kernel/checks.ts';
 import { keylessPrincipal, type SyncReader } from './cluster-access.ts';
@@ -111,8 +115,9 @@ export class KeylessAccess {
   /**
    * Gives a SecretSync access to an environment. The grant is judged in memory first: without one nothing is looked up,
    * so that a refusal does not reveal what exists. Then one statement, shared by those that ask at the same time and
-   * begun after this call, finds the environment with its head and the token. Throws DomainError forbidden without a
-   * grant, not_found, invalid_input for a malformed slug, KeylessTokenRefusal, store_unavailable and overloaded.
+   * begun after this call, finds the environment with its head, the token, and what the organization allows the cluster.
+   * Throws DomainError forbidden without a grant, ClusterRefusal, not_found, invalid_input for a malformed slug,
+   * KeylessTokenRefusal, store_unavailable and overloaded.
    */
   async admit(reader: SyncReader, slugs: EnvironmentSlugs): Promise<KeylessAdmission> {
     const reading = { reader, slugs };
@@ -128,8 +133,9 @@ export class KeylessAccess {
     });
     const { cluster, namespace } = reader;
     const found = await this.#targets.find({ cluster, namespace, ...slugs });
+    await this.#judgeCeiling(reading, found?.ceiling);
     if (found === undefined) {
-      // The grant covers the place, so its deletion may be known.
+      // Grant and ceiling cover the place, so its deletion may be known.
       const absence = absentPlace(slugs, await findDeletion(this.#pool, slugs));
       return await this.#deny(reading, absence, unknownToken);
     }
@@ -141,6 +147,16 @@ export class KeylessAccess {
       return await this.#deny(reading, refusal, { organizationId, token });
     }
     return found;
+  }
+
+  /** Throws ClusterRefusal. Without a found ceiling it is looked up, so that a refusal does not reveal what exists. */
+  async #judgeCeiling(reading: Reading, found: ClusterCeiling | undefined): Promise<void> {
+    const { reader, slugs } = reading;
+    const ceiling = found ?? (await findCeiling(this.#pool, reader.cluster, slugs.organization));
+    const { cluster, namespace, name } = reader;
+    const asker = { cluster, name: `SecretSync ${namespace}/${name}` };
+    const refusal = ceilingRefusal(asker, ceiling, needOf(slugs));
+    if (refusal !== undefined) await this.#deny(reading, refusal, unknownToken);
   }
 
   async #enter(reading: Reading, admitted: KeylessTarget): Promise<KeylessEntry> {
@@ -198,7 +214,7 @@ export class KeylessAccess {
         actor: { type: token === undefined ? 'resource' : 'service_token', id, name },
         action,
         target: { ...place, ...targetOf(reader), error: error.code },
-        outcome: error.code === 'forbidden' || error.code === 'token_revoked' ? 'denied' : 'failed',
+        outcome: isDenial(error) || error.code === 'token_revoked' ? 'denied' : 'failed',
         requestId: reader.requestId,
         sourceAddress: null,
         label: token === undefined ? null : '[Service Token]',
@@ -208,6 +224,12 @@ export class KeylessAccess {
     }
     throw error;
   }
+}
+
+/** What a source needs of grants and ceilings. */
+function needOf(slugs: EnvironmentSlugs): GrantNeed {
+  const { organization, project, environment } = slugs;
+  return { organization, project, environment, permission: 'read', kind: 'SecretSync' };
 }
 
 /** The SecretSync as audit and history show it. */

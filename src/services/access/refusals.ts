@@ -149,10 +149,12 @@ export function resourceRefusal({ kind }: ResourcePrincipal, action: ResourceAct
 /**
  * DomainError not_found for a snapshot of an environment that a custom resource may not know of, if it exists.
  */
-export function snapshotRefusal({ kind }: ResourcePrincipal, snapshotId: string): DomainError {
+export function snapshotRefusal({ kind, cluster }: ResourcePrincipal, snapshotId: string): DomainError {
   return new DomainError(
     'not_found',
-    `snapshot ${snapshotId} does not exist, or no AccessGrant for ${kind} covers its environment: check the id, or have an admin of the cluster grant the environment`,
+    `snapshot ${snapshotId} does not exist, or no AccessGrant for ${kind} covers its environment, ` +
+      `or its organization does not allow cluster ${cluster} to use it: check the id, or have an admin of the cluster ` +
+      'grant the environment, and an admin of the organization allow it',
   );
 }
 

@@ -37,6 +37,19 @@ interface Pending {
   readonly reject: (error: unknown) => void;
 }
 
+/** Whether an error says that a caller may not do something, rather than that it failed. */
+export function isDenial({ code }: DomainError): boolean {
+  return denials.has(code);
+}
+
+const denials: ReadonlySet<DomainError['code']> = new Set([
+  'forbidden',
+  'recent_sign_in_required',
+  'cluster_not_allowed',
+  'cluster_disabled',
+  'cluster_unknown',
+]);
+
 /** The audit record of what a caller did; `success` by default, labelled if a service token is concerned. */
 export function auditRecord(caller: AnyCaller, subject: AuditSubject): AuditRecord {
   const { organizationId, action, target, outcome = 'success' } = subject;
@@ -127,7 +140,7 @@ export class AuditLog {
       action,
       target: { ...target, error: code },
       // A later refusal of a service, such as whom a role may remove, is a denial like one at the door.
-      outcome: code === 'forbidden' || code === 'recent_sign_in_required' ? 'denied' : 'failed',
+      outcome: error instanceof DomainError && isDenial(error) ? 'denied' : 'failed',
     };
     await this.record(auditRecord(caller, failed));
   }

@@ -1,6 +1,14 @@
 import { DomainError } from '../../domain/errors/domain-error.ts';
+import { type ClusterCeiling, letsSee, type SeenCeiling, seenCeiling } from '../../domain/cluster-ceiling.ts';
+import { ceilingRefusal, stateRefusal } from '../../domain/cluster-refusal.ts';
 import { grantRefusal } from '../../domain/grant-refusal.ts';
-import { type AskedPlace, type GrantPlace, reveals, type TokenPermission } from '../../domain/grants.ts';
+import {
+  type AskedPlace,
+  type GrantNeed,
+  type GrantPlace,
+  reveals,
+  type TokenPermission,
+} from '../../domain/grants.ts';
 import {
   type AskedAtPlace,
   decideResource,
@@ -13,6 +21,7 @@ import type { RestoreSource } from '../../domain/resources/restores.ts';
 import type { EnvironmentSlugs } from '../../domain/slugs.ts';
 import { sha256 } from '../../lib/digest.ts';
 import { findDeletion, findSnapshotTarget, holdTarget, type TargetIds } from '../../store/access.ts';
+import { findCeiling, holdCeiling } from '../../store/cluster-ceilings.ts';
 import type { Database } from '../../store/database.ts';
 import type { Transaction } from '../../store/transaction.ts';
 import { Handle } from '../access/handle.ts';
@@ -52,12 +61,27 @@ class OwnHandle<A extends ResourceAction> extends Handle<ResourcePrincipal, A> {
     return { cluster, uid: id };
   }
 
-  /** The right to what a resource owns cannot be withdrawn. */
-  async confirm(_tx: Transaction): Promise<void> {}
+  /**
+   * The right to what a resource owns cannot be withdrawn, but its cluster can be disabled: then it may only end its token.
+   * From here to the end of the transaction the state of the cluster stays.
+   */
+  async confirm(tx: Transaction): Promise<void> {
+    if (endingActions.has(this.action)) return;
+    const { cluster } = this.caller.principal;
+    const refusal = stateRefusal(cluster, await holdCeiling(tx, cluster, null));
+    if (refusal !== undefined) throw refusal;
+  }
 }
+
+/** What a resource of a disabled cluster may do: it only ends access. */
+const endingActions: ReadonlySet<ResourceAction> = new Set<ResourceAction>([
+  'service_token.suspend',
+  'service_token.revoke',
+]);
 
 interface FoundPlace extends TargetIds {
   readonly asked: AskedPlace;
+  readonly ceiling: ClusterCeiling;
 }
 
 interface FoundEnvironment extends FoundPlace {
@@ -73,6 +97,8 @@ class PlaceHandle<A extends ResourceAction> extends OwnHandle<A> {
   /** Null if a whole project or organization is asked for. */
   readonly environmentId: string | null;
   readonly asked: AskedPlace;
+  /** What the organization allowed the cluster. */
+  readonly ceiling: SeenCeiling;
   /** What the audit says of the target. */
   readonly target: AuditTarget;
 
@@ -80,6 +106,7 @@ class PlaceHandle<A extends ResourceAction> extends OwnHandle<A> {
     super(caller, action);
     this.asked = found.asked;
     this.organizationId = found.organizationId;
+    this.ceiling = seenCeiling(found.ceiling, found.organizationId);
     this.projectId = found.projectId ?? null;
     this.environmentId = found.environmentId ?? null;
     this.target = placeTarget(found.asked);
@@ -87,18 +114,21 @@ class PlaceHandle<A extends ResourceAction> extends OwnHandle<A> {
 
   /**
    * Judges once more, inside a transaction: by the grants as they are now, and by what is committed now; from here to
-   * its end nothing of the place is deleted. Throws DomainError forbidden or not_found as `ResourceAccess` does.
+   * its end nothing of the place is deleted, and what the cluster may do stays. Throws as `ResourceAccess` does.
    */
   override async confirm(tx: Transaction): Promise<void> {
     const { organizationId, projectId, environmentId } = this;
-    const held = await holdTarget(tx, null, {
+    const { principal } = this.caller;
+    const ids = {
       organizationId,
       ...(projectId === null ? {} : { projectId }),
       ...(environmentId === null ? {} : { environmentId }),
-    });
-    const { principal } = this.caller;
+    };
+    const locks = [holdTarget(tx, null, ids), holdCeiling(tx, principal.cluster, organizationId)] as const;
+    const [held, ceiling] = await tx.pipeline(locks);
     const asked = { ...this.asked, isProtected: held?.isProtected ?? false };
-    if (decideResource(principal, this.action, asked) !== 'allowed') throw refusalOf(principal, this.action, asked);
+    const refusal = refusalAt(principal, this.action, { asked, ceiling });
+    if (refusal !== undefined) throw refusal;
     if (held === undefined) throw absentPlace(this.asked, undefined);
   }
 }
@@ -132,7 +162,7 @@ interface AskedSnapshot {
   readonly snapshotId: string;
   readonly permission: TokenPermission;
   /** Whether a resource may know where the snapshot lies although no grant covers what it asks for there. */
-  readonly isKnown: (principal: ResourcePrincipal, place: GrantPlace) => boolean;
+  readonly isKnown: (principal: ResourcePrincipal, place: GrantPlace, ceiling: ClusterCeiling) => boolean;
 }
 
 type TokenPlaceAction = Extract<PlaceAction, `service_token.${string}`>;
@@ -140,8 +170,9 @@ type TokenPlaceAction = Extract<PlaceAction, `service_token.${string}`>;
 /**
  * Gives access to custom resources (docs/internals/authorization.md): they may do what an AccessGrant of their
  * namespace covers, and may end what they own without one. Grants are judged by name, before anything is looked up, so
- * that no refusal reveals what exists. Each method throws DomainError forbidden, with the missing AccessGrant as YAML,
- * invalid_input for a malformed slug, and not_found for a place that is granted and does not exist; all are audited.
+ * that no refusal reveals what exists; then what the organization allows the cluster. Each method throws DomainError
+ * forbidden, with the missing AccessGrant as YAML, ClusterRefusal, invalid_input for a malformed slug, and not_found for a
+ * place that is granted and does not exist; all are audited.
  */
 export class ResourceAccess {
   readonly #pool: Database['pool'];
@@ -194,8 +225,8 @@ export class ResourceAccess {
     caller: AnyCaller,
     { snapshotId, hasSnapshot }: RestoreSource,
   ): Promise<EnvironmentPlaceAccess<'snapshot.restore'>> {
-    const isKnown = ({ grants }: ResourcePrincipal, place: GrantPlace): boolean =>
-      hasSnapshot || reveals(grants, place);
+    const isKnown: AskedSnapshot['isKnown'] = ({ grants }, place, ceiling) =>
+      hasSnapshot || (reveals(grants, place) && letsSee(ceiling, place));
     return this.#ofSnapshot(caller, 'snapshot.restore', { snapshotId, permission: 'read_write', isKnown });
   }
 
@@ -217,13 +248,15 @@ export class ResourceAccess {
     await auditedCheck(this.#audit, caller, action, () => checkUuid('snapshotId', snapshotId));
     const resource = await this.#resource(caller, action);
     const { principal } = resource;
-    const found = await findSnapshotTarget(this.#pool, null, snapshotId);
-    const asked = found === undefined ? undefined : { ...found.slugs, permission, isProtected: found.isProtected };
-    if (found !== undefined && asked !== undefined && decideResource(principal, action, asked) === 'allowed') {
-      return new EnvironmentPlaceHandle(resource, action, { ...found, asked });
+    const found = await findSnapshotTarget(this.#pool, null, snapshotId, principal.cluster);
+    const ceiling = found?.ceiling ?? undefined;
+    let error = snapshotRefusal(principal, snapshotId);
+    if (found !== undefined && ceiling !== undefined) {
+      const asked = { ...found.slugs, permission, isProtected: found.isProtected };
+      const refusal = refusalAt(principal, action, { asked, ceiling });
+      if (refusal === undefined) return new EnvironmentPlaceHandle(resource, action, { ...found, asked, ceiling });
+      if (isKnown(principal, asked, ceiling)) error = refusal;
     }
-    const hasSnapshot = asked !== undefined && isKnown(principal, asked);
-    const error = hasSnapshot ? refusalOf(principal, action, asked) : snapshotRefusal(principal, snapshotId);
     await this.#audit.recordDenial(caller, action, { snapshot: snapshotId }, error);
     throw error;
   }
@@ -272,19 +305,41 @@ export class ResourceAccess {
   }
 
   async #find(caller: ResourceCaller, action: ResourceAction, asked: AskedPlace): Promise<FoundPlace> {
-    const found = await findPlace(this.#pool, asked);
+    const { principal } = caller;
+    const found = await findPlace(this.#pool, asked, principal.cluster);
+    const ceiling = found?.ceiling ?? (await findCeiling(this.#pool, principal.cluster, asked.organization));
+    // Once more, by what is known of the place now.
+    const known = { ...asked, isProtected: found?.isProtected ?? false };
+    const refusal = refusalAt(principal, action, { asked: known, ceiling });
+    if (refusal !== undefined) {
+      await this.#audit.recordDenial(caller, action, placeTarget(asked), refusal);
+      throw refusal;
+    }
     if (found === undefined) {
       const error = absentPlace(asked, await findDeletion(this.#pool, asked));
       await this.#audit.recordFailure(caller, action, placeTarget(asked), error);
       throw error;
     }
-    // Once more, by what is known of the place now.
-    const known = { ...asked, isProtected: found.isProtected ?? false };
-    if (decideResource(caller.principal, action, known) === 'allowed') return { ...found, asked };
-    const error = refusalOf(caller.principal, action, known);
-    await this.#audit.recordDenial(caller, action, placeTarget(asked), error);
-    throw error;
+    return { ...found, asked, ceiling };
   }
+}
+
+interface JudgedPlace {
+  readonly asked: AskedAtPlace;
+  readonly ceiling: ClusterCeiling;
+}
+
+/** The refusal of an action at a place: by the grants first, then by what the organization allows the cluster. */
+function refusalAt(
+  principal: ResourcePrincipal,
+  action: ResourceAction,
+  { asked, ceiling }: JudgedPlace,
+): DomainError | undefined {
+  if (decideResource(principal, action, asked) !== 'allowed') return refusalOf(principal, action, asked);
+  const { kind } = principal;
+  const { organization, project, environment, permission } = asked;
+  const need: GrantNeed = { organization, project, environment, permission, kind, byName: needsName(action, asked) };
+  return ceilingRefusal(principal, ceiling, need);
 }
 
 function refusalOf(principal: ResourcePrincipal, action: ResourceAction, asked: AskedAtPlace): DomainError {

@@ -1,3 +1,4 @@
+import type { ClusterCeiling } from '../../domain/cluster-ceiling.ts';
 import type { GrantPlace } from '../../domain/grants.ts';
 import {
   findEnvironmentTargets,
@@ -8,14 +9,21 @@ import {
 import type { Database } from '../../store/database.ts';
 import type { AuditTarget } from '../audit/audit-log.ts';
 
-/** Finds what a resource asks for: an organization, a project or an environment; undefined if it is not there. */
+/** What a resource asks for, with what its organization allows the cluster. */
+export interface PlaceTarget extends TargetIds {
+  readonly isProtected?: boolean;
+  readonly ceiling?: ClusterCeiling | null;
+}
+
+/** Finds what a resource of a cluster asks for: an organization, a project or an environment; undefined if it is not there. */
 export async function findPlace(
   pool: Database['pool'],
   { organization, project, environment }: GrantPlace,
-): Promise<(TargetIds & { readonly isProtected?: boolean }) | undefined> {
-  if (project === null) return findOrganizationTarget(pool, null, organization);
-  if (environment === null) return findProjectTarget(pool, null, [organization, project]);
-  const [found] = await findEnvironmentTargets(pool, [{ userId: null, organization, project, environment }]);
+  cluster: string,
+): Promise<PlaceTarget | undefined> {
+  if (project === null) return findOrganizationTarget(pool, null, organization, cluster);
+  if (environment === null) return findProjectTarget(pool, null, [organization, project], cluster);
+  const [found] = await findEnvironmentTargets(pool, [{ userId: null, organization, project, environment, cluster }]);
   return found;
 }
 

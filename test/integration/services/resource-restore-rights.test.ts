@@ -60,7 +60,7 @@ describe('a SnapshotRestore that is not granted it', () => {
   test('nor anything else there, does not learn that the snapshot is there, unless its namespace has it', async () => {
     const caller = restoreResource([rule({ environments: ['other'] })]);
     for (const id of [snapshotId, randomUUID()]) {
-      const message = `snapshot ${id} does not exist, or no AccessGrant for SnapshotRestore covers its environment: check the id, or have an admin of the cluster grant the environment`;
+      const message = `snapshot ${id} does not exist, or no AccessGrant for SnapshotRestore covers its environment, or its organization does not allow cluster test to use it: check the id, or have an admin of the cluster grant the environment, and an admin of the organization allow it`;
       const planning = resourceRestoreCalls(services, caller).plan(id);
       await expect(planning).rejects.toMatchObject({ code: 'not_found', message });
     }

@@ -94,7 +94,7 @@ describe('a resource that is not granted it', () => {
   test('does not take over a snapshot, nor learn that it is there', async () => {
     const { id } = await snapshotCalls(services, world, world.developer.caller).create();
     const message = (snapshotId: string): string =>
-      `snapshot ${snapshotId} does not exist, or no AccessGrant for SecretSnapshot covers its environment: check the id, or have an admin of the cluster grant the environment`;
+      `snapshot ${snapshotId} does not exist, or no AccessGrant for SecretSnapshot covers its environment, or its organization does not allow cluster test to use it: check the id, or have an admin of the cluster grant the environment, and an admin of the organization allow it`;
     for (const snapshotId of [id, randomUUID()]) {
       const refused = { code: 'not_found', message: message(snapshotId) };
       await expect(of(snapshotResource([])).adopt(snapshotId)).rejects.toMatchObject(refused);

@@ -1,0 +1,71 @@
+import { type ClusterCeiling, leavesRoom, type SeenCeiling } from './cluster-ceiling.ts';
+import { DomainError } from './errors/domain-error.ts';
+import { grantPlaceText } from './grant-refusal.ts';
+import { type GrantNeed, grantedPermission, kindsNeeded } from './grants.ts';
+
+/** Refusals by the state of a cluster, and by what an organization allows it. */
+
+/** Who asks for something, as messages name it. */
+export interface ClusterAsker {
+  readonly cluster: string;
+  /** Such as `SecretSync team-a/app`. */
+  readonly name: string;
+}
+
+/** A refusal by the state of a cluster, or by what an organization allows it. */
+export class ClusterRefusal extends DomainError {
+  /** The ceiling that refused. */
+  readonly seen: SeenCeiling;
+
+  constructor(
+    code: 'cluster_not_allowed' | 'cluster_disabled' | 'cluster_unknown',
+    detail: string,
+    { state, version, organizationId, rules }: ClusterCeiling,
+  ) {
+    super(code, detail);
+    // Without rules, the response must not reveal whether the organization exists.
+    this.seen = { state, version, organizationId: rules === null ? null : organizationId };
+  }
+}
+
+/** The refusal if nothing is done for the cluster now; undefined if it is enabled. */
+export function stateRefusal(cluster: string, ceiling: ClusterCeiling): ClusterRefusal | undefined {
+  const remedy = `an instance admin runs \`keyframe cluster enable ${cluster}\``;
+  if (ceiling.state === 'disabled') {
+    const detail = `cluster ${cluster} is disabled. If it should work again, ${remedy}`;
+    return new ClusterRefusal('cluster_disabled', detail, ceiling);
+  }
+  if (ceiling.state === 'enabled') return undefined;
+  const detail = `cluster ${cluster} was forgotten. If it should work again, ${remedy}`;
+  return new ClusterRefusal('cluster_unknown', detail, ceiling);
+}
+
+/**
+ * The refusal of a need by the ceiling of a cluster; undefined if there is room. Judge the grants before: it says nothing
+ * of what exists in Keyframe, and names the command that allows the need.
+ */
+export function ceilingRefusal(
+  { cluster, name }: ClusterAsker,
+  ceiling: ClusterCeiling,
+  need: GrantNeed,
+): ClusterRefusal | undefined {
+  const refused = stateRefusal(cluster, ceiling);
+  if (refused !== undefined || leavesRoom(ceiling, need)) return refused;
+  const { organization, project, environment, permission, kind, byName = false } = need;
+  const kinds = kindsNeeded(kind);
+  const named = byName ? ' by name, as a protected environment requires' : '';
+  return new ClusterRefusal(
+    'cluster_not_allowed',
+    `${name} needs ${grantedPermission(permission)} on ${grantPlaceText({ organization, project, environment })}, and ` +
+      `organization ${organization} does not allow that to cluster ${cluster}${named} for ${kinds.join(' and ')}. ` +
+      `If it should, an admin of the organization runs \`${allowCommand(cluster, need)}\``,
+    ceiling,
+  );
+}
+
+function allowCommand(cluster: string, { organization, project, environment, permission, kind }: GrantNeed): string {
+  const place = `-o ${organization} -p ${project ?? "'*'"} -e ${environment ?? "'*'"}`;
+  const kinds = kindsNeeded(kind).map((each) => ` --kind ${each}`);
+  const options = `${kind === 'SecretSync' ? '' : kinds.join('')}${permission === 'read' ? '' : ' --permission read_write'}`;
+  return `keyframe cluster allow ${cluster} ${place}${options}`;
+}
