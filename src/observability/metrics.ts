@@ -150,6 +150,12 @@ export class Metrics {
     this.#gauge('keyframe_controller_leader', help, (gauge) => gauge.set(isLeading() ? 1 : 0));
   }
 
+  /** Reports how far the clock of this process is ahead of the database's, in milliseconds. Call once. */
+  observeClockSkew(skewMs: () => number): void {
+    const help = "How far the clock of this controller is ahead of the database's; 0 before it knows the latter.";
+    this.#gauge('keyframe_controller_clock_skew_seconds', help, (gauge) => gauge.set(skewMs() / 1000));
+  }
+
   /** Reports the lists that the API server denies to the controller. Call once. */
   observeDeniedWatches(collect: () => readonly string[]): void {
     const help =

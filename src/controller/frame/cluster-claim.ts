@@ -1,9 +1,10 @@
-import type { HelloAnswer } from '../../domain/clusters.ts';
+import type { Hello, NameHolder } from '../../domain/clusters.ts';
 import { DomainError } from '../../domain/errors/domain-error.ts';
-import type { Clock } from '../../lib/clock.ts';
+import type { Clock, SteadyNow } from '../../lib/clock.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { ClusterBackend } from '../backend/cluster.ts';
 import { clusterNameFree, clusterNameTaken, clusterNameUnconfirmed } from './messages.ts';
+import type { ServerClock } from './server-clock.ts';
 import { type Next, WorkQueue } from './work-queue.ts';
 
 export interface ClusterClaimDeps {
@@ -14,7 +15,10 @@ export interface ClusterClaimDeps {
   readonly uid: () => string;
   /** Called when this process may start to work under the name, and when it must stop. */
   readonly onChange: (mayWork: boolean) => void;
+  /** Learns the database's time from each answer. */
+  readonly serverClock: Pick<ServerClock, 'note'>;
   readonly clock: Clock;
+  readonly steadyNow: SteadyNow;
   readonly logger: Logger;
 }
 
@@ -111,7 +115,7 @@ export class ClusterClaim {
   async #claim(): Promise<Claimed> {
     const isLeading = this.#isLeading;
     const uid = this.#findUid();
-    const claimed = uid === undefined ? 'unknown' : nameOf(await this.#deps.backend.hello({ uid, isLeading }));
+    const claimed = uid === undefined ? 'unknown' : await this.#ask({ uid, isLeading });
     // The answer to a standby says nothing of a term that began meanwhile.
     if (isLeading) this.#settle(claimed);
     return claimed;
@@ -119,6 +123,14 @@ export class ClusterClaim {
 
   #name(): string {
     return this.#deps.name ?? this.#findUid() ?? '';
+  }
+
+  async #ask(hello: Hello): Promise<Claimed> {
+    const { backend, serverClock, steadyNow } = this.#deps;
+    const askedAt = steadyNow();
+    const { holder, now } = await backend.hello(hello);
+    serverClock.note(now, askedAt);
+    return holder ?? 'ours';
   }
 
   #findUid(): string | undefined {
@@ -149,8 +161,4 @@ export class ClusterClaim {
   }
 }
 
-type Claimed = 'ours' | NonNullable<HelloAnswer['holder']> | 'unknown';
-
-function nameOf({ holder }: HelloAnswer): Claimed {
-  return holder ?? 'ours';
-}
+type Claimed = 'ours' | NameHolder | 'unknown';

@@ -81,7 +81,8 @@ export class KindController<T extends Resource, O extends ReportedOutcome = Outc
 
   /** `others` are the watches that the rules need besides that of the kind. */
   constructor(context: KindContext, rules: KindRules<T, O>, others: readonly NamedWatch[] = []) {
-    const { kube, clock, logger, watchNamespaces, onWatchFailure, onRecovered, instance, namespaces, shares } = context;
+    const { kube, clock, serverNow, logger, shares, instance, namespaces } = context;
+    const { watchNamespaces, onWatchFailure, onRecovered } = context;
     const { kind, plural, isNamespaced } = rules;
     this.#context = context;
     this.#rules = rules;
@@ -98,6 +99,7 @@ export class KindController<T extends Resource, O extends ReportedOutcome = Outc
       rules,
       client: kube,
       clock,
+      serverNow,
       logger,
       shares,
       events: { controller: `${kind.group}/${kind.kind.toLowerCase()}`, instance },

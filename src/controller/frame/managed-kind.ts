@@ -41,6 +41,8 @@ export interface KindContext {
   /** The events of this controller, for all kinds. */
   readonly events: EventLog;
   readonly clock: Clock;
+  /** The time by the database's clock, for statuses, and for what is compared with times of the database or sent to it. */
+  readonly serverNow: () => number;
   readonly logger: Logger;
   readonly metrics: Pick<Metrics, 'reconciled' | 'secretWrite' | 'orphanedTokenSuspended' | 'syncStatesReported'>;
   /** The name of the process, for Events. */

@@ -16,6 +16,7 @@ import type { KindContext, ManagedKind } from './managed-kind.ts';
 import { definitionsMissing, featuresDisabled, firstListMissing, firstListReceived, watchDenied } from './messages.ts';
 import { NamespaceShares } from './namespace-shares.ts';
 import { Namespaces } from './namespaces.ts';
+import { ServerClock } from './server-clock.ts';
 import { type Next, WorkQueue } from './work-queue.ts';
 import type { NamedWatch } from './named-watch.ts';
 
@@ -35,6 +36,7 @@ export interface ManagerDeps {
     | 'syncStatesReported'
     | 'observeControllerQueue'
     | 'observeLeadership'
+    | 'observeClockSkew'
     | 'observeDeniedWatches'
     | 'observeResources'
   >;
@@ -79,6 +81,7 @@ export class Manager implements Controller {
   readonly #resyncs: WorkQueue;
   readonly #leadership: Leadership;
   readonly #claim: ClusterClaim;
+  readonly #serverClock: ServerClock;
   /** The kinds that have been started. */
   readonly #leading = new Set<ManagedKind>();
   #isCandidate = false;
@@ -89,11 +92,12 @@ export class Manager implements Controller {
 
   /** `register` makes all kinds, in the order in which they are resynced. Nothing happens before `start`. */
   constructor(deps: ManagerDeps, register: (context: KindContext, backend: Backend) => readonly ManagedKind[]) {
-    const { clock, metrics } = deps;
+    const { clock, steadyNow, metrics } = deps;
     const logger = deps.logger.child({ component: 'controller' });
     this.#deps = deps;
     this.#logger = logger;
     this.#resyncs = new WorkQueue({ clock, logger, workers: 1, process: async () => await this.#resync() });
+    this.#serverClock = new ServerClock({ clock, steadyNow, logger });
     this.#leadership = this.#createLeadership();
     const context = this.#createContext();
     this.#backend = deps.connect(() => deps.options.clusterName ?? context.namespaces.clusterUid());
@@ -102,7 +106,9 @@ export class Manager implements Controller {
       name: deps.options.clusterName,
       uid: () => context.namespaces.clusterUid(),
       onChange: (mayWork) => (mayWork ? this.#startKinds() : this.#stopKinds()),
+      serverClock: this.#serverClock,
       clock,
+      steadyNow,
       logger,
     });
     this.#kinds = register(context, this.#backend);
@@ -111,11 +117,12 @@ export class Manager implements Controller {
     metrics.observeControllerQueue(() => (this.#leadership.isLeading ? waiting() : 0));
     // A controller whose name belongs to another cluster holds the Lease, but does no work.
     metrics.observeLeadership(() => this.#claim.mayWork);
+    metrics.observeClockSkew(() => this.#serverClock.skewMs);
     metrics.observeDeniedWatches(() => this.#denied());
     // Only the leader reports these, because it writes the statuses.
     metrics.observeResources(
       () => resourceStates(this.#leadership.isLeading ? this.#watches() : []),
-      () => clock.now(),
+      () => this.#serverClock.now(),
     );
   }
 
@@ -139,6 +146,7 @@ export class Manager implements Controller {
       kube,
       events: this.#events,
       clock,
+      serverNow: () => this.#serverClock.now(),
       logger,
       metrics,
       namespaces: new Namespaces({ client: kube, clock, logger, onRecovered }),
@@ -196,7 +204,8 @@ export class Manager implements Controller {
 
   warnings(): readonly string[] {
     const denied = this.#denied();
-    return denied.length === 0 ? [] : [featuresDisabled(denied)];
+    const { warning } = this.#serverClock;
+    return [...(denied.length === 0 ? [] : [featuresDisabled(denied)]), ...(warning === undefined ? [] : [warning])];
   }
 
   /** The names of the watches that the API server does not allow. */

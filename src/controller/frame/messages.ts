@@ -99,6 +99,15 @@ export function clusterNameUnconfirmed(name: string): string {
   return `the database has not confirmed the cluster's name ${name} yet`;
 }
 
+/** `skewMs`: how far the clock of this process is ahead of the database's. */
+export function clockSkewed(skewMs: number): string {
+  const seconds = Math.round(Math.abs(skewMs) / 1000);
+  return (
+    `the clock of this process is ${seconds} seconds ${skewMs > 0 ? 'ahead of' : 'behind'} the database's; the controller ` +
+    "uses the database's for expiries and statuses, but schedules follow its own; synchronize both, for example with NTP"
+  );
+}
+
 export const clusterNameFree = 'the name is free: it belongs to this cluster now';
 
 // Finalizers

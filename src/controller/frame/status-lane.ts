@@ -24,6 +24,8 @@ export interface StatusLaneDeps<T extends Resource, O extends ReportedOutcome> {
   >;
   readonly client: Pick<KubeClient, 'request'>;
   readonly clock: Clock;
+  /** The time of statuses. */
+  readonly serverNow: () => number;
   readonly logger: Logger;
   readonly shares: NamespaceShares;
   readonly events: Omit<EventDeps, 'client'>;
@@ -118,10 +120,9 @@ export class StatusLane<T extends Resource, O extends ReportedOutcome> {
   withNewestStatus(key: string, resource: T): T {
     const report = this.#reports.get(key);
     if (report === undefined || !this.#unreported.has(key) || !isAbout(report, resource)) return resource;
-    const { rules, clock } = this.#deps;
-    const now = clock.now();
-    const outcome = { ...report.outcome, ...this.#patience.timed(key, report.outcome.claim, now) };
-    return { ...resource, status: rules.statusAfter(resource, this.#known.get(key), outcome, now) };
+    const { rules, clock, serverNow } = this.#deps;
+    const outcome = { ...report.outcome, ...this.#patience.timed(key, report.outcome.claim, clock.now()) };
+    return { ...resource, status: rules.statusAfter(resource, this.#known.get(key), outcome, serverNow()) };
   }
 
   /** Whether the newest outcome of a resource is in its status. */
@@ -206,12 +207,11 @@ export class StatusLane<T extends Resource, O extends ReportedOutcome> {
     if (due === undefined) return { kind: 'done' };
     const { report, resource } = due;
     const { outcome } = report;
-    const { rules, clock } = this.#deps;
+    const { rules, clock, serverNow } = this.#deps;
     const known = this.#known.get(key);
-    const now = clock.now();
-    const { claim, leftMs } = this.#patience.timed(key, outcome.claim, now);
+    const { claim, leftMs } = this.#patience.timed(key, outcome.claim, clock.now());
     const timed = { ...outcome, claim };
-    const status = rules.statusAfter(resource, known, timed, now);
+    const status = rules.statusAfter(resource, known, timed, serverNow());
     rules.onReport?.(resource, { outcome: timed, status });
     const side = rules.sideClaim?.(resource, outcome);
     const failure = await this.#write(key, this.#patch(key, resource, status));

@@ -37,7 +37,7 @@ function reconciler(): ServiceTokenReconciler {
     onUnmanaged: untouched,
     onRepaired: () => {},
     warn: untouched,
-    clock: systemClock,
+    serverNow: () => systemClock.now(),
   });
 }
 

@@ -49,6 +49,7 @@ function observeAll(metrics: Metrics, { kinds, reasons, statuses }: OpenLabels):
   metrics.observeChangeStreams(() => 0);
   metrics.observeControllerQueue(() => 0);
   metrics.observeLeadership(() => true);
+  metrics.observeClockSkew(() => 0);
   metrics.observeDeniedWatches(() => ['SecretSyncs']);
   const resources = kinds.flatMap((kind) =>
     reasons.flatMap((reason) =>

@@ -54,6 +54,10 @@ export class Harness {
   readonly hellos: Hello[] = [];
   /** Answers to hellos wait for it. */
   helloGate: Promise<void> | undefined;
+  /** The metric keyframe_controller_clock_skew_seconds. */
+  clockSkewMs = (): number => 0;
+  /** How far the database's clock is ahead of that of the test. */
+  serverAheadMs = 0;
   readonly lease = new FakeLease(this.clock);
   readonly controller: Controller;
 
@@ -90,6 +94,7 @@ export class Harness {
         syncStatesReported: (result) => void this.stateReports.push(result),
         observeControllerQueue: () => {},
         observeLeadership: (isLeading) => void (this.isLeading = isLeading),
+        observeClockSkew: (skewMs) => void (this.clockSkewMs = skewMs),
         observeDeniedWatches: () => {},
         observeResources: () => {},
       },
@@ -110,7 +115,7 @@ export class Harness {
     this.hellos.push(hello);
     await this.helloGate;
     const claimed = isLeading ? await clusters.claim(name, uid) : 'ours';
-    return { holder: claimed === 'ours' ? undefined : claimed, now: new Date(this.clock.now()) };
+    return { holder: claimed === 'ours' ? undefined : claimed, now: new Date(this.clock.now() + this.serverAheadMs) };
   }
 
   /** An environment, a token for it in the Secret `token`, and the SecretSync ns/app, all in step. */

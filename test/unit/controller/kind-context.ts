@@ -8,6 +8,7 @@ type Parts = Pick<KindContext, 'kube' | 'clock' | 'logger' | 'namespaces' | 'onR
 export function kindContext(parts: Parts): KindContext {
   return {
     ...parts,
+    serverNow: () => parts.clock.now(),
     events: new EventLog(),
     metrics: {
       reconciled: () => {},

@@ -24,7 +24,7 @@ class Site {
   /** What was asked of the backend. */
   readonly asked: string[] = [];
   readonly #reconciler = new SnapshotReconciler({
-    context: { kube: this.cluster, clock: this.clock },
+    context: { kube: this.cluster, serverNow: () => this.clock.now() },
     backend: { snapshots: this.#backend },
     grants: { rulesFor: () => [], ownGrantOf: () => undefined },
   });

@@ -17,7 +17,7 @@ import { isExpired, judge } from './judge.ts';
 import { noSource } from './messages.ts';
 
 export interface SnapshotReconcilerDeps extends AskerDeps {
-  readonly context: Pick<KindContext, 'kube' | 'clock'>;
+  readonly context: Pick<KindContext, 'kube' | 'serverNow'>;
   readonly backend: { readonly snapshots: SnapshotsBackend };
 }
 
@@ -74,7 +74,7 @@ export class SnapshotReconciler {
   }
 
   async #settle({ resource }: SnapshotContext, found: SnapshotOrGone): Promise<Outcome<SecretSnapshot>> {
-    const nowMs = this.#deps.context.clock.now();
+    const nowMs = this.#deps.context.serverNow();
     const outcome = judge(resource.spec, found, nowMs);
     if (!isExpired(resource.spec, found, nowMs)) return outcome;
     return { ...outcome, next: await this.#expire(resource) };

@@ -194,7 +194,7 @@ class SecretSyncController implements ManagedKind {
   #createReconciler(): SecretSyncReconciler {
     const { context, backend, fingerprint, snapshots, serviceTokens, claims } = this.#deps;
     const { grants, metadataPrefixes, reconcileBytes } = this.#deps;
-    const { kube: client, clock, metrics } = context;
+    const { kube: client, clock, serverNow, metrics } = context;
     return new SecretSyncReconciler({
       memories: this.#memories,
       serviceToken: (key) => serviceTokens.find(key),
@@ -213,6 +213,7 @@ class SecretSyncController implements ManagedKind {
       followedSecret: (key) => this.#secrets.followed(key),
       onRepaired: (sync, note) => this.#announceRepair(sync, note),
       clock,
+      serverNow,
       metrics,
     });
   }

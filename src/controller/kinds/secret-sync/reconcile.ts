@@ -57,6 +57,8 @@ export interface ReconcilerDeps extends ObserveDeps, ReadDeps {
   /** Records an Event about what a write has repaired. */
   readonly onRepaired: (sync: SecretSync, note: string) => void;
   readonly clock: Clock;
+  /** The time by the database's clock. */
+  readonly serverNow: () => number;
   readonly metrics: Pick<Metrics, 'secretWrite'>;
 }
 
@@ -83,7 +85,7 @@ interface Judged {
 const unsettledLimitMs = 3_000;
 // Another client may write between an observation and a write. Three times in a row, it writes all the time.
 const maxAttempts = 3;
-// A token expires by the database's clock; the controller's may be slightly ahead of it.
+// The controller knows the database's clock to within a second.
 const expirySlackMs = 1000;
 
 /** Syncs the Secret of one SecretSync with its environments. */
@@ -247,7 +249,7 @@ export class SecretSyncReconciler {
 
   #untilExpiry(expiresAt: Date | null | undefined): Next {
     if (expiresAt === null || expiresAt === undefined) return { kind: 'done' };
-    const leftMs = expiresAt.getTime() - this.#deps.clock.now();
+    const leftMs = expiresAt.getTime() - this.#deps.serverNow();
     return { kind: 'after', delayMs: Math.max(leftMs, 0) + expirySlackMs };
   }
 }

@@ -184,7 +184,7 @@ class ServiceTokenKind implements ManagedKind, ServiceTokens {
   }
 
   #createReconciler({ backend, grants, claims }: ServiceTokenDeps): ServiceTokenReconciler {
-    const { kube: client, clock, metrics } = this.#context;
+    const { kube: client, serverNow, metrics } = this.#context;
     const secretsClient = new SecretsClient({ client });
     return new ServiceTokenReconciler({
       backend,
@@ -202,7 +202,7 @@ class ServiceTokenKind implements ManagedKind, ServiceTokens {
         if (this.#repairPace.take(objectKey(resource.metadata), 'DriftRepaired'))
           this.#announce(resource, 'DriftRepaired', note);
       },
-      clock,
+      serverNow,
     });
   }
 

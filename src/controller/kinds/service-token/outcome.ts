@@ -56,7 +56,7 @@ function settledOutcome(
     previousSerial: previous?.serial,
   };
   const conditions = [expiringClaim(resource, rest)];
-  // A moment later than due, because the clocks of the database and this process differ.
+  // A moment later than due, because the database's clock is known to within its round trip.
   const next: Next = dueAt === undefined ? { kind: 'done' } : { kind: 'after', delayMs: Math.max(dueAt - now, 0) + 50 };
   if (because === 'expired') {
     const message = messages.expired(secret);

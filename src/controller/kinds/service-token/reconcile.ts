@@ -4,7 +4,6 @@ import { type AskedPlace, covers } from '../../../domain/grants.ts';
 import type { ResourceToken, TokenOrGone } from '../../../domain/resources/tokens.ts';
 import type { KubeObject, ObjectMeta } from '../../../kube/client/objects.ts';
 import type { SecretsClient } from '../../../kube/client/secrets.ts';
-import type { Clock } from '../../../lib/clock.ts';
 import type { TokensBackend } from '../../backend/tokens.ts';
 import { retryAfter } from '../../frame/failure.ts';
 import type { ServiceToken } from '../../generated/service-token.ts';
@@ -33,7 +32,8 @@ export interface ReconcilerDeps extends AskerDeps {
   readonly warn: (resource: ServiceToken, message: string) => void;
   /** Records an Event about what a write has repaired. */
   readonly onRepaired: (resource: ServiceToken, note: string) => void;
-  readonly clock: Clock;
+  /** The time by the database's clock. */
+  readonly serverNow: () => number;
 }
 
 /** One reconcile of a ServiceToken. */
@@ -113,12 +113,12 @@ export class ServiceTokenReconciler {
     const secret = await this.#observe(context);
     const isInTheWay = secret.state === 'unmanaged' || (secret.state === 'claimed' && secret.isPresent);
     this.#deps.onUnmanaged(key, resource, isInTheWay);
-    const now = this.#deps.clock.now();
+    const now = this.#deps.serverNow();
     const { permission } = placeOf(resource);
     const step = judge({ now, times: timesOf(resource), permission, token, isSamePlace, secret });
     if (step.do !== 'rest') return await this.#act(context, step, secret);
     this.#warn(context, step);
-    return restOutcome(resource, step, { token, now: this.#deps.clock.now() });
+    return restOutcome(resource, step, { token, now: this.#deps.serverNow() });
   }
 
   async #findToken({ seen, asker }: TokenContext): Promise<TokenOrGone | undefined> {
