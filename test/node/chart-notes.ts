@@ -1,4 +1,4 @@
-import { mkdirSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { ensureBinaries } from '../../tools/devcluster/cluster/build.ts';
 import type { Cluster } from '../../tools/devcluster/cluster/cluster.ts';
@@ -19,14 +19,23 @@ export interface NotesReaderOptions {
 
 /** Runs the commands of NOTES.txt as they were printed, one after the other in one shell that ends at the first that fails. */
 export async function followNotes(notes: string, { cli, cluster, port }: NotesReaderOptions): Promise<CommandEnd> {
-  const tools = join(cli.folder, 'tools');
-  mkdirSync(tools);
-  const programs = await ensureBinaries(['kubectl', 'helm'], { env: process.env, output: process.stderr });
-  for (const [name, program] of Object.entries(programs)) symlinkSync(program, join(tools, name));
   const commands = commandsIn(notes).map((command) => command.replace(/\b8700\b/, String(port)));
   const script = commands.flatMap((command) => (command.endsWith('&') ? [command, untilForwarded(port)] : [command]));
-  const head = `set -euo pipefail; PATH=${tools}:$PATH; trap 'kill $(jobs -p)' EXIT`;
-  return await cli.bash([head, ...script].join('\n'), {
+  return await runAsReader(["trap 'kill $(jobs -p)' EXIT", ...script].join('\n'), { cli, cluster });
+}
+
+/** Runs commands that a reader copies, with kubectl and helm on the path, in one shell that ends at the first that fails. */
+export async function runAsReader(
+  script: string,
+  { cli, cluster }: Pick<NotesReaderOptions, 'cli' | 'cluster'>,
+): Promise<CommandEnd> {
+  const tools = join(cli.folder, 'tools');
+  mkdirSync(tools, { recursive: true });
+  const programs = await ensureBinaries(['kubectl', 'helm'], { env: process.env, output: process.stderr });
+  for (const [name, program] of Object.entries(programs)) {
+    if (!existsSync(join(tools, name))) symlinkSync(program, join(tools, name));
+  }
+  return await cli.bash(`set -euo pipefail; PATH=${tools}:$PATH\n${script}`, {
     env: { KUBECONFIG: cluster.kubeconfig, KUBECACHEDIR: join(cluster.runFolder, 'kubectl-cache') },
     limitMs: 150_000,
   });

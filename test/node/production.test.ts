@@ -5,12 +5,14 @@ import { request } from 'node:https';
 import { join } from 'node:path';
 import type { TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { CliRunner } from '../support/cli/cli.ts';
 import { newRootKey } from '../support/api/services.ts';
 import { makeAuthority } from '../support/fixtures/certificate.ts';
-import { fencedBlocks, readPage } from '../support/fixtures/documentation.ts';
+import { fencedBlocks, readPage, scriptsOf } from '../support/fixtures/documentation.ts';
 import { waitFor } from '../support/fixtures/wait-for.ts';
 import { NodeSite } from '../support/node/node-site.ts';
 import { Release } from '../support/node/release.ts';
+import { runAsReader } from './chart-notes.ts';
 import { Consumer } from './consumer.ts';
 import { PrivatePostgres } from './private-postgres.ts';
 
@@ -97,7 +99,8 @@ const restricted = {
 };
 
 function sidecar(name: string): object {
-  const command = ['node', '-e', 'setInterval(() => {}, 1e9)'];
+  // The first process of a container ignores SIGTERM otherwise: each pod would end 30 seconds later, and so would each Job.
+  const command = ['node', '-e', "process.on('SIGTERM', () => process.exit(0)); setInterval(() => {}, 1e9)"];
   return { name, image: site.images.app, imagePullPolicy: 'Never', command, securityContext: restricted };
 }
 
@@ -130,22 +133,37 @@ function podValues(): object {
 
 /** A command in a pod of the API. */
 async function inServer(...command: readonly string[]): Promise<string> {
-  return await site.kubectl([
-    '-n',
-    release.namespace,
-    'exec',
-    'deployment/keyframe',
-    '-c',
-    'keyframe',
-    '--',
-    ...command,
-  ]);
+  return await inNamespace(release.namespace, 'exec', 'deployment/keyframe', '-c', 'keyframe', '--', ...command);
 }
 
-/** `keyframe` as its administrator, who trusts the authority of the server. */
-async function keyframe(...args: readonly string[]): Promise<string> {
-  const env = [`KEYFRAME_URL=https://${names[0]}`, `KEYFRAME_TOKEN=${await release.adminToken()}`];
+/** `keyframe` with a token, which trusts the authority of the server. */
+async function keyframeAs(token: string, ...args: readonly string[]): Promise<string> {
+  const env = [`KEYFRAME_URL=https://${names[0]}`, `KEYFRAME_TOKEN=${token}`];
   return await inServer('env', ...env, 'NODE_EXTRA_CA_CERTS=/etc/own/ca.crt', 'keyframe', ...args);
+}
+
+/** `keyframe` as its administrator. */
+async function keyframe(...args: readonly string[]): Promise<string> {
+  return await keyframeAs(await release.adminToken(), ...args);
+}
+
+const recoveryPage = 'docs/backup-and-recovery.md';
+
+/** The token that the Job of the recovery has made, read by the commands of the page. */
+async function readRecoveryToken(): Promise<string> {
+  const [commands = ''] = scriptsOf(recoveryPage).filter((script) => script.includes('> recovery-token'));
+  const cli = await CliRunner.create();
+  resources.defer(() => cli.remove());
+  const script = `${commands.replaceAll('-n keyframe', `-n ${release.namespace}`)}\ncat recovery-token`;
+  const { code, stdout, stderr } = await runAsReader(`cd ${cli.folder}\n${script}`, { cli, cluster: site.node });
+  expect({ code, stderr }).toEqual({ code: 0, stderr: expect.anything() });
+  expect(stdout).toContain('the credentials of the restored database are revoked');
+  return stdout.trim().split('\n').at(-1) ?? '';
+}
+
+/** What the API returns about the owner of a token. */
+async function whoami(token: string): Promise<unknown> {
+  return JSON.parse(await keyframeAs(token, 'whoami', '--output', 'json'));
 }
 
 /** The certificate that the Service shows, and the status of its answer. */
@@ -167,16 +185,8 @@ async function look(): Promise<{ serial: string; status: number | undefined }> {
 }
 
 async function podNames(): Promise<string> {
-  return await site.kubectl([
-    '-n',
-    release.namespace,
-    'get',
-    'pods',
-    '-o',
-    'name',
-    '-l',
-    'app.kubernetes.io/part-of=keyframe',
-  ]);
+  const labels = ['-l', 'app.kubernetes.io/part-of=keyframe'];
+  return await inNamespace(release.namespace, 'get', 'pods', '-o', 'name', ...labels);
 }
 
 async function inNamespace(namespace: string, ...args: readonly string[]): Promise<string> {
@@ -263,10 +273,7 @@ describe('an installation as docs/install.md describes it for production', () =>
     const token = (await inPod('node', '-p', `fs.readFileSync('${file}', 'utf8').trim()`)).trim();
     await inPod('node', '-e', `fs.rmSync('${file}')`);
     expect(output).not.toContain(token);
-    const env = [`KEYFRAME_URL=https://${names[0]}`, `KEYFRAME_TOKEN=${token}`];
-    const whoami = ['NODE_EXTRA_CA_CERTS=/etc/own/ca.crt', 'keyframe', 'whoami', '--output', 'json'];
-    const self = JSON.parse(await inServer('env', ...env, ...whoami)) as object;
-    expect(self).toMatchObject({ type: 'user', instanceAdmin: true, expiresAt: expect.any(String) });
+    expect(await whoami(token)).toMatchObject({ type: 'user', instanceAdmin: true, expiresAt: expect.any(String) });
   });
 
   test('uses a renewed certificate without a restart', async () => {
@@ -358,5 +365,25 @@ describe('an installation as docs/install.md describes it for production', () =>
     expect(await inNamespace(outside, 'get', 'deployment', 'web', '-o', 'jsonpath={.metadata.generation}')).toBe('1');
     const reason = 'jsonpath={.status.conditions[?(@.type=="Converged")].reason}';
     expect(await inNamespace(outside, 'get', 'secretsync', 'app', '-o', reason)).toBe('RolloutsDisabled');
+  });
+
+  // The last ones: they revoke the token that the tests above use.
+  test('revokes every token and gives a new one by the values of the recovery', async () => {
+    const before = await release.adminToken();
+    await release.upgrade({ 'recovery.enabled': 'true' });
+    const token = await readRecoveryToken();
+    await release.upgrade({ 'recovery.enabled': 'false' });
+    await expect(whoami(before)).rejects.toThrow('the token was revoked');
+    expect(await whoami(token)).toMatchObject({ type: 'user', instanceAdmin: true });
+    expect(await inNamespace(release.namespace, 'get', 'jobs', '-o', 'name')).toBe('');
+  });
+
+  test('revokes every token and gives a new one by the Job of the page, which runs in its namespace', async () => {
+    const [job] = fencedBlocks(readPage(recoveryPage), 'yaml').filter(({ text }) => text.includes('kind: Job'));
+    const image = /registry\.example\.com\/keyframe:\S+/g;
+    const file = join(site.node.runFolder, 'recovery-job.yaml');
+    writeFileSync(file, String(job?.text).replace(', namespace: keyframe', '').replaceAll(image, site.images.keyframe));
+    await inNamespace(release.namespace, 'apply', '-f', file);
+    expect(await whoami(await readRecoveryToken())).toMatchObject({ type: 'user', instanceAdmin: true });
   });
 });
