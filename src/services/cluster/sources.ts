@@ -136,7 +136,8 @@ export class ClusterSources {
       ),
       environment: callOnce(
         async (principal, slugs) => {
-          return await access.environment({ principal, requestId, sourceAddress: null }, 'secret.list', slugs);
+          const through = { cluster: cluster(), name: `SecretSync ${asker.namespace}/${asker.name}` };
+          return await access.environment({ principal, requestId, sourceAddress: null, through }, 'secret.list', slugs);
         },
         (principal, slugs) => JSON.stringify([principal, slugs]),
       ),

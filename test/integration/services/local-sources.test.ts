@@ -6,8 +6,10 @@ import type { Asker } from '../../../src/domain/asker.ts';
 import type { Plaintext } from '../../../src/domain/plaintext.ts';
 import { refOf } from '../../../src/domain/secret-states.ts';
 import type { AskedSource, SourceCredential } from '../../../src/domain/source-reads.ts';
+import { ClusterCalls, clusterRule } from '../../support/api/cluster-calls.ts';
 import type { SecretCalls } from '../../support/api/secret-calls.ts';
 import type { TestServices, World } from '../../support/api/services.ts';
+import { codeOf } from '../../support/api/sync-reader.ts';
 import { ruleFor } from '../../support/api/token-resource.ts';
 import { withWorlds } from '../../support/api/with-services.ts';
 
@@ -74,6 +76,19 @@ describe.each(['a token', 'the keyless token of its namespace'])('a source with 
     await calls.put('OTHER', 'y');
     jest.restoreAllMocks();
     expect(await statementsOf(readKey)).toBe(admission + 2);
+  });
+
+  test('is refused as soon as the organization does not allow its cluster', async () => {
+    await calls.put('KEY', 'value');
+    const [backend, presented] = [sourcesOf(), await credential()];
+    const outcome = async (): Promise<unknown> => await readOne(backend, presented, 'KEY').catch(codeOf);
+    // The first one makes the cluster known.
+    expect(await readOne(backend, 'keyless', 'KEY')).toBe('value');
+    const clusters = new ClusterCalls(services, world);
+    await clusters.set([]);
+    expect(await outcome()).toBe('cluster_not_allowed');
+    await clusters.set([clusterRule(world)]);
+    expect(await outcome()).toBe('value');
   });
 
   test('gets no value whose audit entry cannot be written', async () => {
