@@ -2,6 +2,7 @@ import type { ReactNode } from 'react';
 import { Route, Routes } from 'react-router';
 import { dashboardPaths } from '../wire/dashboard-paths.ts';
 import { AuditPage, InstanceAuditPage } from './pages/audit/index.tsx';
+import { ClustersPage } from './pages/clusters/index.tsx';
 import { ComparePage } from './pages/compare/index.tsx';
 import { ConsumersPage } from './pages/consumers/index.tsx';
 import { DevicePage } from './pages/device/index.tsx';
@@ -41,6 +42,7 @@ export function App(): ReactNode {
           <Route path={dashboardPaths.restores} element={<RestoresPage />} />
           <Route path={dashboardPaths.tokens} element={<TokensPage />} />
           <Route path={dashboardPaths.grants} element={<GrantsPage />} />
+          <Route path={dashboardPaths.clusters} element={<ClustersPage />} />
           <Route path={dashboardPaths.audit} element={<AuditPage />} />
           <Route path={dashboardPaths.instanceAudit} element={<InstanceAuditPage />} />
           <Route path={dashboardPaths.history} element={<HistoryPage />} />

@@ -12,6 +12,7 @@ export const dashboardPaths = {
   restores: '/orgs/:organization/restores',
   tokens: '/orgs/:organization/tokens',
   grants: '/orgs/:organization/grants',
+  clusters: '/orgs/:organization/clusters',
   audit: '/orgs/:organization/audit',
   instanceAudit: '/audit',
   history: '/orgs/:organization/environments/:project/:environment/history',

@@ -20,6 +20,7 @@ const pages = [
   { path: dashboardPaths.members, name: 'Members' },
   { path: dashboardPaths.tokens, name: 'Tokens', for: 'tokenAdmins' },
   { path: dashboardPaths.grants, name: 'Grants' },
+  { path: dashboardPaths.clusters, name: 'Clusters', for: 'admins' },
   { path: dashboardPaths.audit, name: 'Audit', for: 'admins' },
 ] as const satisfies readonly OrganizationPage[];
 

@@ -39,22 +39,24 @@ const urgency: readonly Health[] = ['stalled', 'progressing', 'suspended', 'heal
 /** Sums up what reads the environments of an organization. Entries of deleted environments are left out. */
 export function summarizeFleet(all: readonly FleetConsumerView[]): FleetSummary {
   const consumers = all.filter(({ environmentDeleted }) => !environmentDeleted);
-  const groups = Map.groupBy(
-    consumers.filter(({ health }) => health !== 'healthy'),
-    (consumer) => `${consumer.health} ${reasonOf(consumer)}`,
-  );
   const clusters = Map.groupBy(consumers, ({ cluster }) => cluster);
   const environments = Map.groupBy(consumers, ({ environmentId }) => environmentId);
   return {
     ...whereIsNewest(consumers.map(comparedOf)),
-    groups: [...groups.values()]
-      .map((members) => groupOf(members))
-      .toSorted(
-        (a, b) => urgency.indexOf(a.health) - urgency.indexOf(b.health) || b.consumers.length - a.consumers.length,
-      ),
+    groups: reasonGroups(consumers.filter(({ health }) => health !== 'healthy')),
     clusters: [...clusters].map(([name, members]) => clusterOf(name, members)).toSorted(byName),
     environments: new Map([...environments].map(([id, members]) => [id, environmentOf(members)])),
   };
+}
+
+/** Consumers by health and reason: first what a person must mend, the largest group first. */
+export function reasonGroups(consumers: readonly FleetConsumerView[]): readonly ReasonGroup[] {
+  const groups = Map.groupBy(consumers, (consumer) => `${consumer.health} ${reasonOf(consumer)}`);
+  return [...groups.values()]
+    .map((members) => groupOf(members))
+    .toSorted(
+      (a, b) => urgency.indexOf(a.health) - urgency.indexOf(b.health) || b.consumers.length - a.consumers.length,
+    );
 }
 
 /** The reason that a person should read: that of the workloads, if the Secret itself is in sync. */

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
+import { shownClusters } from '../../../src/dashboard/text/clusters.ts';
 import { summarizeFleet } from '../../../src/dashboard/text/fleet-summary.ts';
 import { organizationsOf } from '../../../src/dashboard/text/organizations.ts';
 import { helpfulCommand, meaningOf } from '../../../src/dashboard/text/reasons.ts';
@@ -46,6 +47,45 @@ const stuck = {
   convergedRevisionId: null,
   workloads: [],
 };
+
+describe('the clusters of a page', () => {
+  const rules = { name: 'c1', isHome: true, rules: null, version: 0 };
+
+  test('have their SecretSyncs by reason, without those of deleted environments', () => {
+    const consumers = [
+      consumer(),
+      consumer({ cluster: 'c2' }),
+      consumer({ environmentDeleted: true }),
+      consumer({ health: 'stalled', reason: 'NotFound' }),
+      consumer(),
+    ];
+    const [shown] = shownClusters({ rules: [rules], consumers, served: undefined });
+    expect(shown?.groups.map((group) => [group.health, group.reason, group.consumers.length])).toEqual([
+      ['stalled', 'NotFound', 1],
+      ['healthy', 'Synced', 2],
+    ]);
+    expect(shown).toMatchObject({ report: { seenAt: '2026-01-01T00:00:00.000Z', isStale: false } });
+    expect(shown).toMatchObject({ state: undefined, seenAt: undefined, rules: null });
+  });
+
+  test('have their state if it is known, and no report if they report nothing', () => {
+    const at = '2026-02-02T00:00:00.000Z';
+    const served = [{ name: 'c1', isHome: true, state: 'disabled', uid: null, seenAt: at, disabledAt: at }] as const;
+    expect(shownClusters({ rules: [rules], consumers: [], served })).toEqual([
+      { name: 'c1', isHome: true, rules: null, state: 'disabled', seenAt: at, report: undefined, groups: [] },
+    ]);
+  });
+
+  test.each([
+    ['shop', ['dev', 'prod'], 'read', 'Read in shop / dev, prod for SecretSync'],
+    ['shop', ['*'], 'read_write', 'Read and write in shop / all environments for SecretSync'],
+    ['*', ['*'], 'read', 'Read in all projects for SecretSync'],
+  ] as const)('a rule of project %s and environments %s is a sentence', (project, environments, permission, text) => {
+    const own = [{ project, environments: [...environments], permission, kinds: ['SecretSync' as const] }];
+    const [shown] = shownClusters({ rules: [{ ...rules, rules: own }], consumers: [], served: undefined });
+    expect(shown?.rules).toEqual([text]);
+  });
+});
 
 describe('the summary of a fleet', () => {
   test('groups what is not healthy: first what a person must mend, the largest group first', () => {
