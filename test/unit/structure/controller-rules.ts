@@ -1,4 +1,5 @@
 import { posix } from 'node:path';
+import { parseSync } from 'oxc-parser';
 import { importsOf } from './import-rules.ts';
 
 /** What the parts of the controller may import from each other; other rooms are the matter of `importFaults`. */
@@ -103,6 +104,26 @@ export function controllerFaults(path: string, source: string): string[] {
     return [`${path}: ${part} imports ${other ?? 'what puts the parts together'} (${target})`];
   });
 }
+
+/** What of a file of the controller's port exists at run time, a sentence each: another adapter could not stand for it. */
+export function portFaults(path: string, source: string): string[] {
+  if (!path.startsWith('src/controller/backend/')) return [];
+  const isType = ({ type, declaration, importKind, exportKind }: Partial<Statement>): boolean =>
+    (type === 'ImportDeclaration' && importKind === 'type') ||
+    (type === 'ExportNamedDeclaration' && (exportKind === 'type' || typeForm.test(declaration?.type ?? ''))) ||
+    typeForm.test(type ?? '');
+  const statements = parseSync(path, source).program.body as unknown as readonly Statement[];
+  return statements.filter((statement) => !isType(statement)).map(({ type }) => `${path}: ${type} is no type`);
+}
+
+interface Statement {
+  readonly type: string;
+  readonly declaration: { readonly type: string } | null;
+  readonly importKind: string;
+  readonly exportKind: string;
+}
+
+const typeForm = /^TS(?:Interface|TypeAlias)Declaration$/;
 
 /** The part that a file of the controller belongs to; undefined for one that puts the parts together. */
 function partOf(path: string): string | undefined {

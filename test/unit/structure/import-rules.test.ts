@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { checkoutDirectory } from '../../../tools/checkout.ts';
-import { controllerFaults } from './controller-rules.ts';
+import { controllerFaults, portFaults } from './controller-rules.ts';
 import { importCycles } from './import-cycles.ts';
 import { importFaults, importsOf } from './import-rules.ts';
 import { layerFaults } from './service-layers.ts';
@@ -100,6 +100,22 @@ describe('the files of the controller', () => {
   ])('would be refused if %s', (_name, path, specifier) => {
     const source = `import type { B } from '${specifier}';`;
     expect(controllerFaults(`src/controller/${path}`, source)).toHaveLength(1);
+  });
+
+  test('of the port declare types only', () => {
+    expect([...controller.keys()].filter((path) => path.startsWith('src/controller/backend/')).length).toBeGreaterThan(
+      8,
+    );
+    expect([...controller].flatMap(([path, source]) => portFaults(path, source))).toEqual([]);
+  });
+
+  test.each([
+    ['a value', 'export const a = 1;'],
+    ['a class', 'export class A {}'],
+    ['an import that is no type', `import { A } from '../../domain/a.ts';`],
+    ['a re-export', `export { A } from '../../domain/a.ts';`],
+  ])('of the port would be refused for %s', (_name, source) => {
+    expect(portFaults('src/controller/backend/a.ts', source)).toHaveLength(1);
   });
 
   test('would be refused in a folder that has no rules', () => {
