@@ -6,7 +6,11 @@ const meanings: Readonly<Record<string, string>> = {
   AccessDenied:
     'No AccessGrant allows it to read the environment, or its token may not. Apply the grant of the message.',
   AuthenticationFailed: 'Its token was refused: revoked, expired or suspended. Put a valid one into the Secret.',
+  ClusterDisabled: 'An instance admin disabled the cluster. Have it enabled again if it should work.',
+  ClusterNotAllowed:
+    'The organization does not allow it to the cluster. An admin of the organization can, as the message says.',
   ClusterUnavailable: passing,
+  ClusterUnknown: 'An instance admin forgot the cluster. Have it enabled again if it should work.',
   Conflict: 'Other programs keep changing the Secret. The controller retries.',
   Converged: 'All pods run with the data of the Secret.',
   DeletionBlocked: 'The environment lost more keys at once than maxDeletedKeys. Restore the keys, or allow the loss.',
