@@ -371,8 +371,9 @@ function noticeEvent({ reason, message }: Notice, action: string): Omit<ObjectEv
   return { type: 'Warning', reason, action, note: message };
 }
 
-function readyEvent({ progress, reason, message }: ReadyClaim, action: string): Omit<ObjectEvent, 'at'> {
-  const type = progress === 'done' || progress === 'suspended' ? 'Normal' : 'Warning';
+function readyEvent({ progress, reason, message, advance }: ReadyClaim, action: string): Omit<ObjectEvent, 'at'> {
+  const isAdvancing = progress === 'reconciling' && advance !== undefined;
+  const type = progress === 'done' || progress === 'suspended' || isAdvancing ? 'Normal' : 'Warning';
   return { type, reason, action, note: message };
 }
 

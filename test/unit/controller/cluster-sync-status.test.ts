@@ -48,6 +48,24 @@ describe('the status', () => {
     expect(harness.clusterReady).toMatchObject({ status: 'True', reason: 'Synced' });
   });
 
+  test('causes an Event of type Normal for work that advances, and a Warning for a namespace that is not ready', async () => {
+    harness.putNamespace('team-00');
+    harness.services.create(prod, 'env', { A: 'alpha' });
+    harness.services.tokens.set('kf_svc_good', serviceToken('good'));
+    putToken('team-00');
+    await harness.generated();
+    harness.putNamespace('team-01');
+    await harness.clock.advance(600_000);
+    putToken('team-01');
+    await harness.settle();
+    const types = new Map(
+      harness.cluster.events
+        .filter(({ regarding }) => (regarding as { kind: string }).kind === 'ClusterSecretSync')
+        .map(({ reason, type }) => [String(reason), String(type)]),
+    );
+    expect(Object.fromEntries(types)).toEqual({ Syncing: 'Normal', NotReady: 'Warning', Synced: 'Normal' });
+  });
+
   test('names 100 at most', async () => {
     harness.putNamespaces(120);
     await harness.generated({ templateSpec: { suspend: true } });
