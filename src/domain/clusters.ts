@@ -1,3 +1,5 @@
+import type { ClusterState } from './cluster-ceiling.ts';
+
 /** Another cluster, which holds a name now. */
 export interface NameHolder {
   /** The uid of its namespace kube-system. */
@@ -15,6 +17,8 @@ export interface Hello {
 }
 
 export interface HelloAnswer {
+  /** Unless it is enabled, nothing is done for the cluster. */
+  readonly state: ClusterState;
   /** The cluster that has the name, if that is another one. */
   readonly holder: NameHolder | undefined;
   /** The database's time. */

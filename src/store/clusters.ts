@@ -1,13 +1,16 @@
 import type pg from 'pg';
+import type { ClusterState } from '../domain/cluster-ceiling.ts';
+import { clusterState } from './cluster-ceilings.ts';
 import { queryRows } from './database.ts';
 import type { ClusterModel } from './generated/models.ts';
-import { sql } from './sql.ts';
+import { raw, type Sql, sql } from './sql.ts';
 
 /** Who leads under the name of a cluster. */
 export interface ClusterHolder {
   /** Null if no cluster has the name. */
   readonly uid: ClusterModel['uid'] | null;
   readonly seenAt: ClusterModel['seenAt'] | null;
+  readonly state: ClusterState;
   /** The database's time. */
   readonly now: Date;
 }
@@ -20,7 +23,7 @@ export async function claimCluster(pool: pg.Pool, name: string, uid: string): Pr
       INSERT INTO cluster (name, uid, seen_at) VALUES (${name}, ${uid}, clock_timestamp())
     ON CONFLICT (name) DO UPDATE SET uid = excluded.uid, seen_at = excluded.seen_at
     WHERE cluster.uid = excluded.uid OR cluster.seen_at < clock_timestamp() - interval '10 minutes'
-    RETURNING uid, seen_at AS "seenAt", clock_timestamp() AS now`,
+    RETURNING uid, seen_at AS "seenAt", ${stateOf(name)} AS state, clock_timestamp() AS now`,
   );
   return claimed ?? (await findCluster(pool, name));
 }
@@ -30,9 +33,14 @@ export async function findCluster(pool: pg.Pool, name: string): Promise<ClusterH
   const [found] = await queryRows<ClusterHolder>(
     pool,
     sql`
-      SELECT cluster.uid, cluster.seen_at AS "seenAt", clock_timestamp() AS now
+      SELECT cluster.uid, cluster.seen_at AS "seenAt", ${stateOf(name)} AS state, clock_timestamp() AS now
     FROM (SELECT 1) AS always LEFT JOIN cluster ON name = ${name}`,
   );
   if (found === undefined) throw new Error('a query without a condition has one row');
   return found;
+}
+
+// A cluster without a row has changed nothing yet.
+function stateOf(name: string): Sql {
+  return sql`coalesce((SELECT ${raw(clusterState)} FROM served_cluster sc WHERE sc.name = ${name}), 'enabled')`;
 }

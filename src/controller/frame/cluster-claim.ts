@@ -1,9 +1,10 @@
+import type { ClusterState } from '../../domain/cluster-ceiling.ts';
 import type { Hello, NameHolder } from '../../domain/clusters.ts';
 import { DomainError } from '../../domain/errors/domain-error.ts';
 import type { Clock, SteadyNow } from '../../lib/clock.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { ClusterBackend } from '../backend/cluster.ts';
-import { clusterNameFree, clusterNameTaken, clusterNameUnconfirmed } from './messages.ts';
+import { clusterNameFree, clusterNameTaken, clusterNameUnconfirmed, clusterStopped } from './messages.ts';
 import type { ServerClock } from './server-clock.ts';
 import { type Next, WorkQueue } from './work-queue.ts';
 
@@ -42,6 +43,7 @@ export class ClusterClaim {
   #mayWork = false;
   /** The message if another cluster has the name. */
   #refusal: string | undefined;
+  #state: ClusterState = 'enabled';
 
   constructor(deps: ClusterClaimDeps) {
     this.#deps = deps;
@@ -61,6 +63,11 @@ export class ClusterClaim {
     if (this.#refusal !== undefined) return this.#refusal;
     const isWaiting = this.#isLeading && !this.#mayWork;
     return isWaiting ? clusterNameUnconfirmed(this.#deps.name ?? '') : undefined;
+  }
+
+  /** What to do if nothing is done for this cluster; the resources report it too. Undefined if it is enabled. */
+  get warning(): string | undefined {
+    return this.#state === 'enabled' ? undefined : clusterStopped(this.#name(), this.#state);
   }
 
   /** Starts to say hello, as a standby. */
@@ -128,8 +135,9 @@ export class ClusterClaim {
   async #ask(hello: Hello): Promise<Claimed> {
     const { backend, serverClock, steadyNow } = this.#deps;
     const askedAt = steadyNow();
-    const { holder, now } = await backend.hello(hello);
+    const { state, holder, now } = await backend.hello(hello);
     serverClock.note(now, askedAt);
+    this.#state = state;
     return holder ?? 'ours';
   }
 

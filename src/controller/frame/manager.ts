@@ -204,8 +204,12 @@ export class Manager implements Controller {
 
   warnings(): readonly string[] {
     const denied = this.#denied();
-    const { warning } = this.#serverClock;
-    return [...(denied.length === 0 ? [] : [featuresDisabled(denied)]), ...(warning === undefined ? [] : [warning])];
+    const found = [
+      denied.length === 0 ? undefined : featuresDisabled(denied),
+      this.#claim.warning,
+      this.#serverClock.warning,
+    ];
+    return found.filter((warning) => warning !== undefined);
   }
 
   /** The names of the watches that the API server does not allow. */

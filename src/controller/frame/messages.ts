@@ -99,6 +99,14 @@ export function clusterNameUnconfirmed(name: string): string {
   return `the database has not confirmed the cluster's name ${name} yet`;
 }
 
+/** `state`: why nothing is done for the cluster. */
+export function clusterStopped(name: string, state: 'disabled' | 'forgotten'): string {
+  return (
+    `cluster ${name} ${state === 'disabled' ? 'is disabled' : 'was forgotten'}, so its resources are refused; if it should work ` +
+    `again, an instance admin runs \`keyframe cluster enable ${name}\``
+  );
+}
+
 /** `skewMs`: how far the clock of this process is ahead of the database's. */
 export function clockSkewed(skewMs: number): string {
   const seconds = Math.round(Math.abs(skewMs) / 1000);

@@ -19,8 +19,8 @@ export class ClusterRegistry {
    */
   async hello(cluster: string, { uid, isLeading }: Hello): Promise<HelloAnswer> {
     const found = isLeading ? await claimCluster(this.#pool, cluster, uid) : await findCluster(this.#pool, cluster);
-    const { now, uid: heldBy, seenAt } = found;
+    const { state, now, uid: heldBy, seenAt } = found;
     const isOther = heldBy !== null && seenAt !== null && heldBy !== uid;
-    return { holder: isOther ? { heldBy, seenAt } : undefined, now };
+    return { state, holder: isOther ? { heldBy, seenAt } : undefined, now };
   }
 }

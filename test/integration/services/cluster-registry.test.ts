@@ -71,3 +71,14 @@ test.each([true, false])('an answer has the time of the database (leading: %s)',
   expect(now.getTime()).toBeGreaterThanOrEqual(before - 1000);
   expect(now.getTime()).toBeLessThanOrEqual(Date.now() + 1000);
 });
+
+test.each([true, false])('an answer has the state of the cluster (leading: %s)', async (isLeading) => {
+  const name = `stated-${isLeading}`;
+  const stateOf = async (): Promise<string> => (await services.clusters.hello(name, { uid: 'one', isLeading })).state;
+  expect(await stateOf()).toBe('enabled');
+  const { pool } = services.database;
+  await pool.query('INSERT INTO served_cluster (name, disabled_at) VALUES ($1, now())', [name]);
+  expect(await stateOf()).toBe('disabled');
+  await pool.query('UPDATE served_cluster SET forgotten_at = now() WHERE name = $1', [name]);
+  expect(await stateOf()).toBe('forgotten');
+});

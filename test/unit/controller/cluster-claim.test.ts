@@ -235,3 +235,14 @@ test('a cluster without a configured name claims its uid, and works before the a
   expect([harness.controller.ready(), harness.values()]).toEqual([undefined, values]);
   answer.resolve('ours');
 });
+
+test.each(['disabled', 'forgotten'] as const)('a controller of a %s cluster warns, and is ready', async (state) => {
+  await start('ours');
+  harness.clusterState = state;
+  await harness.clock.advance(60_000);
+  expect(harness.controller.ready()).toBeUndefined();
+  expect(harness.controller.warnings()).toEqual([expect.stringContaining('`keyframe cluster enable test`')]);
+  harness.clusterState = 'enabled';
+  await harness.clock.advance(60_000);
+  expect(harness.controller.warnings()).toEqual([]);
+});

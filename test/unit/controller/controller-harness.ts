@@ -50,6 +50,8 @@ export class Harness {
   readonly stateReports: string[] = [];
   /** The metric keyframe_controller_leader. */
   isLeading = (): boolean => false;
+  /** Of the cluster, in the answers to hellos. */
+  clusterState: HelloAnswer['state'] = 'enabled';
   /** Each hello of the controller. */
   readonly hellos: Hello[] = [];
   /** Answers to hellos wait for it. */
@@ -115,7 +117,8 @@ export class Harness {
     this.hellos.push(hello);
     await this.helloGate;
     const claimed = isLeading ? await clusters.claim(name, uid) : 'ours';
-    return { holder: claimed === 'ours' ? undefined : claimed, now: new Date(this.clock.now() + this.serverAheadMs) };
+    const now = new Date(this.clock.now() + this.serverAheadMs);
+    return { state: this.clusterState, holder: claimed === 'ours' ? undefined : claimed, now };
   }
 
   /** An environment, a token for it in the Secret `token`, and the SecretSync ns/app, all in step. */

@@ -37,6 +37,7 @@ const samples: Samples<typeof messages> = {
   leaseNotReleased: [messages.leaseNotReleased],
   clusterNameTaken: [messages.clusterNameTaken('prod', '7c1f0a5e-6f0b-4a0e-9d0e-0b8f7a1c2d3e')],
   clusterNameUnconfirmed: [messages.clusterNameUnconfirmed('prod')],
+  clusterStopped: [messages.clusterStopped('prod', 'disabled'), messages.clusterStopped('prod', 'forgotten')],
   clockSkewed: [messages.clockSkewed(3_600_000), messages.clockSkewed(-45_400)],
   clusterNameFree: [messages.clusterNameFree],
   cleanupFailed: [messages.cleanupFailed('The database cannot be reached.')],
