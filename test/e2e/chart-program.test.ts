@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { KubeObject } from '../../tools/devcluster/cluster/kube-http.ts';
 import { ConfigError } from '../../src/config/source.ts';
@@ -12,6 +14,7 @@ import {
   valuesFiles,
   valuesPath,
 } from '../support/cluster/helm.ts';
+import { fencedBlocks, readPage } from '../support/fixtures/documentation.ts';
 
 /** What the chart renders, as helm and the program itself judge it. */
 
@@ -68,6 +71,35 @@ describe.each(valuesFiles)('with the values of %s', (values) => {
     expect(others.map(({ metadata }) => metadata.name)).toEqual(recovery);
   });
 });
+
+test.each(['the chart', 'the page'])(
+  'the container that keeps the token of a recovery ends with SIGTERM: %s',
+  async (of) => {
+    const [job] =
+      of === 'the chart'
+        ? objectsOf(await renderChart({ namespace, more: ['--set', 'recovery.enabled=true'] })).filter(isRecovery)
+        : fencedBlocks(readPage('docs/backup-and-recovery.md'), 'yaml').flatMap(({ text }) =>
+            objectsOf(text).filter(isRecovery),
+          );
+    const { command: [program, option = '', script = ''] = [] } = job === undefined ? {} : keeperOf(job);
+    expect([program, option]).toEqual(['node', '-e']);
+    // Without a listener, the first process of a container does not end by the signal. Any other process does, with no exit code.
+    const keeper = spawn(process.execPath, [option, `${script}; process.kill(process.pid, 'SIGTERM')`], {
+      stdio: 'ignore',
+    });
+    expect(await once(keeper, 'exit')).toEqual([0, null]);
+  },
+);
+
+function isRecovery({ kind, metadata }: KubeObject): boolean {
+  return kind === 'Job' && metadata.name === 'keyframe-recovered';
+}
+
+function keeperOf(job: KubeObject): ServerContainer {
+  const keeper = podSpecOf(job).containers.find(({ command }) => command !== undefined);
+  if (keeper === undefined) throw new Error('the Job has no container that keeps its token');
+  return keeper;
+}
 
 /** The pod that an object makes. */
 function podSpecOf(object: KubeObject): ServerPodSpec {
