@@ -225,6 +225,25 @@ describe('while one source cannot be read', () => {
     expect(harness.ready()?.reason).toBe('Synced');
   });
 
+  test('the first one in the order of the spec is reported, whatever keeps a later one from having a token', async () => {
+    await harness.syncedWith();
+    harness.cluster.remove(`${secrets}/token-own`);
+    const revoked = new AuthenticationRefusal('revoked', 'the token was revoked', serviceToken('shared'));
+    harness.services.tokens.set('kf_svc_shared', revoked);
+    harness.services.notify({ kind: 'service_token', serviceTokenId: 'shared' });
+    await harness.calls();
+    expect(harness.ready()?.message).toMatch(
+      /^Source shared: The token in Secret token-shared, key token, was refused/,
+    );
+    harness.services.tokens.set('kf_svc_shared', serviceToken('shared'));
+    harness.services.notify({ kind: 'service_token', serviceTokenId: 'shared' });
+    await harness.calls();
+    expect(harness.ready()?.message).toMatch(/^Source own: Secret token-own does not exist/);
+    harness.makeEnvironment('own', ownValues);
+    await harness.calls();
+    expect(harness.ready()?.reason).toBe('Synced');
+  });
+
   test('two keys of it that would end at one name are reported with its name', async () => {
     await harness.syncedWith([shared, sourceOf('own', { keys: { rename: [{ from: 'B', to: 'D' }] } })]);
     expect(harness.ready()).toMatchObject({ reason: 'KeyConflict' });

@@ -68,9 +68,12 @@ interface SourceToRead extends TokenSource {
   readonly recordedId: string | undefined;
 }
 
-/** A source with what it presented, and what the backend answered. */
-interface AnsweredSource extends SourceToRead {
+interface PresentedSource extends SourceToRead {
   readonly presented: Presented;
+}
+
+/** A source with what the backend answered. */
+interface AnsweredSource extends PresentedSource {
   readonly read: ReadSource;
   readonly refusal: SourceRefusal | undefined;
 }
@@ -140,7 +143,7 @@ function expectGrants(
   };
 }
 
-/** Asks the backend, and once more if the Secret of a refused token may have a newer one. */
+/** Asks the backend with the tokens of the sources, and again with a newer token in the place of a refused one. */
 async function ask(
   deps: ReadDeps,
   asker: Asker<'SecretSync'>,
@@ -148,25 +151,32 @@ async function ask(
   maxKeys: number,
 ): Promise<Answered> {
   const tokenDeps = { ...deps, secretsClient: sharedSecrets(deps) };
-  let presenting = (await presentTokens(tokenDeps, asked)).map((presented, index) => ({
-    ...at(asked, index),
-    presented,
-  }));
+  const presented = await presentTokens(tokenDeps, asked);
+  let sources = asked.map((source, index): PresentedSource => ({ ...source, presented: at(presented, index) }));
   for (;;) {
-    const answer = await deps.sources.read({ asker, maxKeys, sources: presenting.map(askedSource) });
+    const answer = await deps.sources.read({ asker, maxKeys, sources: sources.map(askedSource) });
     const { refusal, isReplaced } = answer;
-    const refused = refusal === undefined ? undefined : at(presenting, refusal.source);
-    const presented = refused && refusal && (await presentAgain(tokenDeps, refused, refused.presented, refusal));
-    if (presented === undefined) {
-      const sources = presenting.map((one, index) => ({
-        ...one,
-        read: at(answer.sources, index),
-        refusal: refusal?.source === index ? refusal : undefined,
-      }));
-      return { sources, isReplaced };
+    const newer = refusal === undefined ? undefined : await withNewerToken(tokenDeps, sources, refusal);
+    if (newer === undefined) {
+      const answered = sources.map((source, index): AnsweredSource => {
+        const own = refusal?.source === index ? refusal : undefined;
+        return { ...source, read: at(answer.sources, index), refusal: own };
+      });
+      return { sources: answered, isReplaced };
     }
-    presenting = presenting.map((one) => (one === refused ? { ...one, presented } : one));
+    sources = newer;
   }
+}
+
+/** The sources with the newest token in the place of the refused one; undefined if that was presented. */
+async function withNewerToken(
+  deps: TokenDeps,
+  sources: readonly PresentedSource[],
+  refusal: SourceRefusal,
+): Promise<PresentedSource[] | undefined> {
+  const refused = at(sources, refusal.source);
+  const presented = await presentAgain(deps, refused, refused.presented, refusal);
+  return presented && sources.with(refusal.source, { ...refused, presented });
 }
 
 /** Secrets that several sources name are read once. */
@@ -184,14 +194,11 @@ function at<T>(list: readonly T[], index: number): T {
   return found;
 }
 
-function askedSource(one: SourceToRead & Pick<AnsweredSource, 'presented'>): AskedSource {
+function askedSource(one: PresentedSource): AskedSource {
   return { ...identityOf(one), state: askedState(one.wanted), recordedId: one.recordedId };
 }
 
-function identityOf({
-  context: { source },
-  presented: { credential },
-}: TokenSource & Pick<AnsweredSource, 'presented'>): SourceIdentity {
+function identityOf({ context: { source }, presented: { credential } }: PresentedSource): SourceIdentity {
   return { name: source.name, slugs: slugsOf(source), credential };
 }
 
