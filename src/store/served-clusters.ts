@@ -16,7 +16,7 @@ import type { Transaction } from './transaction.ts';
 /** A cluster as instance admins see it. */
 export interface ServedClusterRecord extends Readonly<Pick<ServedClusterModel, 'name' | 'isHome' | 'disabledAt'>> {
   readonly state: ClusterState;
-  /** Of its namespace kube-system; null for a cluster that its controllers give no name. */
+  /** Of its namespace kube-system; null before a controller of it has led. */
   readonly uid: ClusterModel['uid'] | null;
   /** When a controller of it last said that it leads; null if none did under this name. */
   readonly seenAt: Date | null;

@@ -60,7 +60,7 @@ export const clusterView = z
     isHome: z.boolean(),
     /** Nothing is done for a cluster that is disabled or forgotten. */
     state: z.enum(['enabled', 'disabled', 'forgotten']),
-    /** The uid of its namespace kube-system; null if its controllers have no name for it. */
+    /** The uid of its namespace kube-system; null before a controller of it has led. */
     uid: z.string().nullable(),
     /** When a controller of it last said that it leads; null if none did. */
     seenAt: z.iso.datetime().nullable(),
