@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { checkoutDirectory } from '../../tools/checkout.ts';
+import { missingPackages, nodeFault } from '../../tools/devcluster/cluster/node/node-fault.ts';
 import { findPublished } from '../../tools/devcluster/cluster/published-cluster.ts';
 import { CapturedProcess } from '../support/faults/captured-process.ts';
 import {
@@ -112,6 +113,18 @@ describe('npm run cluster and npm run kubectl', () => {
     expect(kubectl.output.toString()).toBe(
       'No cluster of this checkout runs. Start one in another terminal: npm run cluster, or npm start.\n',
     );
+  });
+
+  test('an image that does not exist is refused before anything is started, like a node that cannot be had', async () => {
+    const main = run([...program('main.ts'), '--image', '/nonexistent/keyframe.tar'], cache.env);
+    expect(await main.ended).toMatchObject({ code: 1 });
+    const fault = nodeFault();
+    const missing = missingPackages();
+    const packages = missing.length === 0 ? '' : `A node needs more packages: apt-get install ${missing.join(' ')}`;
+    const image = 'The image /nonexistent/keyframe.tar does not exist. To make one, run `npm run image`.';
+    const expected = fault === undefined ? packages || image : `There can be no node here: ${fault}.`;
+    expect(main.output.toString()).toBe(`${expected}\n`);
+    expect(existsSync(join(cache.folder, 'runs'))).toBe(false);
   });
 
   test('the cluster is known to kubectl and to a second start while it runs, and gone after Ctrl-C', async () => {
