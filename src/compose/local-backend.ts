@@ -1,5 +1,7 @@
 import type { Backend, ConnectBackend } from '../controller/backend/backend.ts';
 import type { Fingerprint } from '../controller/backend/fingerprint.ts';
+import type { ChangeEvent } from '../domain/changes.ts';
+import { DomainError } from '../domain/errors/domain-error.ts';
 import { ClusterEnvironments } from '../services/cluster/environments.ts';
 import { ClusterRestores } from '../services/cluster/restores.ts';
 import { ClusterSchedules } from '../services/cluster/schedules.ts';
@@ -33,7 +35,7 @@ export function connectLocally(services: LocalBackendServices): ConnectBackend {
   return (cluster) => ({
     ...partsOfResources(services, cluster),
     cluster: { hello: async (hello) => await clusters.hello(cluster(), hello) },
-    changes: feed,
+    changes: changesOf(feed, cluster),
     sources: new ClusterSources({ ...services, cluster }),
     fleet: {
       syncStates: {
@@ -50,6 +52,28 @@ export function connectLocally(services: LocalBackendServices): ConnectBackend {
     },
     fingerprint: fingerprintOfCluster((name) => keyring.fingerprintFor(name), cluster),
   });
+}
+
+/** What was committed, without what is about other clusters. */
+function changesOf(feed: LocalBackendServices['feed'], cluster: () => string): Backend['changes'] {
+  // Before it is known, nothing was asked in its name.
+  const known = (): string | null => {
+    try {
+      return cluster();
+    } catch (error) {
+      if (error instanceof DomainError) return null;
+      throw error;
+    }
+  };
+  return {
+    subscribe: (subscriber) => {
+      const onEvent = (event: ChangeEvent): void => {
+        if (!('cluster' in event) || event.cluster === known()) subscriber.onEvent(event);
+      };
+      return feed.subscribe({ onReady: () => subscriber.onReady(), onEvent });
+    },
+    compare: async (question) => await feed.compare(question, known()),
+  };
 }
 
 type PartsOfResources = Pick<Backend, 'tokens' | 'snapshots' | 'restores' | 'schedules' | 'environments'>;

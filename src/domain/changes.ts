@@ -41,6 +41,8 @@ export interface StateQuestion {
   readonly serviceTokenIds?: readonly string[];
   /** Revisions and snapshots, whose environments are asked for beside them. */
   readonly keptIds?: readonly string[];
+  /** Organizations whose rules for the cluster are asked for. */
+  readonly rulesOf?: readonly string[];
 }
 
 /** What exists, of what was asked about. */
@@ -56,4 +58,8 @@ export interface PresentState {
   readonly liveTokens: ReadonlySet<string>;
   /** Those of the revisions and snapshots asked for that are there, with no value of theirs destroyed. */
   readonly kept: ReadonlySet<string>;
+  /** Of the cluster that asks. */
+  readonly clusterState: ClusterState;
+  /** The versions of the rules that were asked for, by organization; without an entry for one that never set any. */
+  readonly clusterRules: ReadonlyMap<string, number>;
 }

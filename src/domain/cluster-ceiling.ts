@@ -25,16 +25,12 @@ export interface ClusterCeiling {
   readonly rules: readonly ClusterRule[] | null;
   /** Of the rules; 0 if the organization never set any. */
   readonly version: number;
-  /** Null if the organization never set any rules, and if it does not exist. */
-  readonly organizationId: string | null;
 }
 
-/** What a result depends on: the rules of an organization, or those of all organizations with null. */
-export type SeenCeiling = Pick<ClusterCeiling, 'state' | 'version' | 'organizationId'>;
-
-/** What a result depends on that the ceiling left room for. */
-export function seenCeiling({ state, version }: ClusterCeiling, organizationId: string): SeenCeiling {
-  return { state, version, organizationId };
+/** The rules that left room for a request: its result depends on them. */
+export interface SeenRules {
+  readonly organizationId: string;
+  readonly version: number;
 }
 
 /** Whether the ceiling leaves room for a need. A rule gives nothing that the AccessGrants do not give as well. */

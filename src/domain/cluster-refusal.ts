@@ -1,4 +1,4 @@
-import { type ClusterCeiling, leavesRoom, type SeenCeiling } from './cluster-ceiling.ts';
+import { type ClusterCeiling, leavesRoom } from './cluster-ceiling.ts';
 import { DomainError } from './errors/domain-error.ts';
 import { grantPlaceText } from './grant-refusal.ts';
 import { type GrantNeed, grantedPermission, kindsNeeded } from './grants.ts';
@@ -12,32 +12,21 @@ export interface ClusterAsker {
   readonly name: string;
 }
 
-/** A refusal by the state of a cluster, or by what an organization allows it. */
-export class ClusterRefusal extends DomainError {
-  /** The ceiling that refused. */
-  readonly seen: SeenCeiling;
-
-  constructor(
-    code: 'cluster_not_allowed' | 'cluster_disabled' | 'cluster_unknown',
-    detail: string,
-    { state, version, organizationId, rules }: ClusterCeiling,
-  ) {
-    super(code, detail);
-    // Without rules, the response must not reveal whether the organization exists.
-    this.seen = { state, version, organizationId: rules === null ? null : organizationId };
-  }
+/** Whether an error is a refusal by the state of a cluster, or by what an organization allows it. */
+export function isClusterRefusal({ code }: DomainError): boolean {
+  return code === 'cluster_not_allowed' || code === 'cluster_disabled' || code === 'cluster_unknown';
 }
 
 /** The refusal if nothing is done for the cluster now; undefined if it is enabled. */
-export function stateRefusal(cluster: string, ceiling: ClusterCeiling): ClusterRefusal | undefined {
+export function stateRefusal(cluster: string, ceiling: ClusterCeiling): DomainError | undefined {
   const remedy = `an instance admin runs \`keyframe cluster enable ${cluster}\``;
   if (ceiling.state === 'disabled') {
     const detail = `cluster ${cluster} is disabled. If it should work again, ${remedy}`;
-    return new ClusterRefusal('cluster_disabled', detail, ceiling);
+    return new DomainError('cluster_disabled', detail);
   }
   if (ceiling.state === 'enabled') return undefined;
   const detail = `cluster ${cluster} was forgotten. If it should work again, ${remedy}`;
-  return new ClusterRefusal('cluster_unknown', detail, ceiling);
+  return new DomainError('cluster_unknown', detail);
 }
 
 /**
@@ -48,18 +37,17 @@ export function ceilingRefusal(
   { cluster, name }: ClusterAsker,
   ceiling: ClusterCeiling,
   need: GrantNeed,
-): ClusterRefusal | undefined {
+): DomainError | undefined {
   const refused = stateRefusal(cluster, ceiling);
   if (refused !== undefined || leavesRoom(ceiling, need)) return refused;
   const { organization, project, environment, permission, kind, byName = false } = need;
   const kinds = kindsNeeded(kind);
   const named = byName ? ' by name, as a protected environment requires' : '';
-  return new ClusterRefusal(
+  return new DomainError(
     'cluster_not_allowed',
     `${name} needs ${grantedPermission(permission)} on ${grantPlaceText({ organization, project, environment })}, and ` +
       `organization ${organization} does not allow that to cluster ${cluster}${named} for ${kinds.join(' and ')}. ` +
       `If it should, an admin of the organization runs \`${allowCommand(cluster, need)}\``,
-    ceiling,
   );
 }
 

@@ -1,4 +1,5 @@
 import type { Asker } from './asker.ts';
+import type { SeenRules } from './cluster-ceiling.ts';
 import type { RefusalFault } from './credential-faults.ts';
 import type { DomainError } from './errors/domain-error.ts';
 import type { Plaintext } from './plaintext.ts';
@@ -57,6 +58,8 @@ export interface ReadSource {
   readonly environmentId: string | undefined;
   /** The newest revision of the environment when access was given. */
   readonly head: { readonly revision: number; readonly revisionId: string } | undefined;
+  /** What the organization allows the cluster. */
+  readonly clusterRules: SeenRules | undefined;
   /** Also undefined for a revision above the newest one. */
   readonly state: FoundState | LargerState | undefined;
 }

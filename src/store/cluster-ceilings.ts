@@ -13,7 +13,7 @@ export const clusterState = `CASE WHEN sc.forgotten_at IS NOT NULL THEN 'forgott
 
 // A cluster without a row is a home cluster that has changed nothing yet.
 const ceiling = `json_build_object('state', ${clusterState}, 'isHome', coalesce(sc.is_home, true), 'rules', cr.rules,
-        'version', coalesce(cr.version, 0), 'organizationId', cr.organization_id)`;
+        'version', coalesce(cr.version, 0))`;
 
 /**
  * The column `ceiling`, for statements with `ceilingJoins`. `cluster` is SQL for the name of the cluster; without one the

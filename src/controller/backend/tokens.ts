@@ -2,12 +2,12 @@ import type { Asker } from '../../domain/asker.ts';
 import type { AskedPlace } from '../../domain/grants.ts';
 import type { Plaintext } from '../../domain/plaintext.ts';
 import type {
+  AllowedPlace,
   LiveTokensAsked,
   LiveTokensPage,
   MintedToken,
   MintInput,
   MovedExpiry,
-  PlaceIds,
   SuspensionCause,
   TokenOrGone,
 } from '../../domain/resources/tokens.ts';
@@ -23,7 +23,7 @@ export interface TokensBackend {
   /** Which serial of the resource's token a value is, live or not; undefined for anything else. */
   readonly serialOf: (asker: Asker, token: Plaintext) => Promise<number | undefined>;
   /** What the slugs name now. */
-  readonly placeOf: (asker: Asker, asked: AskedPlace) => Promise<PlaceIds>;
+  readonly placeOf: (asker: Asker, asked: AskedPlace) => Promise<AllowedPlace>;
   /** Throws what `mint` throws before it creates anything. */
   readonly mayMint: (asker: Asker, asked: AskedPlace) => Promise<void>;
   /**

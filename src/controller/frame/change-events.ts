@@ -5,7 +5,15 @@ import type { ControllerEvent } from './dependencies.ts';
 export function controllerEvents(change: ChangeEvent): readonly ControllerEvent[] {
   if (change.kind === 'service_token') return [{ kind: 'service token', id: change.serviceTokenId }];
   if (change.kind === 'snapshot') return [{ kind: 'kept state', id: change.snapshotId }];
-  if (change.kind === 'user' || change.kind === 'cluster' || change.kind === 'cluster_rules') return [];
+  if (change.kind === 'user') return [];
+  if (change.kind === 'cluster') return [{ kind: 'cluster', id: '', version: change.state }];
+  if (change.kind === 'cluster_rules') {
+    const { organizationId: id, version } = change;
+    return [
+      { kind: 'cluster rules', id, version: String(version) },
+      { kind: 'cluster rules', id: '' },
+    ];
+  }
   const { environmentId: id, revisionId, ended, destroyed, appeared } = change;
   const history: ControllerEvent = { kind: 'environment history', id };
   if (ended === true) return [{ kind: 'environment', id }, history, { kind: 'slugs', id: '' }];

@@ -20,6 +20,13 @@ export type SubjectKind =
   | 'kept state'
   /** The AccessGrants for a namespace, by the namespace's name. */
   | 'grants'
+  /**
+   * What an organization allows this cluster, by the organization's id; the empty id stands for all organizations. Its
+   * version is the number of changes.
+   */
+  | 'cluster rules'
+  /** Whether this cluster may do anything. Its only id is the empty one. Its version is the state. */
+  | 'cluster'
   /** A Secret with the token of a SecretSync, or an unmanaged Secret with the target's name, by `namespace/name`. See `objectVersion`. */
   | 'Secret'
   /** The Secret that a ServiceToken writes, and SecretSyncs read, by `namespace/name`. See `objectVersion`. */

@@ -2,6 +2,7 @@ import { DomainError } from '../../domain/errors/domain-error.ts';
 import { isApiStatus } from '../../kube/client/api-error.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
 import { type Logger, errorFields } from '../../observability/logger.ts';
+import { noteRefusal, refusedReasons } from './cluster-ceiling.ts';
 import { isInternal, retryAfter } from './failure.ts';
 import { Finalizers } from './finalizers.ts';
 import type { KindRules, ReconcileContext } from './kind-rules.ts';
@@ -92,7 +93,9 @@ export class Reconciliations<T extends Resource, O extends ReportedOutcome> {
     // Also for a suspended resource: without the finalizer, its deletion would skip the cleanup.
     const resource = await this.#withFinalizer(context, onWritten);
     const ready = { ...context, resource: this.#deps.statuses.withNewestStatus(context.key, resource) };
-    return reportOf(ready.resource, await this.#outcomeOf(ready));
+    const outcome = await this.#outcomeOf(ready);
+    if ('claim' in outcome && refusedReasons.has(outcome.claim.reason)) noteRefusal(context.seen);
+    return reportOf(ready.resource, outcome);
   }
 
   async #withFinalizer(context: ReconcileContext<T>, onWritten: Surroundings<T>['onWritten']): Promise<T> {

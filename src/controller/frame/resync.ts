@@ -23,27 +23,32 @@ export async function staleResources(
 }
 
 function questionAbout(sets: readonly DependencySet[]): StateQuestion {
-  const ids = {
-    environments: new Set<string>(),
-    credentials: new Set<string>(),
-    tokens: new Set<string>(),
-    kept: new Set<string>(),
+  const ids: Record<keyof StateQuestion, Set<string>> = {
+    environmentIds: new Set(),
+    credentialIds: new Set(),
+    serviceTokenIds: new Set(),
+    keptIds: new Set(),
+    rulesOf: new Set(),
   };
-  for (const set of sets) {
-    for (const { kind, id, saw } of set.values()) {
-      if (kind === 'environment' || kind === 'environment history') ids.environments.add(id);
-      else if (kind === 'credential') ids.credentials.add(id);
-      else if (kind === 'service token' && saw !== undefined) ids.tokens.add(id);
-      else if (kind === 'kept state') ids.kept.add(id);
-    }
+  for (const dependency of sets.flatMap((set) => [...set.values()])) {
+    const field = askedAs[dependency.kind];
+    const isVersioned = dependency.saw !== undefined || !ofVersions.has(dependency.kind);
+    if (field !== undefined && isVersioned) ids[field].add(dependency.id);
   }
-  return {
-    environmentIds: [...ids.environments],
-    credentialIds: [...ids.credentials],
-    serviceTokenIds: [...ids.tokens],
-    keptIds: [...ids.kept],
-  };
+  return Object.fromEntries(Object.entries(ids).map(([field, found]) => [field, [...found]]));
 }
+
+/** Where the ids of a kind of subjects are asked for. */
+const askedAs: Readonly<Partial<Record<SubjectKind, keyof StateQuestion>>> = {
+  environment: 'environmentIds',
+  'environment history': 'environmentIds',
+  credential: 'credentialIds',
+  'service token': 'serviceTokenIds',
+  'kept state': 'keptIds',
+  'cluster rules': 'rulesOf',
+};
+/** Without a version of these, another dependency of the result says more. */
+const ofVersions: ReadonlySet<SubjectKind> = new Set(['service token', 'cluster rules']);
 
 const unanswerable: ReadonlySet<SubjectKind> = new Set(['environments', 'credentials']);
 
@@ -51,13 +56,18 @@ function isCurrent(set: DependencySet, present: PresentState): boolean {
   return [...set.values()].every((dependency) => !unanswerable.has(dependency.kind) && isAsSeen(dependency, present));
 }
 
-function isAsSeen(
-  { kind, id, saw }: Dependency,
-  { environments, liveCredentials, liveTokens, kept }: PresentState,
-): boolean {
+function isAsSeen(dependency: Dependency, present: PresentState): boolean {
+  const { kind, id, saw } = dependency;
+  const { environments, liveCredentials, liveTokens, kept } = present;
   if (kind === 'environment') return saw !== undefined && environments.get(id) === saw;
   if (kind === 'environment history') return environments.has(id);
   if (kind === 'credential') return liveCredentials.has(id);
   if (kind === 'service token' && saw !== undefined) return liveTokens.has(id) === (saw === 'live');
-  return kind !== 'kept state' || kept.has(id);
+  if (kind === 'kept state') return kept.has(id);
+  return isClusterAsSeen(dependency, present);
+}
+
+function isClusterAsSeen({ kind, id, saw }: Dependency, { clusterState, clusterRules }: PresentState): boolean {
+  if (kind === 'cluster') return clusterState === saw;
+  return kind !== 'cluster rules' || String(clusterRules.get(id) ?? 0) === saw;
 }

@@ -1,3 +1,4 @@
+import type { SeenRules } from '../cluster-ceiling.ts';
 import type { GrantPlace, TokenPermission } from '../grants.ts';
 import type { Plaintext } from '../plaintext.ts';
 
@@ -23,6 +24,11 @@ export interface PlaceIds {
   readonly projectId: string | null;
   /** Null for a whole project or organization. */
   readonly environmentId: string | null;
+}
+
+/** What a place names now, and what its organization allows the cluster. */
+export interface AllowedPlace extends PlaceIds {
+  readonly clusterRules: SeenRules;
 }
 
 /** The token of a custom resource. */
@@ -62,8 +68,11 @@ export interface MovedExpiry {
   readonly expiresAt: Date | null;
 }
 
-/** Why a token is suspended: its AccessGrant is withdrawn, or its ServiceToken does not exist any more. */
-export type SuspensionCause = 'grant_gone' | 'resource_gone';
+/**
+ * Why a token is suspended: its AccessGrant is withdrawn, its ServiceToken does not exist any more, or its cluster is
+ * disabled or not allowed the place.
+ */
+export type SuspensionCause = 'grant_gone' | 'resource_gone' | 'cluster_refused';
 
 /** A token that works, with its ServiceToken as the database knows it. */
 export interface LiveToken extends GrantPlace {

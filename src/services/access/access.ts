@@ -162,7 +162,7 @@ export class Access {
     return new EnvironmentHandle({ caller, action, slugs: found.slugs, found });
   }
 
-  /** Throws ClusterRefusal, which is audited, for a read of a SecretSync that the organization does not allow its cluster. */
+  /** Throws what `ceilingRefusal` returns, which is audited, for a read of a SecretSync that the organization does not allow its cluster. */
   async #judgeCeiling(
     { through, ...caller }: Caller,
     action: EnvironmentAction,

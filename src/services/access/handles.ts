@@ -1,4 +1,4 @@
-import { type SeenCeiling, seenCeiling } from '../../domain/cluster-ceiling.ts';
+import type { SeenRules } from '../../domain/cluster-ceiling.ts';
 import type { DomainError } from '../../domain/errors/domain-error.ts';
 import { refusedCreator, type MemberStanding } from '../../domain/impersonation.ts';
 import {
@@ -143,13 +143,13 @@ export class EnvironmentHandle<
   /** The environment's newest revision at the moment of the authorisation. */
   readonly revision: number;
   readonly revisionId: string;
-  /** What the organization allowed the cluster that the request comes through; undefined for none. */
-  readonly ceiling: SeenCeiling | undefined;
+  /** What the organization allows the cluster that the request comes through; undefined for none. */
+  readonly clusterRules: SeenRules | undefined;
 
   constructor(grant: Grant<A, EnvironmentSlugs, P> & { readonly found: EnvironmentTarget }) {
     super(grant);
     const { environmentId, revision, revisionId, ceiling, organizationId } = grant.found;
-    this.ceiling = ceiling === undefined || ceiling === null ? undefined : seenCeiling(ceiling, organizationId);
+    this.clusterRules = ceiling ? { organizationId, version: ceiling.version } : undefined;
     this.environmentId = environmentId;
     this.revision = revision;
     this.revisionId = revisionId;

@@ -116,7 +116,7 @@ export class KeylessAccess {
    * Gives a SecretSync access to an environment. The grant is judged in memory first: without one nothing is looked up,
    * so that a refusal does not reveal what exists. Then one statement, shared by those that ask at the same time and
    * begun after this call, finds the environment with its head, the token, and what the organization allows the cluster.
-   * Throws DomainError forbidden without a grant, ClusterRefusal, not_found, invalid_input for a malformed slug,
+   * Throws DomainError forbidden without a grant, what `ceilingRefusal` returns, not_found, invalid_input for a malformed slug,
    * KeylessTokenRefusal, store_unavailable and overloaded.
    */
   async admit(reader: SyncReader, slugs: EnvironmentSlugs): Promise<KeylessAdmission> {
@@ -149,7 +149,7 @@ export class KeylessAccess {
     return found;
   }
 
-  /** Throws ClusterRefusal. Without a found ceiling it is looked up, so that a refusal does not reveal what exists. */
+  /** Throws what `ceilingRefusal` returns. Without a found ceiling it is looked up, so that a refusal does not reveal what exists. */
   async #judgeCeiling(reading: Reading, found: ClusterCeiling | undefined): Promise<void> {
     const { reader, slugs } = reading;
     const ceiling = found ?? (await findCeiling(this.#pool, reader.cluster, slugs.organization));

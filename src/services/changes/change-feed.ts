@@ -59,10 +59,10 @@ export class ChangeFeed {
   /**
    * The revision ids of environments, which credentials and service tokens are live, and which revisions and snapshots
    * exist completely, all at one moment. A deleted environment, or one under a deleted project or organization, is
-   * absent. Throws DomainError store_unavailable without the database.
+   * absent. `cluster` is the one that asks. Throws DomainError store_unavailable without the database.
    */
-  async compare(question: StateQuestion): Promise<PresentState> {
-    return findPresentState(this.#deps.database.pool, question);
+  async compare(question: StateQuestion, cluster: string | null = null): Promise<PresentState> {
+    return findPresentState(this.#deps.database.pool, question, cluster);
   }
 
   #publish(call: (subscriber: ChangeSubscriber) => void): void {

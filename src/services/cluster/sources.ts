@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { Asker } from '../../domain/asker.ts';
 import { DomainError } from '../../domain/errors/domain-error.ts';
 import type { Plaintext } from '../../domain/plaintext.ts';
-import type { ServiceTokenPrincipal } from '../../domain/principal.ts';
+import { resourceName, type ServiceTokenPrincipal } from '../../domain/principal.ts';
 import type { FoundState, LargerState } from '../../domain/secret-states.ts';
 import type { EnvironmentSlugs } from '../../domain/slugs.ts';
 import type {
@@ -136,7 +136,7 @@ export class ClusterSources {
       ),
       environment: callOnce(
         async (principal, slugs) => {
-          const through = { cluster: cluster(), name: `SecretSync ${asker.namespace}/${asker.name}` };
+          const through = { cluster: cluster(), name: resourceName(asker) };
           return await access.environment({ principal, requestId, sourceAddress: null, through }, 'secret.list', slugs);
         },
         (principal, slugs) => JSON.stringify([principal, slugs]),
@@ -239,6 +239,7 @@ function readSource(reading: Reading): ReadSource {
   return {
     token: entry?.token ?? presented,
     environmentId: environmentIdOf(reading),
+    clusterRules: entry?.access.clusterRules,
     head: entry === undefined ? undefined : { revision: entry.access.revision, revisionId: entry.access.revisionId },
     state,
   };

@@ -3,12 +3,12 @@ import type { AskedPlace } from '../../domain/grants.ts';
 import type { Plaintext } from '../../domain/plaintext.ts';
 import type { ResourceCaller } from '../../domain/principal.ts';
 import type {
+  AllowedPlace,
   LiveTokensAsked,
   LiveTokensPage,
   MintedToken,
   MintInput,
   MovedExpiry,
-  PlaceIds,
   SuspensionCause,
   TokenOrGone,
 } from '../../domain/resources/tokens.ts';
@@ -41,10 +41,10 @@ export class ClusterTokens {
     return this.#tokens.serialOf(await this.#owner(asker, 'service_token.read'), token);
   }
 
-  async placeOf(asker: Asker, asked: AskedPlace): Promise<PlaceIds> {
+  async placeOf(asker: Asker, asked: AskedPlace): Promise<AllowedPlace> {
     const access = await this.#access.token(this.#callerOf(asker), 'service_token.update', asked);
-    const { organizationId, projectId, environmentId } = access;
-    return { organizationId, projectId, environmentId };
+    const { organizationId, projectId, environmentId, clusterRules } = access;
+    return { organizationId, projectId, environmentId, clusterRules };
   }
 
   async mayMint(asker: Asker, asked: AskedPlace): Promise<void> {

@@ -1,5 +1,5 @@
 import { DomainError } from '../../domain/errors/domain-error.ts';
-import { type ClusterCeiling, letsSee, type SeenCeiling, seenCeiling } from '../../domain/cluster-ceiling.ts';
+import { type ClusterCeiling, letsSee, type SeenRules } from '../../domain/cluster-ceiling.ts';
 import { ceilingRefusal, stateRefusal } from '../../domain/cluster-refusal.ts';
 import { grantRefusal } from '../../domain/grant-refusal.ts';
 import {
@@ -97,8 +97,8 @@ class PlaceHandle<A extends ResourceAction> extends OwnHandle<A> {
   /** Null if a whole project or organization is asked for. */
   readonly environmentId: string | null;
   readonly asked: AskedPlace;
-  /** What the organization allowed the cluster. */
-  readonly ceiling: SeenCeiling;
+  /** What the organization allows the cluster. */
+  readonly clusterRules: SeenRules;
   /** What the audit says of the target. */
   readonly target: AuditTarget;
 
@@ -106,7 +106,7 @@ class PlaceHandle<A extends ResourceAction> extends OwnHandle<A> {
     super(caller, action);
     this.asked = found.asked;
     this.organizationId = found.organizationId;
-    this.ceiling = seenCeiling(found.ceiling, found.organizationId);
+    this.clusterRules = { organizationId: found.organizationId, version: found.ceiling.version };
     this.projectId = found.projectId ?? null;
     this.environmentId = found.environmentId ?? null;
     this.target = placeTarget(found.asked);
@@ -171,7 +171,7 @@ type TokenPlaceAction = Extract<PlaceAction, `service_token.${string}`>;
  * Gives access to custom resources (docs/internals/authorization.md): they may do what an AccessGrant of their
  * namespace covers, and may end what they own without one. Grants are judged by name, before anything is looked up, so
  * that no refusal reveals what exists; then what the organization allows the cluster. Each method throws DomainError
- * forbidden, with the missing AccessGrant as YAML, ClusterRefusal, invalid_input for a malformed slug, and not_found for a
+ * forbidden, with the missing AccessGrant as YAML, what `ceilingRefusal` returns, invalid_input for a malformed slug, and not_found for a
  * place that is granted and does not exist; all are audited.
  */
 export class ResourceAccess {

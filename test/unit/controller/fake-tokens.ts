@@ -4,6 +4,7 @@ import { DomainError } from '../../../src/domain/errors/domain-error.ts';
 import { type AskedPlace, covers, type TokenPermission } from '../../../src/domain/grants.ts';
 import { Plaintext } from '../../../src/domain/plaintext.ts';
 import type {
+  AllowedPlace,
   LiveToken,
   MintedToken,
   MintInput,
@@ -130,7 +131,7 @@ export class FakeTokens {
     return result;
   }
 
-  async #place({ grants }: Asker, asked: AskedPlace): Promise<PlaceIds> {
+  async #place({ grants }: Asker, asked: AskedPlace): Promise<AllowedPlace> {
     await this.#services.onStep?.('before admission to a place');
     if (!covers(grants, { ...asked, kind: 'ServiceToken' }))
       throw new DomainError('forbidden', 'no AccessGrant allows it');
@@ -138,7 +139,9 @@ export class FakeTokens {
     const found = this.#services.environments.get(`${organization}/${project}/${environment}`);
     await this.#services.onStep?.('after admission to a place');
     if (found === undefined) throw new DomainError('not_found', `there is no environment ${environment}`);
-    return { organizationId: 'o', projectId: 'p', environmentId: found.id };
+    this.#services.rules.judge();
+    const { seen: clusterRules } = this.#services.rules;
+    return { organizationId: 'o', projectId: 'p', environmentId: found.id, clusterRules };
   }
 
   #mint(

@@ -46,7 +46,13 @@ beforeEach(async () => {
   const logger = createLogger('silent');
   const onRecovered = (): void => {};
   const namespaces = new Namespaces({ client: cluster, clock, logger, onRecovered });
-  const none = { liveCredentials: new Set<string>(), liveTokens: new Set<string>(), kept: new Set<string>() };
+  const none = {
+    liveCredentials: new Set<string>(),
+    liveTokens: new Set<string>(),
+    kept: new Set<string>(),
+    clusterState: 'enabled',
+    clusterRules: new Map<string, number>(),
+  } as const;
   const rules: KindRules<Thing> = {
     kind: thingKind,
     plural: 'Things',

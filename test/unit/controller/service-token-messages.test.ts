@@ -16,6 +16,7 @@ const samples: Samples<typeof messages> = {
   sourceReplaced: [messages.sourceReplaced],
   noPlace: [messages.noPlace('Organization'), messages.noPlace('Project'), messages.noPlace('Environment')],
   grantMissing: [messages.grantMissing('no AccessGrant covers it.')],
+  clusterRefused: [messages.clusterRefused('cluster prod is disabled.')],
   unmanagedSecret: [
     messages.unmanagedSecret(secret, undefined),
     messages.unmanagedSecret(secret, { kind: 'SecretSync', name: 'web' }),

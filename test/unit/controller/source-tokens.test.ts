@@ -28,11 +28,23 @@ function answerTo({ sources: [source] }: SourcesQuestion, accepted: string): Sou
   if (presented !== accepted) {
     const error = new DomainError('unauthenticated', 'the token was revoked; use another');
     const refusal = { source: 0, step: 'token', error, fault: 'revoked', tokenId: undefined, environmentId: undefined };
-    const nothing = { token: undefined, environmentId: undefined, head: undefined, state: undefined };
+    const nothing = {
+      token: undefined,
+      environmentId: undefined,
+      head: undefined,
+      clusterRules: undefined,
+      state: undefined,
+    };
     return { sources: [nothing], isReplaced: false, refusal } as SourcesAnswer;
   }
   const token = { id: 'good', credentialId: 'credential-good', expiresAt: null };
-  const found = { token, environmentId: 'env', head: { revision: 1, revisionId: 'r1' }, state };
+  const found = {
+    token,
+    environmentId: 'env',
+    head: { revision: 1, revisionId: 'r1' },
+    clusterRules: undefined,
+    state,
+  };
   return { sources: [found], isReplaced: false, refusal: undefined };
 }
 

@@ -52,6 +52,11 @@ export function grantMissing(detail: string): string {
   return `The token is suspended and grants no access until an AccessGrant covers it again: ${detail}`;
 }
 
+/** A token that exists and that its cluster may not use now; `detail` says why. */
+export function clusterRefused(detail: string): string {
+  return `The token is suspended and grants no access until its cluster may use it again: ${detail}`;
+}
+
 /** The Secret exists and belongs to something else that does not write it now. None of these advises to delete it. */
 export function unmanagedSecret(secret: string, owner: SecretOwner | undefined): DomainError {
   const whose =

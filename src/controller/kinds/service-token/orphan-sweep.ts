@@ -29,6 +29,8 @@ export interface OrphanSweepDeps {
   readonly logger: Logger;
 }
 
+type OrphanCause = Exclude<SuspensionCause, 'cluster_refused'>;
+
 // A log line names no more namespaces than this.
 const maxNamedNamespaces = 20;
 
@@ -123,14 +125,14 @@ export class OrphanSweep {
     return (items ?? []).length === 0;
   }
 
-  #causeOf(token: LiveToken, present: ReadonlySet<string> | undefined): SuspensionCause | undefined {
+  #causeOf(token: LiveToken, present: ReadonlySet<string> | undefined): OrphanCause | undefined {
     if (present?.has(token.uid) === false) return 'resource_gone';
     const { grants } = this.#deps;
     const isCovered = !grants.isSynced || covers(grants.rulesFor(token.namespace), { ...token, kind: 'ServiceToken' });
     return isCovered ? undefined : 'grant_gone';
   }
 
-  async #suspend(token: LiveToken, cause: SuspensionCause, requestId: string): Promise<void> {
+  async #suspend(token: LiveToken, cause: OrphanCause, requestId: string): Promise<void> {
     const { backend, metrics, logger } = this.#deps;
     const { uid } = token;
     const asker = askerOf(token, requestId);

@@ -1,10 +1,12 @@
 import type { Asker } from '../../../domain/asker.ts';
+import { isClusterRefusal } from '../../../domain/cluster-refusal.ts';
 import { DomainError } from '../../../domain/errors/domain-error.ts';
 import { type AskedPlace, covers } from '../../../domain/grants.ts';
 import type { ResourceToken, TokenOrGone } from '../../../domain/resources/tokens.ts';
 import type { KubeObject, ObjectMeta } from '../../../kube/client/objects.ts';
 import type { SecretsClient } from '../../../kube/client/secrets.ts';
 import type { TokensBackend } from '../../backend/tokens.ts';
+import { noteRefusal, noteRules } from '../../frame/cluster-ceiling.ts';
 import { retryAfter } from '../../frame/failure.ts';
 import type { ServiceToken } from '../../generated/service-token.ts';
 import type { ReconcileContext, SuspendedNote } from '../../frame/kind-rules.ts';
@@ -12,7 +14,7 @@ import { type Outcome, failureOutcome } from '../../frame/outcome.ts';
 import { type AskerDeps, askerOf } from '../asker-of.ts';
 import { driftRepaired } from '../secret-claims/messages.ts';
 import { type Rest, type SecretFacts, type Step, judge } from './judge.ts';
-import { grantChanged, secretUnstable } from './messages.ts';
+import { clusterRefused, grantChanged, secretUnstable } from './messages.ts';
 import { type ObserveDeps, observeSecret } from './observe.ts';
 import type { TokenStates, TokenState } from './state.ts';
 import { deniedOutcome, deniedText, expiryWarning, restOutcome } from './outcome.ts';
@@ -78,7 +80,14 @@ export class ServiceTokenReconciler {
     const asked: AskedPlace = { ...placeOf(resource), permission: token.permission };
     if (!isGranted(asker, asked)) return { message: deniedText(await this.#withdraw(context, token, asked)) };
     state.denied = undefined;
-    if (token.suspendedAt !== null) await this.#deps.backend.tokens.resume(asker, asked);
+    if (token.suspendedAt === null) return {};
+    try {
+      await this.#deps.backend.tokens.resume(asker, asked);
+    } catch (error) {
+      if (!isRefused(error)) throw error;
+      noteRefusal(context.seen);
+      return { message: clusterRefused(error.detail) };
+    }
     return {};
   }
 
@@ -157,9 +166,18 @@ export class ServiceTokenReconciler {
     throw grantChanged();
   }
 
-  /** Whether a token is for what the slugs name now. Throws DomainError not_found if they name nothing. */
-  async #isSamePlace({ resource, asker }: TokenContext, token: TokenOrGone | undefined): Promise<boolean> {
-    const place = await this.#deps.backend.tokens.placeOf(asker, placeOf(resource));
+  /**
+   * Whether a token is for what the slugs name now. Throws DomainError not_found if they name nothing. A token that its
+   * cluster may not use is suspended until it may.
+   */
+  async #isSamePlace({ resource, asker, seen }: TokenContext, token: TokenOrGone | undefined): Promise<boolean> {
+    const { tokens } = this.#deps.backend;
+    const place = await tokens.placeOf(asker, placeOf(resource)).catch(async (error: unknown) => {
+      const isLive = token !== undefined && token !== 'gone' && token.suspendedAt === null;
+      if (isLive && isRefused(error)) await tokens.suspend(asker, 'cluster_refused');
+      throw error;
+    });
+    noteRules(seen, place.clusterRules);
     // The token was purged with its environment. Another environment has the slugs now.
     if (token === 'gone') return false;
     return (
@@ -249,4 +267,8 @@ export class ServiceTokenReconciler {
 
 function isGranted({ grants }: Asker, asked: AskedPlace): boolean {
   return covers(grants, { ...asked, kind: 'ServiceToken' });
+}
+
+function isRefused(error: unknown): error is DomainError {
+  return error instanceof DomainError && isClusterRefusal(error);
 }

@@ -11,6 +11,7 @@ import type {
 } from '../../../../domain/source-reads.ts';
 import { callOnce } from '../../../../lib/call-once.ts';
 import type { SourcesBackend } from '../../../backend/sources.ts';
+import { noteRules } from '../../../frame/cluster-ceiling.ts';
 import { Seen } from '../../../frame/dependencies.ts';
 import { type AskerDeps, describeAsker } from '../../asker-of.ts';
 import type { SourceFacts, SyncContext, TargetSource } from '../model.ts';
@@ -202,7 +203,8 @@ function identityOf({ context: { source }, presented: { credential } }: Presente
   return { name: source.name, slugs: slugsOf(source), credential };
 }
 
-function noteToken({ context: { seen }, read: { token } }: AnsweredSource): void {
+function noteToken({ context: { seen }, read: { token, clusterRules } }: AnsweredSource): void {
+  if (clusterRules !== undefined) noteRules(seen, clusterRules);
   if (token === undefined) return;
   const { id, credentialId } = token;
   // An event says whether a keyless token works. Of any other, it may be about one of several credentials.
