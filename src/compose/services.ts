@@ -216,7 +216,7 @@ function composeServices(opened: Opened, options: ServicesOptions): Services {
     secretReader: new SecretReader({ database, keyring, states, audit: controllerAudit }),
     keyless: new KeylessAccess({ database, audit: controllerAudit, usage }),
     clusters: new ClusterRegistry({ database }),
-    syncStates: new SyncStates({ database }),
+    syncStates: new SyncStates(database),
     waitingRestores: new WaitingRestores({ database, audit }),
     resourceAccess: new ResourceAccess({ database, audit: controllerAudit }),
     resourceTokens: new ResourceTokens({ database, audit: controllerAudit }),

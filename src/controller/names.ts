@@ -1,14 +1,6 @@
 import { sha256 } from '../lib/digest.ts';
 
-/** Rules for the names of Kubernetes resources, and short forms of long names. */
-
-const maxDnsNameLength = 253;
-const dnsNameForm = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
-
-/** Whether a text is a valid resource name: a DNS subdomain (RFC 1123). */
-export function isDnsName(text: string): boolean {
-  return text.length <= maxDnsNameLength && dnsNameForm.test(text);
-}
+/** Short forms of long names. */
 
 export interface ShortForm {
   /** A name of up to this length stays unchanged. */

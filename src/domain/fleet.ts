@@ -23,6 +23,14 @@ export interface WorkloadState {
   readonly updatedReplicas?: number;
 }
 
+/** SecretSyncs of which a report was not stored, or not all. What was stored of them before stays. */
+export interface RefusedReports {
+  readonly uids: readonly string[];
+  readonly code: 'quota_exceeded';
+  /** Which limit is reached, and what to do. */
+  readonly detail: string;
+}
+
 /** One source of a SecretSync. A null keeps what the row has, unless a field says otherwise. */
 export interface SyncStateReport {
   /** Of the SecretSync. */

@@ -52,6 +52,13 @@ export const limits = {
   /** Rules of one organization for one cluster, and environments that one of them names. */
   rulesPerCluster: 100,
   environmentsPerClusterRule: 64,
+  /** Namespaces of a cluster that are listed for one environment, and sources of SecretSyncs in one organization. */
+  reportedNamespacesPerEnvironment: 1_000,
+  reportedSourcesPerOrganization: 20_000,
+  /** SecretSyncs of one report. */
+  reportedAtOnce: 1_000,
+  sourcesPerSecretSync: 8,
+  workloadsPerSecretSync: 16,
   pageSize: 1000,
   /** Default entries of a page of the audit. */
   auditPageSize: 100,

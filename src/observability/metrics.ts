@@ -78,7 +78,7 @@ export class Metrics {
     });
     this.#syncStateReports = new Counter({
       name: 'keyframe_sync_state_reports_total',
-      help: 'Reports of the states of SecretSyncs to the database, by result. A failed one is repeated.',
+      help: 'Reports of the states of SecretSyncs to the database, by result. A failed one is repeated; one that a limit refuses in part also counts as refused.',
       labelNames: ['result'],
       registers,
     });
@@ -193,7 +193,7 @@ export class Metrics {
   }
 
   /** Counts a report of the states of SecretSyncs to the database. */
-  syncStatesReported(result: 'done' | 'failed'): void {
+  syncStatesReported(result: 'done' | 'refused' | 'failed'): void {
     this.#syncStateReports.inc({ result });
   }
 

@@ -1,15 +1,12 @@
 import type pg from 'pg';
 import type { ReportedRevision, RolloutReport, SyncStateReport } from '../domain/fleet.ts';
-import { queryRows, type Statement } from './database.ts';
+import { type Database, queryRows, type Statement } from './database.ts';
 import type { SyncStateModel } from './generated/models.ts';
-import { sql } from './sql.ts';
+import { countedParts, type ExceedingReport, type ReportLimits } from './report-limits.ts';
+import { raw, type Sql, sql } from './sql.ts';
+import { inTransaction, type Transaction } from './transaction.ts';
 
 /** What controllers report of their SecretSyncs; `store/consumers.ts` reads it. */
-
-const reported = `jsonb_to_recordset($2::jsonb) AS n (uid uuid, source text, namespace text, name text, environment_id uuid,
-        is_pinned boolean, state text, reason text, wanted_revision int, wanted_revision_id uuid, synced_revision int,
-        synced_revision_id uuid, synced_at timestamptz, secret_name text, rollout_state text, rollout_reason text,
-        converged_revision int, converged_revision_id uuid, workloads jsonb)`;
 
 // Every column but the key and changed_at.
 const columns = [
@@ -32,27 +29,62 @@ const columns = [
   'workloads',
 ] as const;
 
-const list = (prefix = ''): string => columns.map((column) => `${prefix}${column}`).join(', ');
+const list = (prefix = ''): Sql => raw(columns.map((column) => `${prefix}${column}`).join(', '));
+const updates = raw(columns.map((column) => `${column} = excluded.${column}`).join(', '));
 
 // What the present row has, unless it is of another environment.
-const kept = (column: string): string =>
-  `CASE WHEN n.environment_id IS NULL OR n.environment_id = p.environment_id THEN p.${column} END`;
+const kept = (column: string): Sql =>
+  raw(`CASE WHEN n.environment_id IS NULL OR n.environment_id = p.environment_id THEN p.${column} END`);
+
+const reportLock = 72_707_375;
+
+/**
+ * Writes reports of a cluster, all sources of each SecretSync together: what differs is changed, and sources that a
+ * SecretSync no longer has are dropped. If nothing differs, nothing is written. A report of an environment that was purged
+ * has no effect. Returns those that were not stored, because the cluster would have more than its limits; what is stored
+ * of them stays.
+ */
+export async function reportSyncStates(
+  database: Pick<Database, 'transactionPool'>,
+  cluster: string,
+  { reports, limits }: { readonly reports: readonly SyncStateReport[]; readonly limits: ReportLimits },
+): Promise<ExceedingReport[]> {
+  const rows = JSON.stringify(reports.map(rowOf));
+  return inTransaction(database, async (tx) => {
+    // Two processes may report for one cluster. Each must count what the other stored, so the lock comes in an earlier
+    // statement: a statement does not see what is committed while it waits.
+    const [, exceeding] = await tx.pipeline([
+      tx.run`SELECT pg_advisory_xact_lock(${reportLock}::int, hashtext(${cluster}))`,
+      storeReports(tx, cluster, { rows, limits }),
+    ]);
+    return exceeding;
+  });
+}
 
 // Rows that do not differ are neither written nor locked: ON CONFLICT alone would lock each of them, which is a write. The
-// order of the locks is that of the key, so that the reports of two leaders do not deadlock. `p` is the present row; if it is of
-// the same environment, its revisions stay valid. OFFSET 0 has each row found by its key, however many rows the cluster has.
-const reportStatement: Statement = {
-  name: 'sync-states-report',
-  text: `WITH n AS (
-      SELECT * FROM ${reported}
+// order of the locks is that of the key. `p` is the present row; if it is of the same environment, its revisions stay valid.
+// OFFSET 0 has each row found by its key, however many rows the cluster has.
+async function storeReports(
+  tx: Transaction,
+  cluster: string,
+  { rows, limits }: { readonly rows: string; readonly limits: ReportLimits },
+): Promise<ExceedingReport[]> {
+  return tx.rows<ExceedingReport>`
+    WITH n AS (
+      SELECT * FROM json_to_recordset(${rows}::json) AS n (uid uuid, source text, namespace text, name text,
+        environment_id uuid, is_pinned boolean, state text, reason text, wanted_revision int, wanted_revision_id uuid,
+        synced_revision int, synced_revision_id uuid, synced_at timestamptz, secret_name text, rollout_state text,
+        rollout_reason text, converged_revision int, converged_revision_id uuid, workloads jsonb)
     ), dropped AS (
-      DELETE FROM sync_state s WHERE s.cluster = $1 AND (s.uid, s.source) IN (
+      DELETE FROM sync_state s WHERE s.cluster = ${cluster} AND (s.uid, s.source) IN (
         SELECT u.uid, p.source FROM (SELECT DISTINCT uid FROM n) u
-        CROSS JOIN LATERAL (SELECT source FROM sync_state WHERE cluster = $1 AND uid = u.uid OFFSET 0) p
+        CROSS JOIN LATERAL (SELECT source FROM sync_state WHERE cluster = ${cluster} AND uid = u.uid OFFSET 0) p
         WHERE NOT EXISTS (SELECT FROM n WHERE n.uid = u.uid AND n.source = p.source))
-    ), next AS (
-      SELECT n.uid, n.source, n.namespace, n.name, e.id AS environment_id, n.is_pinned, n.state, n.reason,
-        n.wanted_revision, n.wanted_revision_id, coalesce(n.synced_revision, ${kept('synced_revision')}) AS synced_revision,
+      RETURNING s.uid, s.source
+    ), asked AS MATERIALIZED (
+      SELECT n.uid, n.source, n.namespace, n.name, coalesce(n.environment_id, p.environment_id) AS environment_id,
+        n.is_pinned, n.state, n.reason, n.wanted_revision, n.wanted_revision_id,
+        coalesce(n.synced_revision, ${kept('synced_revision')}) AS synced_revision,
         coalesce(n.synced_revision_id, ${kept('synced_revision_id')}) AS synced_revision_id,
         coalesce(n.synced_at, ${kept('synced_at')}) AS synced_at, n.secret_name, n.rollout_state, n.rollout_reason,
         CASE WHEN n.rollout_state IS NOT NULL THEN coalesce(n.converged_revision, ${kept('converged_revision')}) END
@@ -61,37 +93,29 @@ const reportStatement: Statement = {
           AS converged_revision_id, n.workloads, p AS present
       FROM n
       LEFT JOIN LATERAL (
-        SELECT * FROM sync_state WHERE cluster = $1 AND uid = n.uid AND source = n.source OFFSET 0
+        SELECT * FROM sync_state WHERE cluster = ${cluster} AND uid = n.uid AND source = n.source OFFSET 0
       ) p ON true
-      CROSS JOIN LATERAL (
-        SELECT id FROM environment WHERE id = coalesce(n.environment_id, p.environment_id) OFFSET 0
-      ) e
+    ), places AS MATERIALIZED (
+      SELECT a.environment_id, p.organization_id
+      FROM (SELECT environment_id FROM asked UNION SELECT (present).environment_id FROM asked) a
+      CROSS JOIN LATERAL (SELECT project_id FROM environment WHERE id = a.environment_id OFFSET 0) e
+      CROSS JOIN LATERAL (SELECT organization_id FROM project WHERE id = e.project_id OFFSET 0) p
+    ), ${countedParts(cluster, limits)}, stored AS (
+      INSERT INTO sync_state (cluster, uid, source, ${list()}, changed_at)
+      SELECT ${cluster}::text, uid, source, ${list()}, clock_timestamp()
+      FROM asked JOIN places USING (environment_id)
+      WHERE ((present).uid IS NULL OR (${list('(present).')}) IS DISTINCT FROM (${list()}))
+        AND (uid, source) NOT IN (SELECT uid, source FROM exceeding)
+      ORDER BY uid, source
+      ON CONFLICT (cluster, uid, source) DO UPDATE SET ${updates}, changed_at = excluded.changed_at
     )
-    INSERT INTO sync_state (cluster, uid, source, ${list()}, changed_at)
-    SELECT $1, uid, source, ${list()}, clock_timestamp() FROM next
-    WHERE (present).uid IS NULL OR (${list('(present).')}) IS DISTINCT FROM (${list()})
-    ORDER BY uid, source
-    ON CONFLICT (cluster, uid, source) DO UPDATE
-      SET ${columns.map((column) => `${column} = excluded.${column}`).join(', ')}, changed_at = excluded.changed_at`,
-};
+    SELECT DISTINCT uid, "limit" FROM exceeding`;
+}
 
 const forgetStatement: Statement = {
   name: 'sync-states-forget',
   text: 'DELETE FROM sync_state WHERE cluster = $1 AND uid = ANY($2::uuid[])',
 };
-
-/**
- * Writes reports of a cluster, all sources of each SecretSync together: what differs is changed, and sources that a
- * SecretSync no longer has are dropped. If nothing differs, nothing is written. A report of an environment that was purged
- * has no effect.
- */
-export async function reportSyncStates(
-  pool: pg.Pool,
-  cluster: string,
-  reports: readonly SyncStateReport[],
-): Promise<void> {
-  await queryRows(pool, reportStatement, [cluster, JSON.stringify(reports.map(rowOf))]);
-}
 
 function rowOf({
   environmentId,

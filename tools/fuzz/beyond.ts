@@ -28,7 +28,8 @@ async function actAsController(url: string, environmentId: string): Promise<stri
     const doomed = { ...token, id: randomUUID(), cluster: 'doomed' };
     const tokens = [token, doomed].map((one) => ({ ...one, requestId: randomUUID() }));
     await createKeylessTokens(database.pool, tokens);
-    await reportSyncStates(database.pool, 'fuzz', [{ ...syncState, uid: creator.id, environmentId }]);
+    const reports = [{ ...syncState, uid: creator.id, environmentId }];
+    await reportSyncStates(database, 'fuzz', { reports, limits: { sources: 1, namespaces: 1 } });
   } finally {
     await database.close();
   }

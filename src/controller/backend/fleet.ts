@@ -1,4 +1,4 @@
-import type { ReportedPlan, ReportedResource, SyncStateReport } from '../../domain/fleet.ts';
+import type { RefusedReports, ReportedPlan, ReportedResource, SyncStateReport } from '../../domain/fleet.ts';
 
 /**
  * What is reported of this cluster's resources, for those who look without kubectl. Only the leader may call it. Each
@@ -11,10 +11,11 @@ export interface FleetBackend {
 
 export interface SyncStatesBackend {
   /**
-   * Stores reports, all sources of a SecretSync together. Writes nothing if nothing differs. Throws DomainError conflict if
-   * an environment is purged at the same moment.
+   * Stores reports of at most 1,000 SecretSyncs, all sources of each together. Writes nothing if nothing differs. Returns
+   * what a limit refuses; the others are stored. Throws DomainError invalid_input, with nothing stored, if a name, a reason
+   * or a number has not the form that Kubernetes allows, and conflict if an environment is purged at the same moment.
    */
-  readonly report: (reports: readonly SyncStateReport[]) => Promise<void>;
+  readonly report: (reports: readonly SyncStateReport[]) => Promise<readonly RefusedReports[]>;
   /** Drops what was reported of SecretSyncs that are gone. */
   readonly forget: (uids: readonly string[]) => Promise<void>;
   /** The SecretSyncs of which something is stored. */

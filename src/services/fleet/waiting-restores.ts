@@ -7,6 +7,7 @@ import type { AuditLog } from '../audit/audit-log.ts';
 import { auditedTokenRead } from '../audit/audited.ts';
 import { isUuid } from '../kernel/checks.ts';
 import { badCursor, checkLimit, decodeCursor, encodeCursor, type PageRequest } from '../kernel/page.ts';
+import { checkUids, checkWaitingPlan } from './report-checks.ts';
 import { placeSeenBy } from './seen-place.ts';
 
 /** A plan that waits, as its caller may see it. */
@@ -45,11 +46,13 @@ export class WaitingRestores {
 
   /** Stores the newest plan of a SnapshotRestore. Writes nothing if it is the same. */
   async report(cluster: string, plan: ReportedPlan): Promise<void> {
+    checkWaitingPlan(cluster, plan);
     await store.reportWaitingRestore(this.#deps.database.pool, cluster, plan);
   }
 
   /** Drops what was reported of SnapshotRestores that do not wait any more. */
   async forget(cluster: string, uids: readonly string[]): Promise<void> {
+    checkUids(cluster, uids);
     await store.forgetWaitingRestores(this.#deps.database.pool, cluster, uids);
   }
 

@@ -103,7 +103,8 @@ describe('consumers', () => {
 
   test('prints the whole list as JSON, however many pages it has', async () => {
     const fleet = await Fleet.make();
-    await fleet.report(...Array.from({ length: 1001 }, (_, index) => ({ name: `app-${index}` })));
+    await fleet.report(...Array.from({ length: 1000 }, (_, index) => ({ name: `app-${index}` })));
+    await fleet.report({ name: 'app-1000' });
     const list = JSON.parse(await fleet.folder.output(['consumers', '--output', 'json'])) as {
       consumers: { name: string }[];
     };

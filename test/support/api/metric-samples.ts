@@ -76,7 +76,7 @@ function countAll(metrics: Metrics, { kinds, reasons, statuses }: OpenLabels): v
   for (const operation of ['create', 'replace', 'apply', 'delete', 'repair'] as const)
     for (const result of ['done', 'conflict', 'failed'] as const) metrics.secretWrite(operation, result);
   for (const cause of ['resource_gone', 'grant_gone'] as const) metrics.orphanedTokenSuspended(cause);
-  for (const result of ['done', 'failed'] as const) metrics.syncStatesReported(result);
+  for (const result of ['done', 'refused', 'failed'] as const) metrics.syncStatesReported(result);
 }
 
 /** The names of the server's own metrics in a text of Prometheus' format, also of those without a series. */

@@ -1,5 +1,5 @@
 import type { SyncStatesBackend } from '../../../src/controller/backend/fleet.ts';
-import type { SyncStateReport } from '../../../src/domain/fleet.ts';
+import type { RefusedReports, SyncStateReport } from '../../../src/domain/fleet.ts';
 
 /** What a controller reports, in memory. */
 export class FakeSyncStates implements SyncStatesBackend {
@@ -12,11 +12,17 @@ export class FakeSyncStates implements SyncStatesBackend {
   /** Calls wait for it. */
   gate: Promise<void> | undefined;
 
-  async report(reports: readonly SyncStateReport[]): Promise<void> {
-    await this.#call(`report ${reports.length}`);
+  /** The uids that a limit refuses. */
+  readonly refused = new Set<string>();
+
+  async report(given: readonly SyncStateReport[]): Promise<RefusedReports[]> {
+    await this.#call(`report ${given.length}`);
+    const reports = given.filter(({ uid }) => !this.refused.has(uid));
     const uids = new Set(reports.map(({ uid }) => uid));
     for (const [key, { uid }] of this.rows) if (uids.has(uid)) this.rows.delete(key);
     for (const report of reports) this.rows.set(`${report.uid} ${report.source}`, report);
+    const refused = given.map(({ uid }) => uid).filter((uid) => this.refused.has(uid));
+    return refused.length === 0 ? [] : [{ uids: refused, code: 'quota_exceeded', detail: 'at most 5. Delete some' }];
   }
 
   async forget(uids: readonly string[]): Promise<void> {

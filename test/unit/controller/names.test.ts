@@ -2,7 +2,8 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { checkoutDirectory } from '../../../tools/checkout.ts';
-import { isDnsName, shortDigest, shortList, shorten } from '../../../src/controller/names.ts';
+import { shortDigest, shortList, shorten } from '../../../src/controller/names.ts';
+import { isDnsName } from '../../../src/domain/kubernetes-names.ts';
 
 describe('a DNS name', () => {
   test.each(['a', 'app', 'a-b', 'a.b', 'a-1.b-2', '0', 'a'.repeat(253)])('may be %s', (name) => {

@@ -291,6 +291,7 @@ const sourceSamples: Samples<typeof sourceMessages> = {
   templatesTooLarge: [sourceMessages.templatesTooLarge(1_048_576)],
   templateKeyConflict: [sourceMessages.templateKeyConflict('URL', 'spec.keys')],
   statesNotReported: [sourceMessages.statesNotReported],
+  statesRefused: [sourceMessages.statesRefused('at most 5. Delete some')],
   statesReportedAgain: [sourceMessages.statesReportedAgain],
 };
 

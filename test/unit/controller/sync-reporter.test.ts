@@ -148,6 +148,16 @@ describe('an outage of the database', () => {
     expect(calls()).not.toContain('seen');
   });
 
+  test('keeps no report that another form refuses for good', async () => {
+    states.fault = new DomainError('invalid_input', 'reports.0.name: must be a name');
+    report('bad');
+    await clock.advance(1000);
+    states.fault = undefined;
+    report('good');
+    await clock.advance(2000);
+    expect([...states.rows.keys()]).toEqual(['good ']);
+  });
+
   test('after it, a report that the database refuses for good is dropped, and the others are stored', async () => {
     states.fault = new Error('invalid input syntax');
     report('bad');
@@ -156,6 +166,49 @@ describe('an outage of the database', () => {
     report('good');
     await clock.advance(2000);
     expect([...states.rows.keys()]).toEqual(['good ']);
+  });
+});
+
+describe('a limit of what a cluster may report', () => {
+  beforeEach(() => {
+    calls();
+    results.splice(0);
+  });
+
+  async function reportAll(...uids: readonly string[]): Promise<void> {
+    for (const uid of uids) report(uid, { reason: `Reason${clock.now()}` });
+    await clock.advance(1000);
+  }
+
+  const warnings = (): object[] => logs.filter(({ level }) => level === 'warn');
+
+  test('is logged and counted, and the other reports are stored', async () => {
+    states.refused.add('full');
+    await reportAll('full', 'fits');
+    expect([...states.rows.keys()]).toEqual(['fits ']);
+    expect(warnings()).toMatchObject([
+      { code: 'quota_exceeded', secretSyncs: 1, msg: expect.stringContaining('at most 5. Delete some') },
+    ]);
+    expect(results).toEqual(['refused', 'done']);
+    expect(calls()).toEqual(['report 2']);
+  });
+
+  test('is logged once while it lasts', async () => {
+    states.refused.add('full').add('late');
+    for (const uids of [['full'], ['full', 'late'], ['late'], ['fits']]) await reportAll(...uids);
+    expect(warnings()).toHaveLength(1);
+    expect(results.filter((result) => result === 'refused')).toHaveLength(3);
+  });
+
+  test('is logged again after all were stored, or are gone', async () => {
+    states.refused.add('full').add('gone');
+    await reportAll('full', 'gone');
+    states.refused.delete('full');
+    reporter.forget('gone');
+    await reportAll('full');
+    states.refused.add('other');
+    await reportAll('other');
+    expect(warnings()).toHaveLength(2);
   });
 });
 

@@ -1,6 +1,6 @@
 import type { ObjectMeta } from '../../../kube/client/objects.ts';
 import { ownedByAnnotation, ownedByTokenAnnotation, tokenLabel } from '../../annotations.ts';
-import { isDnsName } from '../../names.ts';
+import { isDnsName } from '../../../domain/kubernetes-names.ts';
 
 /** Who may create a Secret that several resources of its namespace write. Pure. */
 

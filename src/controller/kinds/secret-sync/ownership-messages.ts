@@ -8,7 +8,8 @@ import {
   ownedByAnnotation,
 } from '../../annotations.ts';
 import type { SecretSync } from '../../generated/secret-sync.ts';
-import { isDnsName, shortList } from '../../names.ts';
+import { isDnsName } from '../../../domain/kubernetes-names.ts';
+import { shortList } from '../../names.ts';
 import { type SecretClaim, type SecretOwner, ownerText } from '../secret-claims/claim.ts';
 import { claimedText, waitingHolder } from '../secret-claims/messages.ts';
 import { type MergeObstacle, mergeManagerPrefix } from './model.ts';

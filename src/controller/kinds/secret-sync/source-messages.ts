@@ -308,4 +308,8 @@ function unchanged(sync: SecretSync): string {
 export const statesNotReported =
   'the states of SecretSyncs could not be reported to the database; syncing continues, and the reports are retried';
 
+export function statesRefused(detail: string): string {
+  return `the states of some SecretSyncs are not reported to the database; their syncing continues: ${detail}`;
+}
+
 export const statesReportedAgain = 'the states of SecretSyncs are reported to the database again';

@@ -1,5 +1,6 @@
-import type { SyncStateReport } from '../../../../domain/fleet.ts';
+import type { RefusedReports, SyncStateReport } from '../../../../domain/fleet.ts';
 import { DomainError } from '../../../../domain/errors/domain-error.ts';
+import { limits } from '../../../../domain/limits.ts';
 import { type BackoffOptions, backoffMs } from '../../../../lib/backoff.ts';
 import type { Clock } from '../../../../lib/clock.ts';
 import { type Logger, errorFields } from '../../../../observability/logger.ts';
@@ -7,7 +8,7 @@ import type { SyncStatesBackend } from '../../../backend/fleet.ts';
 import { absentUids, type KnownResources } from '../../../frame/absent-resources.ts';
 import type { Namespaces } from '../../../frame/namespaces.ts';
 import type { Metrics } from '../../../../observability/metrics.ts';
-import { statesNotReported, statesReportedAgain } from '../source-messages.ts';
+import { statesNotReported, statesRefused, statesReportedAgain } from '../source-messages.ts';
 
 export interface SyncReporterDeps extends KnownResources {
   readonly states: SyncStatesBackend;
@@ -22,8 +23,6 @@ export interface SyncReporterDeps extends KnownResources {
 
 const intervalMs = 1000;
 const seenIntervalMs = 60_000;
-// SecretSyncs of one statement, so that it stays short.
-const maxAtOnce = 1000;
 // Deletions that wait. A sweep finds the rest.
 const maxGone = 10_000;
 const backoff: BackoffOptions = { initialMs: 1000, maxMs: 30_000 };
@@ -39,6 +38,8 @@ export class SyncReporter {
   readonly #waiting = new Map<string, readonly SyncStateReport[]>();
   /** The uids of SecretSyncs that are gone and may be stored. */
   readonly #gone = new Set<string>();
+  /** The uids of SecretSyncs of which a limit refused the newest report. */
+  readonly #refused = new Set<string>();
   #isLeading = false;
   #isSweepDue = false;
   #seenAt = -Infinity;
@@ -65,6 +66,7 @@ export class SyncReporter {
     this.#failures = 0;
     this.#waiting.clear();
     this.#gone.clear();
+    this.#refused.clear();
     this.#timer?.cancel();
     this.#timer = undefined;
   }
@@ -93,6 +95,7 @@ export class SyncReporter {
   forget(uid: string): void {
     if (!this.#isLeading) return;
     this.#waiting.delete(uid);
+    this.#refused.delete(uid);
     if (this.#gone.size < maxGone) this.#gone.add(uid);
     else this.#isSweepDue = true;
     this.#wakeSoon();
@@ -147,7 +150,7 @@ export class SyncReporter {
 
   async #flush(): Promise<void> {
     const { states, clock } = this.#deps;
-    const batch = [...this.#waiting].slice(0, maxAtOnce);
+    const batch = [...this.#waiting].slice(0, limits.reportedAtOnce);
     const isAll = batch.length === this.#waiting.size;
     if (batch.length > 0) await this.#store(batch);
     const gone = [...this.#gone];
@@ -166,9 +169,10 @@ export class SyncReporter {
   async #store(batch: readonly (readonly [string, readonly SyncStateReport[]])[]): Promise<void> {
     let isDone = true;
     try {
-      await this.#deps.states.report(batch.flatMap(([, reports]) => reports));
+      const refused = await this.#deps.states.report(batch.flatMap(([, reports]) => reports));
+      this.#noteRefused(batch, refused);
     } catch (error) {
-      isDone = !(error instanceof DomainError);
+      isDone = !(error instanceof DomainError) || error.description.effect === 'stall';
       throw error;
     } finally {
       for (const [uid, reports] of isDone ? batch : []) {
@@ -176,6 +180,18 @@ export class SyncReporter {
         if (this.#waiting.get(uid) === reports) this.#waiting.delete(uid);
       }
     }
+  }
+
+  /** Logs the first refusal, and the next one after all SecretSyncs were stored again. */
+  #noteRefused(batch: readonly (readonly [string, unknown])[], refused: readonly RefusedReports[]): void {
+    const { logger, metrics } = this.#deps;
+    const level = this.#refused.size === 0 ? 'warn' : 'debug';
+    for (const [uid] of batch) this.#refused.delete(uid);
+    for (const { uids, code, detail } of refused) {
+      for (const uid of uids) this.#refused.add(uid);
+      logger[level]({ code, secretSyncs: uids.length }, statesRefused(detail));
+    }
+    if (refused.length > 0) metrics.syncStatesReported('refused');
   }
 
   /** Drops what is stored of SecretSyncs that do not exist. */

@@ -1,4 +1,5 @@
 import type { ReportedRevision, RolloutReport, SyncStateReport } from '../../../../domain/fleet.ts';
+import { isReportableTime, isReportableWorkload } from '../../../../domain/report-forms.ts';
 import type { RolloutState, SyncState } from '../../../../domain/sync-health.ts';
 import type { Progress } from '../../../frame/conditions.ts';
 import type { SecretSync, SecretSyncStatus } from '../../../generated/secret-sync.ts';
@@ -89,7 +90,7 @@ function rolloutReport(
     state: states[claim.reason] ?? 'progressing',
     reason: claim.reason,
     converged: revisionOf(converged),
-    workloads: workloads.map(({ kind, name, revision, replicas, updatedReplicas }) => ({
+    workloads: workloads.filter(isReportableWorkload).map(({ kind, name, revision, replicas, updatedReplicas }) => ({
       kind,
       name,
       ...(revision === undefined ? {} : { revision }),
@@ -104,6 +105,6 @@ function revisionOf(state: ReportedRevision | undefined): ReportedRevision | nul
 }
 
 function timeOf(text: string | undefined): Date | null {
-  const atMs = Date.parse(text ?? '');
-  return Number.isNaN(atMs) ? null : new Date(atMs);
+  const time = new Date(text ?? '');
+  return isReportableTime(time) ? time : null;
 }

@@ -2,7 +2,7 @@ import type { ObjectMeta } from '../../../../kube/client/objects.ts';
 import type { SecretSync } from '../../../generated/secret-sync.ts';
 import { isTokenSecret } from '../../service-token/resource.ts';
 import { allowMergeAnnotation, ownedByAnnotation } from '../../../annotations.ts';
-import { isDnsName } from '../../../names.ts';
+import { isDnsName } from '../../../../domain/kubernetes-names.ts';
 import type { MergeObstacle } from '../model.ts';
 
 const serviceAccountToken = 'kubernetes.io/service-account-token';
