@@ -30,7 +30,8 @@ export type ResourceAction =
   | 'schedule.find'
   | 'environment.create'
   | 'environment.read'
-  | 'environment.delete';
+  | 'environment.delete'
+  | 'environment.hand_over';
 
 /** Allowed actions of each kind. Reducing or ending access never requires a grant. */
 export const resourceRules: Readonly<
@@ -53,7 +54,12 @@ export const resourceRules: Readonly<
   },
   SnapshotRestore: { 'snapshot.restore': 'read_write', 'restore.find': 'own' },
   SnapshotSchedule: { 'schedule.run': 'read_write', 'schedule.find': 'own' },
-  SecretEnvironment: { 'environment.create': 'cluster', 'environment.read': 'own', 'environment.delete': 'own' },
+  SecretEnvironment: {
+    'environment.create': 'cluster',
+    'environment.read': 'own',
+    'environment.delete': 'own',
+    'environment.hand_over': 'own',
+  },
 };
 
 /** Actions with which a custom resource changes secrets, or gets a token that can. */

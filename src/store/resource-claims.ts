@@ -4,8 +4,11 @@ import type { Transaction } from './transaction.ts';
 /** What a custom resource is remembered by: its uid in its cluster. The names are as of then. */
 export type ClaimOwner = Pick<ResourcePrincipal, 'cluster' | 'id' | 'kind' | 'namespace' | 'name'>;
 
-/** What a resource makes once, or takes over once; `token_end`: it is over, and no token is made for it any more. */
-export type ClaimOperation = 'token' | 'token_end' | 'snapshot' | 'environment' | 'restore';
+/**
+ * What a resource makes once, or takes over once. `token_end`: it is over, and no token is made for it any more.
+ * `environment_end`: it is over, and takes no environment over any more.
+ */
+export type ClaimOperation = 'token' | 'token_end' | 'snapshot' | 'environment' | 'environment_end' | 'restore';
 
 export interface Claim {
   readonly operation: ClaimOperation;

@@ -66,16 +66,11 @@ export async function readEnvironmentPath(tx: Transaction, slugs: Slugs): Promis
   return tx.row<EnvironmentPath>`${pathOf(slugs)}`;
 }
 
-/** The environment that a resource made; `gone` if it or something above it was deleted, undefined if it made none. */
-export async function findClaimedEnvironment(
-  pool: pg.Pool,
-  { cluster, id }: ClaimOwner,
-): Promise<ClaimedEnvironmentRecord | 'gone' | undefined> {
-  type Row = ClaimedEnvironmentRecord | { readonly environmentId: null };
-  const [row] = await queryRows<Row>(
-    pool,
-    sql`
-      SELECT o.id AS "organizationId", p.id AS "projectId", e.id AS "environmentId", o.slug AS organization,
+type ClaimedRow = ClaimedEnvironmentRecord | { readonly environmentId: null };
+
+function claimOf({ cluster, id }: ClaimOwner): Sql {
+  return sql`
+    SELECT o.id AS "organizationId", p.id AS "projectId", e.id AS "environmentId", o.slug AS organization,
       p.slug AS project, e.slug AS environment, e.revision_number AS revision, e.revision_id AS "revisionId",
       ${raw(secretCount)}
     FROM resource_claim c
@@ -83,7 +78,36 @@ export async function findClaimedEnvironment(
       JOIN project p ON p.id = e.project_id AND p.deleted_at IS NULL
       JOIN organization o ON o.id = p.organization_id AND o.deleted_at IS NULL)
       ON e.id = c.environment_id AND e.deleted_at IS NULL
-    WHERE c.cluster = ${cluster} AND c.uid = ${id} AND c.operation = 'environment'`,
-  );
+    WHERE c.cluster = ${cluster} AND c.uid = ${id}::uuid AND c.operation = 'environment'`;
+}
+
+/**
+ * The environment that a resource made or took over; `gone` if it or something above it was deleted, or if the resource
+ * handed it over; undefined if there was never any.
+ */
+export async function findClaimedEnvironment(
+  pool: pg.Pool,
+  owner: ClaimOwner,
+): Promise<ClaimedEnvironmentRecord | 'gone' | undefined> {
+  const [row] = await queryRows<ClaimedRow>(pool, claimOf(owner));
+  return claimed(row);
+}
+
+/** Like `findClaimedEnvironment`, in a transaction. */
+export async function readClaimedEnvironment(
+  tx: Transaction,
+  owner: ClaimOwner,
+): Promise<ClaimedEnvironmentRecord | 'gone' | undefined> {
+  return claimed(await tx.row<ClaimedRow>`${claimOf(owner)}`);
+}
+
+function claimed(row: ClaimedRow | undefined): ClaimedEnvironmentRecord | 'gone' | undefined {
   return row?.environmentId === null ? 'gone' : row;
+}
+
+/** Whether the resource said that it is over: it takes no environment over any more. */
+export async function environmentOwnerIsEnded(tx: Transaction, { cluster, id }: ClaimOwner): Promise<boolean> {
+  const ended = await tx.row<object>`
+    SELECT FROM resource_claim WHERE cluster = ${cluster} AND uid = ${id}::uuid AND operation = 'environment_end'`;
+  return ended !== undefined;
 }

@@ -4,7 +4,9 @@ import type {
   EnsureEnvironmentInput,
   EnvironmentOrGone,
   FirstOwnersInput,
+  HandOverInput,
 } from '../../domain/resources/environments.ts';
+import type { EnvironmentSlugs } from '../../domain/slugs.ts';
 
 /** The environments of SecretEnvironments, which need no grant. All throw DomainError store_unavailable. */
 export interface EnvironmentsBackend {
@@ -18,8 +20,16 @@ export interface EnvironmentsBackend {
    * users who do not exist or are disabled, and conflict for a user as whom others can sign in.
    */
   readonly appointOwners: (asker: Asker, input: FirstOwnersInput) => Promise<void>;
-  /** The environment that the resource created; undefined if it created none. */
+  /** The environment that the resource created or took over; undefined if there was never any. */
   readonly find: (asker: Asker) => Promise<EnvironmentOrGone | undefined>;
-  /** Deletes, softly, the environment that the resource created, if any. */
-  readonly delete: (asker: Asker) => Promise<void>;
+  /**
+   * Ends the resource: deletes, softly, the environment that it created or took over, if any. `slugs` are those that it
+   * names.
+   */
+  readonly delete: (asker: Asker, slugs: EnvironmentSlugs) => Promise<void>;
+  /**
+   * Ends the resource without a deletion: from here on, its environment, if any, counts as created by the successor. Throws
+   * DomainError conflict if the successor has ended.
+   */
+  readonly handOver: (asker: Asker, input: HandOverInput) => Promise<void>;
 }

@@ -24,5 +24,15 @@ export interface FirstOwnersInput {
   readonly owners: readonly string[];
 }
 
+/** Another SecretEnvironment of the same cluster, which takes an environment over. */
+export interface Successor {
+  readonly name: string;
+  readonly uid: string;
+}
+
+export interface HandOverInput extends EnvironmentSlugs {
+  readonly successor: Successor;
+}
+
 /** The environment that a resource created. `gone`: it or something above it was deleted. */
 export type EnvironmentOrGone = { readonly environmentId: string } | 'gone';

@@ -5,7 +5,9 @@ import type {
   EnsureEnvironmentInput,
   EnvironmentOrGone,
   FirstOwnersInput,
+  HandOverInput,
 } from '../../domain/resources/environments.ts';
+import type { EnvironmentSlugs } from '../../domain/slugs.ts';
 import { resourceCaller } from '../access/cluster-access.ts';
 import type { ResourceAccess } from '../managed/access.ts';
 import type { ResourceEnvironments } from '../managed/environments.ts';
@@ -39,8 +41,12 @@ export class ClusterEnvironments {
     return this.#environments.find(await this.#access.owner(this.#callerOf(asker), 'environment.read'));
   }
 
-  async delete(asker: Asker): Promise<void> {
-    await this.#environments.delete(await this.#access.owner(this.#callerOf(asker), 'environment.delete'));
+  async delete(asker: Asker, slugs: EnvironmentSlugs): Promise<void> {
+    await this.#environments.delete(await this.#access.owner(this.#callerOf(asker), 'environment.delete'), slugs);
+  }
+
+  async handOver(asker: Asker, input: HandOverInput): Promise<void> {
+    await this.#environments.handOver(await this.#access.owner(this.#callerOf(asker), 'environment.hand_over'), input);
   }
 
   #callerOf(asker: Asker): ResourceCaller {

@@ -13,7 +13,7 @@ export interface PresentRevision {
  * Takes the environment's lock, until the transaction ends, and returns its revision. Throws DomainError not_found if
  * it was deleted meanwhile, and version_mismatch if it is not at the expected revision.
  */
-export async function lockAtRevision(
+async function lockAtRevision(
   tx: Transaction,
   environmentId: string,
   expectedRevision?: string,

@@ -43,6 +43,7 @@ export type OwnAction =
   | 'schedule.find'
   | 'environment.read'
   | 'environment.delete'
+  | 'environment.hand_over'
   | 'environment.create';
 
 /** Actions at a place, for which a grant is needed. */

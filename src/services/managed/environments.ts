@@ -1,32 +1,37 @@
 import { randomUUID } from 'node:crypto';
 import { DomainError } from '../../domain/errors/domain-error.ts';
+import { resourceName, type ResourcePrincipal } from '../../domain/principal.ts';
 import type {
   EnsuredEnvironment,
   EnsureEnvironmentInput,
   EnvironmentOrGone,
   FirstOwnersInput,
+  HandOverInput,
+  Successor,
 } from '../../domain/resources/environments.ts';
 import type { EnvironmentSlugs } from '../../domain/slugs.ts';
 import { holdTarget } from '../../store/access.ts';
 import { appendAudit } from '../../store/audit.ts';
 import type { Database } from '../../store/database.ts';
-import { lockForDeletion, markDeleted, notifyDeletion, type TenantSlugs } from '../../store/deletion.ts';
+import { holdTenant, markDeleted, notifyDeletion, type TenantSlugs } from '../../store/deletion.ts';
 import { insertEnvironment, updateEnvironment } from '../../store/environments.ts';
 import { notifyAppearance } from '../../store/notify.ts';
 import { insertOrganization } from '../../store/organizations.ts';
 import { insertProject } from '../../store/projects.ts';
-import { claimOnce, noteClaimed } from '../../store/resource-claims.ts';
+import { type ClaimOwner, claimOnce, noteClaimed } from '../../store/resource-claims.ts';
 import {
+  type ClaimedEnvironmentRecord,
+  environmentOwnerIsEnded,
   type EnvironmentPath,
   findClaimedEnvironment,
   findEnvironmentPath,
+  readClaimedEnvironment,
   readEnvironmentPath,
 } from '../../store/resource-environments.ts';
 import type { Transaction } from '../../store/transaction.ts';
 import type { AuditLog, AuditTarget } from '../audit/audit-log.ts';
 import { type AuditedCall, auditedFailure, successRecord } from '../audit/audited.ts';
-import { checkName, checkSlug } from '../kernel/checks.ts';
-import { lockAtRevision } from '../kernel/environment-lock.ts';
+import { checkName, checkSlug, checkUuid } from '../kernel/checks.ts';
 import { makeChange, changeJudgedFirst } from '../change/change.ts';
 import type { Changed } from '../kernel/changed.ts';
 import { deletedMeanwhile } from '../tenancy/organizations.ts';
@@ -84,37 +89,92 @@ export class ResourceEnvironments {
     await appointFirstOwners(this.#deps, access, input);
   }
 
-  /** The environment that the resource made; `gone` if it was deleted, undefined if it made none. */
+  /** The environment that the resource made or took over; `gone` if it was deleted, undefined if there was never any. */
   async find(access: OwnAccess<'environment.read'>): Promise<EnvironmentOrGone | undefined> {
     return findClaimedEnvironment(this.#deps.database.pool, access.caller.principal);
   }
 
   /**
-   * Deletes, softly, the environment that the resource made, with all that is in it, and returns whether there was one.
-   * What the resource found there, and the project and organization that it made, stay.
+   * Deletes, softly, the environment that the resource made or took over, with all that is in it, and returns whether there
+   * was one. What the resource found there, and the project and organization that it made, stay. From here on the resource
+   * takes nothing over. `slugs` are those that the resource names.
    */
-  async delete(access: OwnAccess<'environment.delete'>): Promise<boolean> {
+  async delete(access: OwnAccess<'environment.delete'>, slugs: EnvironmentSlugs): Promise<boolean> {
+    return this.#end(access, slugs, async (tx, { organizationId, projectId, environmentId }) => {
+      const target = { organizationId, projectId, environmentId };
+      await markDeleted(tx, target);
+      await notifyDeletion(tx, target);
+      return {};
+    });
+  }
+
+  /**
+   * Gives the environment that the resource made or took over to a successor, as if that had made it, and returns whether
+   * there was one. Throws DomainError conflict if the successor is over: this resource then still has the environment.
+   * Otherwise ends the resource like `delete`.
+   */
+  async handOver(access: OwnAccess<'environment.hand_over'>, { successor, ...slugs }: HandOverInput): Promise<boolean> {
+    const { principal } = access.caller;
+    return this.#end(access, slugs, async (tx, { organizationId, environmentId }) => {
+      const owner = successorOf(principal, successor);
+      if (await environmentOwnerIsEnded(tx, owner)) {
+        throw new DomainError('conflict', `${owner.name} was deleted, so it takes no environment over`);
+      }
+      const claim = { operation: 'environment', serial: 1, organizationId } as const;
+      // It may have a claim on one that was purged before this resource created the present one.
+      await claimOnce(tx, owner, claim);
+      await noteClaimed(tx, owner, claim, { environmentId });
+      await noteClaimed(tx, principal, claim, {});
+      return { successor: owner.name, successorUid: owner.id };
+    });
+  }
+
+  /**
+   * Ends a resource, and returns whether it had an environment, on which `act` has acted. A resource that hands its
+   * environment over to this one takes the same lock: either it came first, and `act` acts on what was handed over, or it
+   * finds that this resource has ended.
+   */
+  async #end(
+    access: OwnAccess<'environment.delete' | 'environment.hand_over'>,
+    { organization, project, environment }: EnvironmentSlugs,
+    act: (tx: Transaction, claimed: ClaimedEnvironmentRecord) => Promise<AuditTarget>,
+  ): Promise<boolean> {
     const { caller, action } = access;
-    const found = await findClaimedEnvironment(this.#deps.database.pool, caller.principal);
-    if (found === undefined || found === 'gone') return false;
-    const { organizationId, projectId, environmentId, organization, project, environment } = found;
-    const call = { caller, action, organizationId, target: { organization, project, environment, environmentId } };
-    const target = { organizationId, projectId, environmentId };
-    await auditedFailure(this.#deps.audit, call, () =>
-      changeJudgedFirst(this.#deps, access, {
+    const { principal } = caller;
+    const slugs = { organization, project, environment };
+    return auditedFailure(this.#deps.audit, { caller, organizationId: null, action, target: {} }, async (note) => {
+      for (const [field, slug] of Object.entries(slugs)) checkSlug(field, slug);
+      note(slugs);
+      return changeJudgedFirst(this.#deps, access, {
         async lock(tx) {
-          await lockForDeletion(tx, target);
-          await lockAtRevision(tx, environmentId);
+          await holdTenant(tx, slugs);
         },
         async change(tx) {
-          await markDeleted(tx, target);
-          await notifyDeletion(tx, target);
-          return { result: undefined, audit: successRecord(call) };
+          await claimOnce(tx, principal, { operation: 'environment_end', serial: 1, organizationId: null });
+          const claimed = await readClaimedEnvironment(tx, principal);
+          if (claimed === undefined || claimed === 'gone') return { result: false, audit: null };
+          checkNamed(slugs, claimed);
+          const { organizationId, environmentId } = claimed;
+          const call = { caller, organizationId, action, target: { ...slugs, environmentId } };
+          return { result: true, audit: successRecord(call, await act(tx, claimed)) };
         },
-      }),
-    );
-    return true;
+      });
+    });
   }
+}
+
+/** A successor as the owner of a claim. It is of the same cluster. */
+function successorOf({ cluster, kind, namespace }: ResourcePrincipal, { name, uid }: Successor): ClaimOwner {
+  checkUuid('successor.uid', uid);
+  return { cluster, id: uid, kind, namespace, name: resourceName({ kind, namespace, name }) };
+}
+
+/** Refuses an environment that is not locked. A resource names the same one for its whole life. */
+function checkNamed({ organization, project, environment }: EnvironmentSlugs, claimed: EnvironmentSlugs): void {
+  const isNamed =
+    claimed.organization === organization && claimed.project === project && claimed.environment === environment;
+  if (!isNamed)
+    throw new DomainError('invalid_input', 'the resource created another environment than the one it names');
 }
 
 /** One `ensure` in its transaction. */

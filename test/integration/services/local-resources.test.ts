@@ -219,9 +219,19 @@ describe('a SecretEnvironment', () => {
     expect(ensured).toMatchObject({ created: true, hasOwner: true });
     expect(await backend.environments.ensure(own, slugs)).toEqual({ ...ensured, created: false });
     expect(await backend.environments.find(own)).toMatchObject({ environmentId: ensured.environmentId });
-    await backend.environments.delete(own);
+    await backend.environments.delete(own, slugs);
     expect(await backend.environments.find(own)).toBe('gone');
     expect(await audited(own)).toEqual(['environment.create success', 'environment.delete success']);
+  });
+
+  test('hands its environment over to another one of its cluster', async () => {
+    const [own, next] = [asker('SecretEnvironment'), asker('SecretEnvironment')];
+    const slugs = { ...world.slugs, environment: 'handed-over' };
+    const { environmentId } = await backend.environments.ensure(own, slugs);
+    await backend.environments.handOver(own, { ...slugs, successor: { name: next.name, uid: next.uid } });
+    expect(await backend.environments.find(own)).toBe('gone');
+    expect(await backend.environments.find(next)).toMatchObject({ environmentId });
+    expect(await audited(own)).toEqual(['environment.create success', 'environment.hand_over success']);
   });
 
   test('appoints no owner who is no user', async () => {

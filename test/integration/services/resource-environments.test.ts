@@ -43,7 +43,7 @@ async function find(caller: AnyCaller = resource): Promise<EnvironmentOrGone | u
 }
 
 async function remove(caller: AnyCaller = resource): Promise<boolean> {
-  return services.resourceEnvironments.delete(await services.resourceAccess.owner(caller, 'environment.delete'));
+  return services.resourceEnvironments.delete(await services.resourceAccess.owner(caller, 'environment.delete'), slugs);
 }
 
 async function stored(): Promise<unknown> {

@@ -49,6 +49,7 @@ class Site {
       },
       find: () => Promise.resolve(undefined),
       delete: () => Promise.resolve(),
+      handOver: () => Promise.resolve(),
     };
   }
 }

@@ -28,6 +28,7 @@ const policyTable = `
   environment.create      denied                 denied                  denied                 denied                 allowed
   environment.read        denied                 denied                  denied                 denied                 allowed
   environment.delete      denied                 denied                  denied                 denied                 allowed
+  environment.hand_over   denied                 denied                  denied                 denied                 allowed
 `;
 
 const place = { organization: 'acme', project: 'web', environment: 'prod' };

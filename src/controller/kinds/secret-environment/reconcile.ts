@@ -1,5 +1,6 @@
 import { DomainError } from '../../../domain/errors/domain-error.ts';
 import type { Asker } from '../../../domain/asker.ts';
+import type { EnvironmentSlugs } from '../../../domain/slugs.ts';
 import type { EnsuredEnvironment } from '../../../domain/resources/environments.ts';
 import type { EnvironmentsBackend } from '../../backend/environments.ts';
 import type { SecretEnvironment } from '../../generated/secret-environment.ts';
@@ -41,13 +42,12 @@ export class EnvironmentReconciler {
 
   /** Deletes the environment that a deleted resource created. Throws as `reconcile` does. */
   async cleanup(context: EnvironmentContext): Promise<void> {
-    await this.#deps.backend.environments.delete(this.#askerOf(context));
+    await this.#deps.backend.environments.delete(this.#askerOf(context), slugsOf(context.resource));
   }
 
   async #ensure(context: EnvironmentContext): Promise<EnsuredEnvironment> {
-    const { environmentRef, displayName } = context.resource.spec;
-    const { organization, project, name: environment } = environmentRef;
-    const wanted = { organization, project, environment, displayName };
+    const { displayName } = context.resource.spec;
+    const wanted = { ...slugsOf(context.resource), displayName };
     const ensured = await this.#deps.backend.environments.ensure(this.#askerOf(context), wanted);
     context.seen.note('environment', ensured.environmentId, ensured.revisionId);
     return ensured;
@@ -78,4 +78,9 @@ export class EnvironmentReconciler {
   #askerOf(context: EnvironmentContext): Asker {
     return askerOf(this.#deps, 'SecretEnvironment', context);
   }
+}
+
+function slugsOf({ spec: { environmentRef } }: SecretEnvironment): EnvironmentSlugs {
+  const { organization, project, name: environment } = environmentRef;
+  return { organization, project, environment };
 }
