@@ -1,6 +1,12 @@
-/** @default A SecretEnvironment makes its environment with project and organization, and deletes only what it made. */
+/** @default A SecretEnvironment makes its environment with project and organization, and deletes only what it made or took over. */
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { stringify } from 'yaml';
 import { EnvironmentSite, unusedRef } from '../support/cluster/environment-site.ts';
+import { runKubectl } from '../support/cluster/kubectl.ts';
 import { conditionsOf, readyOf } from '../support/cluster/resource-site.ts';
 import { waitFor } from '../support/fixtures/wait-for.ts';
 
@@ -59,6 +65,51 @@ describe('a SecretEnvironment', () => {
     expect(metadata.finalizers).toEqual(['keyframe.dev/cleanup']);
     await site.environments.delete(name);
     await site.environments.waitUntilGone(name);
+    expect(await site.found(environmentRef)).toBeUndefined();
+  });
+});
+
+describe('a SecretEnvironment with the policy Delete that kustomize renames', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'keyframe-rename-'));
+  // With a label for each test: kubectl prunes what has the label and is not applied.
+  const app = `rename-${randomUUID()}`;
+
+  /** Applies the folder with this prefix, and prunes what has left it. */
+  async function apply(namePrefix: string): Promise<void> {
+    const labels = [{ pairs: { app } }];
+    writeFileSync(join(folder, 'kustomization.yaml'), stringify({ namePrefix, labels, resources: ['app.yaml'] }));
+    const allowed = '--prune-allowlist=keyframe.dev/v1alpha1/SecretEnvironment';
+    await runKubectl(site.cluster, ['apply', '-k', folder, '--prune', '-l', `app=${app}`, allowed, '--wait=false']);
+  }
+
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  test('leaves its environment with its secrets to the one with the new name, which deletes it later', async () => {
+    const environmentRef = await site.newRef();
+    const spec = { environmentRef, deletionPolicy: 'Delete' };
+    const manifest = {
+      apiVersion: 'keyframe.dev/v1alpha1',
+      kind: 'SecretEnvironment',
+      metadata: { name: 'app' },
+      spec,
+    };
+    writeFileSync(join(folder, 'app.yaml'), stringify(manifest));
+    await apply('blue-');
+    const before = await site.environments.waitForReason('blue-app', 'Available');
+    const { organization, project, name } = environmentRef;
+    const secrets = `/secrets/${organization}/${project}/${name}`;
+    await site.stack.admin.call('PATCH', secrets, { set: { KEY: 'value' } });
+    await apply('green-');
+    await site.environments.waitUntilGone('blue-app');
+    await waitFor('the new one to count as the creator', async () => {
+      const resource = await site.environments.waitForReason('green-app', 'Available');
+      expect(readyOf(resource)?.message).not.toContain('did not create it');
+      expect(resource.status).toMatchObject({ environmentId: before.status?.environmentId, secretCount: 1 });
+      return true;
+    });
+    expect((await site.found(environmentRef))?.id).toBe(before.status?.environmentId);
+    await site.environments.delete('green-app');
+    await site.environments.waitUntilGone('green-app');
     expect(await site.found(environmentRef)).toBeUndefined();
   });
 });

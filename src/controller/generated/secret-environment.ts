@@ -54,7 +54,7 @@ export interface SecretEnvironmentSpec {
    */
   owners?: string[];
   /**
-   * What happens to the environment when this resource is deleted. Retain: it stays. Delete: it is deleted if this resource created it; as after a deletion with the API, its slug stays taken until an instance admin purges it. Default: Retain.
+   * What happens to the environment when this resource is deleted. Retain: it stays. Delete: it is deleted if this resource created it and no other SecretEnvironment names it; as after a deletion with the API, its slug stays taken until an instance admin purges it. If another one names it, that one takes it over. Default: Retain.
    */
   deletionPolicy: 'Retain' | 'Delete';
   /**

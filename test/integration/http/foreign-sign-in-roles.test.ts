@@ -237,6 +237,8 @@ test('spec.owners of a SecretEnvironment appoints none of its users as long as a
   const reconciler = new EnvironmentReconciler({
     backend: connectLocally(services)(() => 'test'),
     grants: { rulesFor: () => [], ownGrantOf: () => undefined },
+    all: () => [],
+    enqueue: () => undefined,
   });
   const resource = {
     apiVersion: 'keyframe.dev/v1alpha1' as const,

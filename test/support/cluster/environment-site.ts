@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { Cluster } from '../../../tools/devcluster/cluster/cluster.ts';
 import type { SecretEnvironment } from '../../../src/controller/generated/secret-environment.ts';
 import type { EnvironmentRef } from '../api/api-client.ts';
 import { startOwnCluster } from './own-cluster.ts';
@@ -13,20 +14,22 @@ interface ApiEnvironmentView {
 /** A cluster of its own, because SecretEnvironments are the whole cluster's, with a controller. */
 export class EnvironmentSite {
   readonly stack: Stack;
+  readonly cluster: Cluster;
   readonly environments: ResourceSite<SecretEnvironment>;
 
-  private constructor(stack: Stack) {
+  private constructor(stack: Stack, cluster: Cluster) {
     this.stack = stack;
+    this.cluster = cluster;
     const { kube } = stack;
     this.environments = new ResourceSite({ kube, kind: 'SecretEnvironment', plural: 'secretenvironments' });
   }
 
   /** Makes it, to go with `resources`. */
   static async make(resources: AsyncDisposableStack): Promise<EnvironmentSite> {
-    const { kubeconfig } = await startOwnCluster(resources);
-    const stack = await Stack.start(resources, { namespaces: 1, adminKubeconfig: kubeconfig });
+    const cluster = await startOwnCluster(resources);
+    const stack = await Stack.start(resources, { namespaces: 1, adminKubeconfig: cluster.kubeconfig });
     await stack.startController();
-    return new EnvironmentSite(stack);
+    return new EnvironmentSite(stack, cluster);
   }
 
   /** Slugs that nothing has yet but the organization, whose owner the admin is: who is no member sees nothing of it. */

@@ -21,6 +21,7 @@ const samples: Samples<typeof messages> = {
         'have an instance admin purge it, or choose another slug',
     ),
   ],
+  awaitsFinalizer: [messages.awaitsFinalizer(place, 'blue-prod')],
 };
 
 test('every message of a SecretEnvironment is in its golden file', () => {

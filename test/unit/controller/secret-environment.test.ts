@@ -1,14 +1,31 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { Seen } from '../../../src/controller/frame/dependencies.ts';
+import type { ReconcileContext } from '../../../src/controller/frame/kind-rules.ts';
 import type { Outcome } from '../../../src/controller/frame/outcome.ts';
 import type { SecretEnvironment, SecretEnvironmentSpec } from '../../../src/controller/generated/secret-environment.ts';
 import type { EnvironmentsBackend } from '../../../src/controller/backend/environments.ts';
 import { EnvironmentReconciler } from '../../../src/controller/kinds/secret-environment/reconcile.ts';
 import { DomainError } from '../../../src/domain/errors/domain-error.ts';
+import type { ObjectMeta } from '../../../src/kube/client/objects.ts';
 
 /** What one reconcile of a SecretEnvironment asks of the backend. Its status is in secret-environment-judge.test.ts. */
 
 const owners = ['ann@example.com'];
+const environmentRef = { organization: 'acme', project: 'web', name: 'prod' };
+const slugs = { organization: 'acme', project: 'web', environment: 'prod' };
+const finalizers = ['keyframe.dev/cleanup'];
+
+/** A SecretEnvironment that names acme/web/prod, with the policy Delete. Its uid is `uid-` and its name. */
+function named(
+  name: string,
+  metadata: Partial<ObjectMeta> = {},
+  spec: Partial<SecretEnvironmentSpec> = {},
+): SecretEnvironment {
+  return {
+    metadata: { name, uid: `uid-${name}`, resourceVersion: '1', finalizers, ...metadata },
+    spec: { environmentRef, deletionPolicy: 'Delete', suspend: false, ...spec },
+  } as SecretEnvironment;
+}
 
 /** The SecretEnvironment prod of acme/web/prod. */
 class Site {
@@ -19,21 +36,34 @@ class Site {
   conflict: DomainError | undefined;
   appointed = 0;
   seen = new Seen();
+  /** All SecretEnvironments of the cluster. */
+  all: readonly SecretEnvironment[] = [];
+  /** The ends of resources, as the backend was asked for them. */
+  readonly ends: object[] = [];
+  readonly enqueued: string[] = [];
+  /** Thrown once by the next handing over. */
+  refusal: DomainError | undefined;
   readonly #reconciler = new EnvironmentReconciler({
     backend: { environments: this.#backend },
     grants: { rulesFor: () => [], ownGrantOf: () => undefined },
+    all: () => this.all,
+    enqueue: (key) => void this.enqueued.push(key),
   });
 
   async reconcile(spec: Partial<SecretEnvironmentSpec> = {}): Promise<Outcome<SecretEnvironment>> {
-    const environmentRef = { organization: 'acme', project: 'web', name: 'prod' };
-    const metadata = { name: 'prod', uid: 'uid', resourceVersion: '1' };
-    const resource = {
-      metadata,
-      spec: { environmentRef, deletionPolicy: 'Retain', suspend: false, ...spec },
-    } as SecretEnvironment;
+    return await this.#reconciler.reconcile(this.#contextOf(named('prod', {}, { deletionPolicy: 'Retain', ...spec })));
+  }
+
+  /** Cleans up after the resource `prod`, beside these others. */
+  async cleanup(...others: readonly SecretEnvironment[]): Promise<void> {
+    const deleted = named('prod', { deletionTimestamp: '2026-11-29T12:00:00Z' });
+    this.all = [deleted, ...others];
+    await this.#reconciler.cleanup(this.#contextOf(deleted));
+  }
+
+  #contextOf(resource: SecretEnvironment): ReconcileContext<SecretEnvironment> {
     this.seen = new Seen();
-    const context = { key: '/prod', resource, requestId: 'request', seen: this.seen, isForced: false };
-    return await this.#reconciler.reconcile(context);
+    return { key: '/prod', resource, requestId: 'request', seen: this.seen, isForced: false };
   }
 
   get #backend(): EnvironmentsBackend {
@@ -48,8 +78,17 @@ class Site {
         return this.fault === undefined ? Promise.resolve() : Promise.reject(this.fault);
       },
       find: () => Promise.resolve(undefined),
-      delete: () => Promise.resolve(),
-      handOver: () => Promise.resolve(),
+      delete: (_asker, deleted) => {
+        this.ends.push({ deleted });
+        return Promise.resolve();
+      },
+      handOver: (_asker, { successor, ...handed }) => {
+        const { refusal } = this;
+        this.refusal = undefined;
+        if (refusal !== undefined) return Promise.reject(refusal);
+        this.ends.push({ handed, successor });
+        return Promise.resolve();
+      },
     };
   }
 }
@@ -86,5 +125,62 @@ describe('a SecretEnvironment', () => {
     expect([...site.seen.dependencies.values()].map(({ kind }) => kind)).toEqual(
       expect.arrayContaining(['slugs', 'environments']),
     );
+  });
+});
+
+describe('the cleanup of a SecretEnvironment', () => {
+  const handedTo = (name: string): object[] => [{ handed: slugs, successor: { name, uid: `uid-${name}` } }];
+  const retaining = { deletionPolicy: 'Retain' } as const;
+
+  test('deletes its environment if no other resource names it', async () => {
+    await site.cleanup(named('other', {}, { environmentRef: { ...environmentRef, name: 'stage' } }));
+    expect(site.ends).toEqual([{ deleted: slugs }]);
+    expect(site.enqueued).toEqual([]);
+  });
+
+  test('deletes its environment if the others that name it are deleted too', async () => {
+    await site.cleanup(named('blue-prod', { deletionTimestamp: '2026-11-29T12:00:00Z' }));
+    expect(site.ends).toEqual([{ deleted: slugs }]);
+  });
+
+  test.each([
+    ['with the policy Delete', {}, {}],
+    ['with the policy Retain', { finalizers: [] }, retaining],
+    ['that is suspended', {}, { suspend: true }],
+  ])('hands its environment over to another one %s, and has it reconciled', async (_what, metadata, spec) => {
+    await site.cleanup(named('blue-prod', metadata, spec));
+    expect(site.ends).toEqual(handedTo('blue-prod'));
+    expect(site.enqueued).toEqual(['/blue-prod']);
+  });
+
+  test.each([
+    ['one that can hand it on', named('a', {}, retaining), named('b')],
+    ['one that has its finalizer', named('a', { finalizers: [] }), named('b')],
+    [
+      'the oldest one',
+      named('a', { creationTimestamp: '2026-11-29T12:00:01Z' }),
+      named('b', { creationTimestamp: '2026-11-29T12:00:00Z' }),
+    ],
+  ])('prefers %s', async (_what, other, preferred) => {
+    await site.cleanup(other, preferred);
+    await site.cleanup(preferred, other);
+    expect(site.ends).toEqual([...handedTo('b'), ...handedTo('b')]);
+  });
+
+  test('waits until the other one has its finalizer', async () => {
+    const failure = site.cleanup(named('blue-prod', { finalizers: [] }));
+    await expect(failure).rejects.toMatchObject({ code: 'conflict', detail: expect.stringContaining('blue-prod') });
+    expect(site.ends).toEqual([]);
+    await site.cleanup(named('blue-prod'));
+    expect(site.ends).toEqual(handedTo('blue-prod'));
+  });
+
+  test('fails if the other one has ended meanwhile, and then judges again', async () => {
+    const refusal = new DomainError('conflict', 'it has ended');
+    site.refusal = refusal;
+    await expect(site.cleanup(named('blue-prod'))).rejects.toBe(refusal);
+    expect([site.ends, site.enqueued]).toEqual([[], []]);
+    await site.cleanup();
+    expect(site.ends).toEqual([{ deleted: slugs }]);
   });
 });

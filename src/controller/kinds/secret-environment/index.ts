@@ -12,8 +12,13 @@ export function registerSecretEnvironment(
   context: KindContext,
   { backend, grants }: ResourceKindDeps<'environments'>,
 ): { readonly kind: ManagedKind } {
-  const reconciler = new EnvironmentReconciler({ backend, grants });
-  const kind = new KindController<SecretEnvironment>(
+  const reconciler = new EnvironmentReconciler({
+    backend,
+    grants,
+    all: () => [...kind.keys()].flatMap((key) => kind.find(key) ?? []),
+    enqueue: (key) => kind.enqueue(key),
+  });
+  const kind: KindController<SecretEnvironment> = new KindController<SecretEnvironment>(
     context,
     {
       kind: secretEnvironmentKind,

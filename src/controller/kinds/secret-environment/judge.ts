@@ -46,6 +46,7 @@ export function judgeConflict(
   return { claim: { progress: 'stalled', reason: 'SlugTaken', message: slugTaken(detail) }, next };
 }
 
-function placeOf({ organization, project, name }: SecretEnvironmentSpec['environmentRef']): string {
+/** `organization/project/environment`, which names an environment. */
+export function placeOf({ organization, project, name }: SecretEnvironmentSpec['environmentRef']): string {
   return `${organization}/${project}/${name}`;
 }

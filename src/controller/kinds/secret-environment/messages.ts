@@ -1,3 +1,5 @@
+import { finalizer } from '../../annotations.ts';
+
 /** Every sentence that the condition Ready of a SecretEnvironment contains. Its Events repeat these. */
 
 export const suspended =
@@ -28,6 +30,14 @@ export function environmentDeleted(place: string, detail: string): string {
 /** Something else that was deleted has a slug; `detail` is the refusal of the backend. */
 export function slugTaken(detail: string): string {
   return `${sentence(detail)} This resource then uses the environment, or creates it.`;
+}
+
+/** Another resource must get its finalizer before it takes over the environment of this one, which is deleted. */
+export function awaitsFinalizer(place: string, successor: string): string {
+  return (
+    `SecretEnvironment ${successor} names environment ${place} too and takes it over, ` +
+    `as soon as it has the finalizer ${finalizer}`
+  );
 }
 
 function sentence(detail: string): string {

@@ -1,16 +1,23 @@
 import { DomainError } from '../../../domain/errors/domain-error.ts';
 import type { Asker } from '../../../domain/asker.ts';
 import type { EnvironmentSlugs } from '../../../domain/slugs.ts';
+import { objectKey } from '../../../kube/client/objects.ts';
 import type { EnsuredEnvironment } from '../../../domain/resources/environments.ts';
 import type { EnvironmentsBackend } from '../../backend/environments.ts';
 import type { SecretEnvironment } from '../../generated/secret-environment.ts';
 import type { ReconcileContext } from '../../frame/kind-rules.ts';
 import type { Outcome } from '../../frame/outcome.ts';
 import { type AskerDeps, askerOf } from '../asker-of.ts';
-import { type MadeEnvironment, judgeConflict, judgeEnsured } from './judge.ts';
+import { type MadeEnvironment, judgeConflict, judgeEnsured, placeOf } from './judge.ts';
+import { awaitsFinalizer } from './messages.ts';
+import { lacksFinalizer, successorOf } from './successor.ts';
 
 export interface EnvironmentReconcilerDeps extends AskerDeps {
   readonly backend: { readonly environments: EnvironmentsBackend };
+  /** All SecretEnvironments of the cluster. A cleanup begins only after they are listed. */
+  readonly all: () => Iterable<SecretEnvironment>;
+  /** Reconciles a SecretEnvironment whose environment has come to it. */
+  readonly enqueue: (key: string) => void;
 }
 
 type EnvironmentContext = ReconcileContext<SecretEnvironment>;
@@ -40,9 +47,25 @@ export class EnvironmentReconciler {
     }
   }
 
-  /** Deletes the environment that a deleted resource created. Throws as `reconcile` does. */
+  /**
+   * Deletes the environment that a deleted resource created. If another resource names it too, that one takes it over
+   * instead. Throws as `reconcile` does, and DomainError conflict if the other one cannot take it over at this moment.
+   */
   async cleanup(context: EnvironmentContext): Promise<void> {
-    await this.#deps.backend.environments.delete(this.#askerOf(context), slugsOf(context.resource));
+    const { backend, all, enqueue } = this.#deps;
+    const { resource } = context;
+    const successor = successorOf(resource, all());
+    if (successor === undefined) {
+      await backend.environments.delete(this.#askerOf(context), slugsOf(resource));
+      return;
+    }
+    const { name, uid } = successor.metadata;
+    if (lacksFinalizer(successor)) {
+      throw new DomainError('conflict', awaitsFinalizer(placeOf(resource.spec.environmentRef), name));
+    }
+    await backend.environments.handOver(this.#askerOf(context), { ...slugsOf(resource), successor: { name, uid } });
+    // Its condition says whether it created the environment.
+    enqueue(objectKey(successor.metadata));
   }
 
   async #ensure(context: EnvironmentContext): Promise<EnsuredEnvironment> {
