@@ -121,12 +121,15 @@ function enumFaults({ enum: before }: DefinitionSchema, { enum: now }: Definitio
 
 /**
  * A new rule may bind only what is changed: one that sees the old value, and holds for objects that broke it before; or one
- * that holds for all objects without a field which is new.
+ * that holds for all objects without a field which is new. A rule that asks for what held before, or for less, is no new one.
  */
 function ruleFaults(before: DefinitionSchema, now: DefinitionSchema): string[] {
   const required = (before.required ?? []).map((name) => `has(self.${name})`);
-  const known = new Set([...(before['x-kubernetes-validations'] ?? []).map(({ rule }) => rule.trim()), ...required]);
-  const isHarmless = (rule: string): boolean => known.has(rule) || isKeptWithout(rule, { before, now, known });
+  const pattern = before.pattern === undefined ? [] : [`self.matches('${before.pattern}')`];
+  const rules = (before['x-kubernetes-validations'] ?? []).map(({ rule }) => rule.trim());
+  const known = new Set([...rules, ...required, ...pattern]);
+  const isHarmless = (rule: string): boolean =>
+    known.has(rule) || isWeaker(rule, known) || isKeptWithout(rule, { before, now, known });
   return (now['x-kubernetes-validations'] ?? [])
     .filter(
       ({ rule, optionalOldSelf }) =>
@@ -140,6 +143,11 @@ interface Rules {
   readonly now: DefinitionSchema;
   /** What held for every object. */
   readonly known: ReadonlySet<string>;
+}
+
+/** Whether a rule allows something more than a known one: `… || ` and that one. */
+function isWeaker(rule: string, known: ReadonlySet<string>): boolean {
+  return !outermost(rule).includes('?') && [...known].some((held) => rule.endsWith(` || ${held}`));
 }
 
 /**

@@ -106,6 +106,32 @@ describe('a planted change is found:', () => {
     expect(harmless).toEqual([]);
   });
 
+  describe('a rule in other words', () => {
+    const [old = ''] = rulesOf('servicetokens');
+    const faultsOf = (rule: string): string[] => faultsAfter((_, token) => addRule(token?.spec, { rule }));
+
+    test.each([['asks for less than one that held before', `has(self.expiresIn) && self.expiresIn == 'x' || ${old}`]])(
+      'is none that %s',
+      (_, rule) => expect(faultsOf(rule)).toEqual([]),
+    );
+
+    test.each([
+      ['asks for more', `has(self.expiresIn) && (${old})`],
+      ['has a condition over all of it', `has(self.expiresIn) ? false : true || ${old}`],
+    ])('is a new one that %s', (_, rule) => expect(faultsOf(rule)).toHaveLength(1));
+
+    test('is none that asks for the pattern of before, and a new one that asks for another', () => {
+      const faultsAsking = (patternOf: (before: string) => string): string[] =>
+        faultsAfter((sync) => {
+          const values = sync?.spec['properties']?.['target']?.['properties']?.['labels']?.['additionalProperties'];
+          const rule = `self.matches('${patternOf(String(values?.['pattern']))}')`;
+          set(values, '', { pattern: undefined, 'x-kubernetes-validations': [{ rule }] });
+        });
+      expect(faultsAsking((before) => before)).toEqual([]);
+      expect(faultsAsking((before) => `${before}$`)).toHaveLength(1);
+    });
+  });
+
   describe('a new rule about a new field', () => {
     const [old = ''] = rulesOf('servicetokens');
     const faultsOf = (rule: string, field: object = { type: 'string' }): string[] =>
@@ -180,8 +206,8 @@ describe('a planted change is found:', () => {
     ],
     [
       'a pattern is another one',
-      (_, token) => set(token?.spec, 'properties.expiresIn', { pattern: '^[0-9]+h$' }),
-      'servicetokens v1alpha1 .spec.expiresIn: pattern was changed',
+      (sync) => set(sync?.spec, 'properties.target.properties.labels.additionalProperties', { pattern: '^[0-9]+h$' }),
+      'secretsyncs v1alpha1 .spec.target.labels{}: pattern was changed',
     ],
     [
       'a pattern comes',
