@@ -2,12 +2,14 @@ import type { Backend, ConnectBackend } from '../controller/backend/backend.ts';
 import type { Fingerprint } from '../controller/backend/fingerprint.ts';
 import type { ChangeEvent } from '../domain/changes.ts';
 import { DomainError } from '../domain/errors/domain-error.ts';
+import type { ReportedPage, ReportedResource } from '../domain/fleet.ts';
 import { ClusterEnvironments } from '../services/cluster/environments.ts';
 import { ClusterRestores } from '../services/cluster/restores.ts';
 import { ClusterSchedules } from '../services/cluster/schedules.ts';
 import { ClusterSnapshots } from '../services/cluster/snapshots.ts';
 import { ClusterSources } from '../services/cluster/sources.ts';
 import { ClusterTokens } from '../services/cluster/tokens.ts';
+import { reportedPageSize } from '../services/fleet/sync-states.ts';
 import type { Services } from './services.ts';
 
 type LocalBackendServices = Pick<
@@ -41,13 +43,13 @@ export function connectLocally(services: LocalBackendServices): ConnectBackend {
       syncStates: {
         report: async (reports) => await syncStates.report(cluster(), reports),
         forget: async (uids) => await syncStates.forget(cluster(), uids),
-        reported: async () => await syncStates.reported(cluster()),
+        reported: async (after) => pageOf(await syncStates.reported(cluster(), { after })),
         seen: async () => await syncStates.seen(cluster()),
       },
       waitingRestores: {
         report: async (plan) => await waitingRestores.report(cluster(), plan),
         forget: async (uids) => await waitingRestores.forget(cluster(), uids),
-        reported: async () => await waitingRestores.reported(cluster()),
+        reported: async (after) => pageOf(await waitingRestores.reported(cluster(), { after })),
       },
     },
     fingerprint: fingerprintOfCluster((name) => keyring.fingerprintFor(name), cluster),
@@ -74,6 +76,11 @@ function changesOf(feed: LocalBackendServices['feed'], cluster: () => string): B
     },
     compare: async (question) => await feed.compare(question, known()),
   };
+}
+
+/** A full page may be the last one: then the next one is empty. */
+function pageOf(resources: readonly ReportedResource[]): ReportedPage {
+  return { resources, next: resources.length < reportedPageSize ? null : (resources.at(-1)?.uid ?? null) };
 }
 
 type PartsOfResources = Pick<Backend, 'tokens' | 'snapshots' | 'restores' | 'schedules' | 'environments'>;

@@ -8,6 +8,13 @@ export interface ReportedResource {
   readonly namespace: string;
 }
 
+/** A page of such resources, by their uids. */
+export interface ReportedPage {
+  readonly resources: readonly ReportedResource[];
+  /** The uid that the next page begins after; null for the last page. */
+  readonly next: string | null;
+}
+
 /** A revision's number, for people, and its id, for comparing. */
 export interface ReportedRevision {
   readonly revision: number;

@@ -156,9 +156,25 @@ export async function forgetSyncStates(pool: pg.Pool, cluster: string, uids: rea
 /** A SecretSync that has rows. */
 type ReportedSync = Readonly<Pick<SyncStateModel, 'uid' | 'namespace'>>;
 
-/** The SecretSyncs of a cluster that have rows. */
-export async function listReportedSyncs(pool: pg.Pool, cluster: string): Promise<ReportedSync[]> {
-  return queryRows<ReportedSync>(pool, sql`SELECT DISTINCT uid, namespace FROM sync_state WHERE cluster = ${cluster}`);
+/** The SecretSyncs of a cluster that have rows, by uid: those after one, or the first ones with null. */
+export async function listReportedSyncs(
+  pool: pg.Pool,
+  cluster: string,
+  { after, limit }: ReportedRange,
+): Promise<ReportedSync[]> {
+  return queryRows<ReportedSync>(
+    pool,
+    sql`
+      SELECT DISTINCT uid, namespace FROM sync_state
+    WHERE cluster = ${cluster} AND (${after}::uuid IS NULL OR uid > ${after}::uuid)
+    ORDER BY uid LIMIT ${limit}`,
+  );
+}
+
+/** Part of a list by uid. */
+export interface ReportedRange {
+  readonly after: string | null;
+  readonly limit: number;
 }
 
 /** Records that all states of a cluster are reported up to now. */

@@ -4,6 +4,7 @@ import { clusterFacts, placeText, placeValues, type SeenPlace, type SeenCluster 
 import { queryRows, type Statement } from './database.ts';
 import type { EnvironmentModel, ProjectModel, WaitingRestoreModel } from './generated/models.ts';
 import { sql } from './sql.ts';
+import type { ReportedRange } from './sync-states.ts';
 
 /** The plans of SnapshotRestores that wait for an approval, as their controllers reported them. */
 
@@ -93,9 +94,19 @@ export async function forgetWaitingRestores(pool: pg.Pool, cluster: string, uids
   await queryRows(pool, forgetStatement, [cluster, uids]);
 }
 
-/** The SnapshotRestores of a cluster that have a row. */
-export async function listReportedRestores(pool: pg.Pool, cluster: string): Promise<ReportedRestore[]> {
-  return queryRows<ReportedRestore>(pool, sql`SELECT uid, namespace FROM waiting_restore WHERE cluster = ${cluster}`);
+/** The SnapshotRestores of a cluster that have a row, by uid: those after one, or the first ones with null. */
+export async function listReportedRestores(
+  pool: pg.Pool,
+  cluster: string,
+  { after, limit }: ReportedRange,
+): Promise<ReportedRestore[]> {
+  return queryRows<ReportedRestore>(
+    pool,
+    sql`
+      SELECT uid, namespace FROM waiting_restore
+    WHERE cluster = ${cluster} AND (${after}::uuid IS NULL OR uid > ${after}::uuid)
+    ORDER BY uid LIMIT ${limit}`,
+  );
 }
 
 /** A page of the plans that wait in an organization, by cluster, name and uid. */

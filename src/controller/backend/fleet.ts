@@ -1,4 +1,4 @@
-import type { RefusedReports, ReportedPlan, ReportedResource, SyncStateReport } from '../../domain/fleet.ts';
+import type { RefusedReports, ReportedPage, ReportedPlan, SyncStateReport } from '../../domain/fleet.ts';
 
 /**
  * What is reported of this cluster's resources, for those who look without kubectl. Only the leader may call it. Each
@@ -18,8 +18,8 @@ export interface SyncStatesBackend {
   readonly report: (reports: readonly SyncStateReport[]) => Promise<readonly RefusedReports[]>;
   /** Drops what was reported of SecretSyncs that are gone. */
   readonly forget: (uids: readonly string[]) => Promise<void>;
-  /** The SecretSyncs of which something is stored. */
-  readonly reported: () => Promise<readonly ReportedResource[]>;
+  /** A page of the SecretSyncs of which something is stored: those after a uid, or the first ones. */
+  readonly reported: (after: string | null) => Promise<ReportedPage>;
   /** Records that all states are stored now. */
   readonly seen: () => Promise<void>;
 }
@@ -29,6 +29,6 @@ export interface WaitingRestoresBackend {
   readonly report: (plan: ReportedPlan) => Promise<void>;
   /** Drops what was reported of SnapshotRestores that do not wait any more. */
   readonly forget: (uids: readonly string[]) => Promise<void>;
-  /** The SnapshotRestores of which a plan is stored. */
-  readonly reported: () => Promise<readonly ReportedResource[]>;
+  /** A page of the SnapshotRestores of which a plan is stored: those after a uid, or the first ones. */
+  readonly reported: (after: string | null) => Promise<ReportedPage>;
 }

@@ -1,3 +1,4 @@
+import type { ReportedPage, ReportedResource } from '../../domain/fleet.ts';
 import type { Namespaces } from './namespaces.ts';
 
 export interface KnownResources {
@@ -8,20 +9,21 @@ export interface KnownResources {
   readonly namespaces: Pick<Namespaces, 'isGone'>;
 }
 
-/** A resource of which something is stored. */
-interface StoredResource {
-  readonly uid: string;
-  readonly namespace: string;
-}
-
 /**
- * The uids of stored resources that do not exist. A namespace that is not listed proves nothing: it may not be watched, or
- * another installation watches it.
+ * The uids of resources of which something is stored, and which do not exist. `reported` returns a page of the former. A
+ * namespace that is not listed proves nothing: it may not be watched, or another installation watches it.
  */
-export function absentUids(
-  stored: readonly StoredResource[],
+export async function absentUids(
+  reported: (after: string | null) => Promise<ReportedPage>,
   { knownUids, isListed, namespaces }: KnownResources,
-): string[] {
+): Promise<string[]> {
+  const stored: ReportedResource[] = [];
+  let after: string | null = null;
+  do {
+    const { resources, next }: ReportedPage = await reported(after);
+    stored.push(...resources);
+    after = next;
+  } while (after !== null);
   const known = new Set(knownUids());
   return stored
     .filter(({ uid, namespace }) => !known.has(uid) && (isListed(namespace) || namespaces.isGone(namespace)))

@@ -7,9 +7,13 @@ import {
   forgetSyncStates,
   listReportedSyncs,
   recordClusterSeen,
+  type ReportedRange,
   reportSyncStates,
 } from '../../store/sync-states.ts';
 import { checkSyncStateReports, checkUids } from './report-checks.ts';
+
+/** Resources of a page of what is stored of a cluster. */
+export const reportedPageSize = 10_000;
 
 /** After so long, a cluster that was not seen is taken to be gone for good. */
 const clusterDays = 30;
@@ -63,9 +67,9 @@ export class SyncStates {
     await forgetSyncStates(this.#database.pool, cluster, uids);
   }
 
-  /** The SecretSyncs of a cluster of which something is stored. */
-  async reported(cluster: string): Promise<readonly ReportedResource[]> {
-    return listReportedSyncs(this.#database.pool, cluster);
+  /** The SecretSyncs of a cluster of which something is stored, by uid; the first `reportedPageSize` by default. */
+  async reported(cluster: string, range: Partial<ReportedRange> = {}): Promise<readonly ReportedResource[]> {
+    return listReportedSyncs(this.#database.pool, cluster, { after: null, limit: reportedPageSize, ...range });
   }
 
   /** Records that all states of a cluster are stored now. Drops every cluster that was not seen for 30 days. */

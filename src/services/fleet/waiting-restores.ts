@@ -1,6 +1,7 @@
 import type { ReportedPlan, ReportedResource } from '../../domain/fleet.ts';
 import { limits } from '../../domain/limits.ts';
 import type { Database } from '../../store/database.ts';
+import type { ReportedRange } from '../../store/sync-states.ts';
 import * as store from '../../store/waiting-restores.ts';
 import type { OrganizationAccess } from '../access/access.ts';
 import type { AuditLog } from '../audit/audit-log.ts';
@@ -9,6 +10,7 @@ import { isUuid } from '../kernel/checks.ts';
 import { badCursor, checkLimit, decodeCursor, encodeCursor, type PageRequest } from '../kernel/page.ts';
 import { checkUids, checkWaitingPlan } from './report-checks.ts';
 import { placeSeenBy } from './seen-place.ts';
+import { reportedPageSize } from './sync-states.ts';
 
 /** A plan that waits, as its caller may see it. */
 export interface WaitingRestore extends Omit<store.WaitingRestoreRecord, 'namespace'> {
@@ -56,9 +58,10 @@ export class WaitingRestores {
     await store.forgetWaitingRestores(this.#deps.database.pool, cluster, uids);
   }
 
-  /** The SnapshotRestores of a cluster of which a plan is stored. */
-  async reported(cluster: string): Promise<readonly ReportedResource[]> {
-    return store.listReportedRestores(this.#deps.database.pool, cluster);
+  /** The SnapshotRestores of a cluster of which a plan is stored, by uid; the first `reportedPageSize` by default. */
+  async reported(cluster: string, range: Partial<ReportedRange> = {}): Promise<readonly ReportedResource[]> {
+    const { pool } = this.#deps.database;
+    return store.listReportedRestores(pool, cluster, { after: null, limit: reportedPageSize, ...range });
   }
 
   /**

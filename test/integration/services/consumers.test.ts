@@ -144,6 +144,18 @@ describe('a report', () => {
     expect(await services.syncStates.reported(cluster)).toEqual([]);
   });
 
+  test('is listed with others by the uids of their SecretSyncs, in pages', async () => {
+    const sent = Array.from({ length: 5 }, () => report());
+    await store(...sent, report({ uid: sent[0]?.uid ?? '', source: 'b' }));
+    const uids = sent.map(({ uid }) => uid).toSorted();
+    const page = async (after: string | null): Promise<string[]> =>
+      (await services.syncStates.reported(cluster, { after, limit: 2 })).map(({ uid }) => uid);
+    expect(await page(null)).toEqual(uids.slice(0, 2));
+    expect(await page(uids[1] ?? null)).toEqual(uids.slice(2, 4));
+    expect(await page(uids[3] ?? null)).toEqual(uids.slice(4));
+    expect(await page(uids[4] ?? null)).toEqual([]);
+  });
+
   test('replaces all sources of its SecretSync', async () => {
     const uid = randomUUID();
     const others = report();

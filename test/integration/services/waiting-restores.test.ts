@@ -67,6 +67,17 @@ describe('a plan', () => {
     expect(await services.waitingRestores.reported(cluster)).toEqual([]);
   });
 
+  test('is listed with others by the uids of their SnapshotRestores, in pages', async () => {
+    const plans = [plan(), plan(), plan()];
+    await report(...plans);
+    const uids = plans.map(({ uid }) => uid).toSorted();
+    const page = async (after: string | null): Promise<string[]> =>
+      (await services.waitingRestores.reported(cluster, { after, limit: 2 })).map(({ uid }) => uid);
+    expect(await page(null)).toEqual(uids.slice(0, 2));
+    expect(await page(uids[1] ?? null)).toEqual(uids.slice(2));
+    expect(await page(uids[2] ?? null)).toEqual([]);
+  });
+
   test('is dropped only for its own cluster, and with a cluster that was not seen for 30 days', async () => {
     const waiting = plan();
     await report(waiting);

@@ -1,6 +1,7 @@
 import { FakeRules } from './fake-rules.ts';
 import type { Backend } from '../../../src/controller/backend/backend.ts';
 import type { WaitingRestoresBackend } from '../../../src/controller/backend/fleet.ts';
+import type { ReportedPage } from '../../../src/domain/fleet.ts';
 import { DomainError } from '../../../src/domain/errors/domain-error.ts';
 import { requireSyncGrant } from '../../../src/domain/grant-refusal.ts';
 import { Plaintext } from '../../../src/domain/plaintext.ts';
@@ -367,8 +368,8 @@ class FakeWaitingRestores implements WaitingRestoresBackend {
     await Promise.resolve();
   }
 
-  async reported(): Promise<readonly never[]> {
+  async reported(): Promise<ReportedPage> {
     this.sweeps += 1;
-    return Promise.resolve([]);
+    return Promise.resolve({ resources: [], next: null });
   }
 }

@@ -1,5 +1,5 @@
 import type { SyncStatesBackend } from '../../../src/controller/backend/fleet.ts';
-import type { RefusedReports, SyncStateReport } from '../../../src/domain/fleet.ts';
+import type { RefusedReports, ReportedPage, SyncStateReport } from '../../../src/domain/fleet.ts';
 
 /** What a controller reports, in memory. */
 export class FakeSyncStates implements SyncStatesBackend {
@@ -7,6 +7,8 @@ export class FakeSyncStates implements SyncStatesBackend {
   readonly rows = new Map<string, SyncStateReport>();
   /** Each call, with how many SecretSyncs or sources it is about. */
   readonly calls: string[] = [];
+  /** SecretSyncs of a page. */
+  pageSize = 1000;
   /** Thrown by each call while it is set. */
   fault: Error | undefined;
   /** Calls wait for it. */
@@ -30,9 +32,12 @@ export class FakeSyncStates implements SyncStatesBackend {
     for (const [key, { uid }] of this.rows) if (uids.includes(uid)) this.rows.delete(key);
   }
 
-  async reported(): Promise<{ uid: string; namespace: string }[]> {
+  async reported(after: string | null): Promise<ReportedPage> {
     await this.#call('reported');
-    return [...this.rows.values()].map(({ uid, namespace }) => ({ uid, namespace }));
+    const all = [...this.rows.values()].map(({ uid, namespace }) => ({ uid, namespace }));
+    const left = all.filter(({ uid }) => after === null || uid > after).toSorted((a, b) => (a.uid < b.uid ? -1 : 1));
+    const resources = left.slice(0, this.pageSize);
+    return { resources, next: left.length > this.pageSize ? (resources.at(-1)?.uid ?? null) : null };
   }
 
   async seen(): Promise<void> {

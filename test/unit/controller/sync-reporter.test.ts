@@ -257,6 +257,16 @@ describe('a new leader', () => {
     expect([...states.rows.values()].map(({ uid }) => uid)).toEqual(['kept', 'unlisted']);
   });
 
+  test('looks at all pages of what is stored', async () => {
+    const uids = ['a', 'b', 'c', 'd', 'e'];
+    for (const uid of uids) await states.report([stateReport({ uid })]);
+    states.pageSize = 2;
+    known.add('e');
+    reporter.stopLeading();
+    await lead();
+    expect([...states.rows.values()].map(({ uid }) => uid)).toEqual(['e']);
+  });
+
   test('drops nothing while another cluster has its name, and does so afterwards', async () => {
     await states.report([stateReport({ uid: 'of-the-other' })]);
     reporter.stopLeading();

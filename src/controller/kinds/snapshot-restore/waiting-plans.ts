@@ -81,7 +81,7 @@ export class WaitingPlans {
   async #dropAbsent(): Promise<void> {
     const { plans, hasName } = this.#deps;
     if (!(await hasName())) return;
-    const absent = absentUids(await plans.reported(), this.#deps);
+    const absent = await absentUids(async (after) => await plans.reported(after), this.#deps);
     if (absent.length > 0) await plans.forget(absent);
   }
 }

@@ -198,7 +198,7 @@ export class SyncReporter {
   async #sweep(): Promise<void> {
     const { states, hasName } = this.#deps;
     if (!(await hasName())) return;
-    const absent = absentUids(await states.reported(), this.#deps);
+    const absent = await absentUids(async (after) => await states.reported(after), this.#deps);
     if (absent.length > 0) await states.forget(absent);
     this.#isSweepDue = false;
   }
