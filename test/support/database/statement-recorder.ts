@@ -54,7 +54,7 @@ function hashOf(seed: string): number {
   return createHash('sha256').update(seed).digest().readUInt32BE();
 }
 
-/** A pool, a transaction and the deps of a class. */
+/** A pool, a transaction, a database and the deps of a class. */
 function recorder(texts: Set<string>, seed: string): object {
   // A function that works in steps until nothing is found would not end.
   let left = maxStatements;
@@ -78,6 +78,8 @@ function recorder(texts: Set<string>, seed: string): object {
     run: tag((found) => found.length),
     rowsUnprepared: async (text: string) => (await note(text)).rows,
     pipeline: (statements: readonly Promise<unknown>[]) => Promise.all(statements),
+    pool,
+    transactionPool: pool,
     database: { pool, transactionPool: pool },
   };
 }
