@@ -47,7 +47,6 @@ export function connectLocally(services: LocalBackendServices): ConnectBackend {
         seen: async () => await syncStates.seen(cluster()),
       },
       waitingRestores: {
-        report: async (plan) => await waitingRestores.report(cluster(), plan),
         forget: async (uids) => await waitingRestores.forget(cluster(), uids),
         reported: async (after) => pageOf(await waitingRestores.reported(cluster(), { after })),
       },

@@ -1,4 +1,4 @@
-import type { RefusedReports, ReportedPage, ReportedPlan, SyncStateReport } from '../../domain/fleet.ts';
+import type { RefusedReports, ReportedPage, SyncStateReport } from '../../domain/fleet.ts';
 
 /**
  * What is reported of this cluster's resources, for those who look without kubectl. Only the leader may call it. Each
@@ -24,10 +24,9 @@ export interface SyncStatesBackend {
   readonly seen: () => Promise<void>;
 }
 
+/** The plans that `RestoresBackend.plan` stored, because they wait for an approval. */
 export interface WaitingRestoresBackend {
-  /** Stores the newest plan of a SnapshotRestore. Writes nothing if it is the same. */
-  readonly report: (plan: ReportedPlan) => Promise<void>;
-  /** Drops what was reported of SnapshotRestores that do not wait any more. */
+  /** Drops the plans of SnapshotRestores that do not wait any more. */
   readonly forget: (uids: readonly string[]) => Promise<void>;
   /** A page of the SnapshotRestores of which a plan is stored: those after a uid, or the first ones. */
   readonly reported: (after: string | null) => Promise<ReportedPage>;

@@ -1,6 +1,7 @@
 import type { Asker } from '../../domain/asker.ts';
 import type {
   ClaimedRestore,
+  PlanHashes,
   ResourcePlan,
   ResourceRestoreOptions,
   RestoreSource,
@@ -17,12 +18,15 @@ export interface RestoresBackend {
   readonly find: (asker: Asker) => Promise<ClaimedRestore | undefined>;
   /** The environment of a snapshot that the resource may restore. */
   readonly admit: (asker: Asker, source: RestoreSource) => Promise<EnvironmentPlace>;
-  /** What the restore would do now. It is audited unless its hash is `known`, which was reported before. */
+  /**
+   * What the restore would do now. It is audited unless its hash is `known`. Unless its hash is `approved`, it waits for an
+   * approval from now on, and is listed for those who look without kubectl.
+   */
   readonly plan: (
     asker: Asker,
     source: RestoreSource,
     options: ResourceRestoreOptions,
-    known: string | undefined,
+    hashes: PlanHashes,
   ) => Promise<ResourcePlan>;
   /**
    * Restores exactly as the plan of the hash says or, with null, without a plan, and returns what was done; or returns

@@ -24,6 +24,14 @@ export interface RestorePlace {
   readonly environment: string;
 }
 
+/** Hashes of plans, as a resource has them. */
+export interface PlanHashes {
+  /** Of the plan that was reported before: it is not audited again. */
+  readonly known: string | undefined;
+  /** Of the plan that the resource approves. Any other plan waits for an approval. */
+  readonly approved: string | undefined;
+}
+
 /** A plan as it is reported to a resource. */
 export interface ResourcePlan extends RestorePlace, ReportedLists {
   /** No other resource has the same. */

@@ -1,7 +1,9 @@
 import type { Asker } from '../../domain/asker.ts';
+import type { ReportedPlan } from '../../domain/fleet.ts';
 import type { ResourceCaller } from '../../domain/principal.ts';
 import type {
   ClaimedRestore,
+  PlanHashes,
   ResourcePlan,
   ResourceRestoreOptions,
   RestoreSource,
@@ -9,23 +11,27 @@ import type {
 import type { EnvironmentPlace } from '../../domain/slugs.ts';
 import { resourceCaller } from '../access/cluster-access.ts';
 import type { EnvironmentPlaceAccess, ResourceAccess } from '../managed/access.ts';
+import type { WaitingRestores } from '../fleet/waiting-restores.ts';
 import type { ResourceRestores } from '../managed/restores.ts';
 import type { ClusterDeps } from './cluster-deps.ts';
 import { environmentPlaceOf } from './environment-place.ts';
 
 export interface ClusterRestoresDeps extends ClusterDeps {
   readonly resourceRestores: ResourceRestores;
+  readonly waitingRestores: WaitingRestores;
 }
 
 /** Admits the SnapshotRestores of one cluster, and plans and carries out their restores. */
 export class ClusterRestores {
   readonly #access: ResourceAccess;
   readonly #restores: ResourceRestores;
+  readonly #waiting: WaitingRestores;
   readonly #cluster: () => string;
 
-  constructor({ resourceAccess, resourceRestores, cluster }: ClusterRestoresDeps) {
+  constructor({ resourceAccess, resourceRestores, waitingRestores, cluster }: ClusterRestoresDeps) {
     this.#access = resourceAccess;
     this.#restores = resourceRestores;
+    this.#waiting = waitingRestores;
     this.#cluster = cluster;
   }
 
@@ -41,10 +47,13 @@ export class ClusterRestores {
     asker: Asker,
     source: RestoreSource,
     options: ResourceRestoreOptions,
-    known: string | undefined,
+    { known, approved }: PlanHashes,
   ): Promise<ResourcePlan> {
     const { snapshotId } = source;
-    return this.#restores.plan(await this.#admit(asker, source), { ...options, snapshotId }, known);
+    const access = await this.#admit(asker, source);
+    const plan = await this.#restores.plan(access, { ...options, snapshotId }, known);
+    if (plan.planHash !== approved) await this.#waiting.report(this.#cluster(), waitingOf(asker, plan));
+    return plan;
   }
 
   async restore(
@@ -64,4 +73,13 @@ export class ClusterRestores {
   #callerOf(asker: Asker): ResourceCaller {
     return resourceCaller(this.#cluster(), asker);
   }
+}
+
+/** The plan as it is listed. The cluster vouches for nothing of it but its own resource. */
+function waitingOf({ uid, namespace, name }: Asker, plan: ResourcePlan): ReportedPlan {
+  if (namespace === null) throw new Error('a SnapshotRestore has a namespace');
+  const { environmentId, snapshotId, planHash, revision, revisionId } = plan;
+  const { restored, recreated, unchanged, skipped, destroyed, pruned } = plan;
+  const keys = { restored, recreated, unchanged, skipped, destroyed, pruned };
+  return { uid, namespace, name, environmentId, snapshotId, planHash, revision, revisionId, keys };
 }

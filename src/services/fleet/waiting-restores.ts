@@ -35,8 +35,8 @@ const listName = 'waiting-restores';
 const nameForm = /^[\w.-]{0,253}$/;
 
 /**
- * The SnapshotRestores whose plan waits for an approval, as the controllers report them (docs/interface.md 4.15). Only the
- * leader of a cluster may report, for that cluster. Each method throws DomainError store_unavailable and overloaded, and
+ * The SnapshotRestores whose plan waits for an approval (docs/interface.md 4.15). Only the leader of a cluster may report
+ * and forget, for that cluster. Each method throws DomainError store_unavailable and overloaded, and
  * can be repeated.
  */
 export class WaitingRestores {
@@ -46,13 +46,13 @@ export class WaitingRestores {
     this.#deps = deps;
   }
 
-  /** Stores the newest plan of a SnapshotRestore. Writes nothing if it is the same. */
+  /** Stores the newest plan of a SnapshotRestore, as `ResourceRestores` made it. Writes nothing if it is the same. */
   async report(cluster: string, plan: ReportedPlan): Promise<void> {
     checkWaitingPlan(cluster, plan);
     await store.reportWaitingRestore(this.#deps.database.pool, cluster, plan);
   }
 
-  /** Drops what was reported of SnapshotRestores that do not wait any more. */
+  /** Drops the plans of SnapshotRestores that do not wait any more. */
   async forget(cluster: string, uids: readonly string[]): Promise<void> {
     checkUids(cluster, uids);
     await store.forgetWaitingRestores(this.#deps.database.pool, cluster, uids);

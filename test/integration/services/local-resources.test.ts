@@ -165,6 +165,7 @@ describe('a SecretSnapshot', () => {
 
 describe('a SnapshotRestore', () => {
   const options = { prune: false, skipUnchanged: true, backup: false, includeDeleted: false };
+  const unknownPlan = { known: undefined, approved: undefined };
 
   test('plans and restores the environment that it was admitted to', async () => {
     await calls.put('KEY', '1');
@@ -174,13 +175,39 @@ describe('a SnapshotRestore', () => {
     const source = { snapshotId, hasSnapshot: false };
     const environmentId = world.environment.id;
     expect(await backend.restores.admit(own, source)).toEqual({ ...world.slugs, environmentId });
-    const plan = await backend.restores.plan(own, source, options, undefined);
+    const plan = await backend.restores.plan(own, source, options, unknownPlan);
     expect(plan).toMatchObject({ snapshotId, environmentId, restored: { count: 1, keys: ['KEY'] } });
-    expect(await backend.restores.plan(own, source, options, plan.planHash)).toEqual(plan);
+    expect(await backend.restores.plan(own, source, options, { known: plan.planHash, approved: undefined })).toEqual(
+      plan,
+    );
     const done = await backend.restores.restore(own, source, options, plan.planHash);
     expect(await backend.restores.find(own)).toEqual(done);
     // The plan that was known is not audited again.
     expect(await audited(own)).toEqual(['snapshot.restore success', 'snapshot.restore success']);
+  });
+
+  test('whose plan is not approved waits, with the plan that the server made', async () => {
+    await calls.put('KEY', '1');
+    const { id: snapshotId } = await snapshots.create();
+    await calls.put('KEY', '2');
+    const own = asker('SnapshotRestore', [restoreRule(world)]);
+    const source = { snapshotId, hasSnapshot: false };
+    const listed = async (): Promise<readonly unknown[]> => {
+      const access = await world.onOrganization(world.admin.caller, 'fleet.list');
+      return (await services.waitingRestores.list(access)).restores;
+    };
+    const plan = await backend.restores.plan(own, source, options, unknownPlan);
+    const { planHash, revision, revisionId } = plan;
+    const { uid, namespace, name } = own;
+    const none = { count: 0, keys: [] };
+    const keys = { restored: { count: 1, keys: ['KEY'] }, recreated: none, unchanged: none, skipped: none };
+    const expected = { uid, namespace, name, cluster: 'cluster-a', snapshotId, planHash, revision, revisionId };
+    expect(await listed()).toMatchObject([{ ...expected, keys: { ...keys, destroyed: none, pruned: none } }]);
+    await backend.fleet.waitingRestores.forget([uid]);
+    await backend.restores.plan(own, source, options, { known: planHash, approved: planHash });
+    expect(await listed()).toEqual([]);
+    await backend.restores.plan(own, source, options, { known: planHash, approved: 'former' });
+    expect(await listed()).toHaveLength(1);
   });
 
   test('whose grant is withdrawn after it was admitted plans and restores nothing', async () => {
@@ -190,7 +217,7 @@ describe('a SnapshotRestore', () => {
     const source = { snapshotId, hasSnapshot: true };
     await backend.restores.admit(own, source);
     own.grants = [];
-    expect(await codeOf(backend.restores.plan(own, source, options, undefined))).toBe('forbidden');
+    expect(await codeOf(backend.restores.plan(own, source, options, unknownPlan))).toBe('forbidden');
     expect(await codeOf(backend.restores.restore(own, source, options, null))).toBe('forbidden');
     expect(await audited(own)).toEqual(['snapshot.restore denied', 'snapshot.restore denied']);
   });

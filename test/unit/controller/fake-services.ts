@@ -360,10 +360,6 @@ class FakeWaitingRestores implements WaitingRestoresBackend {
   /** How many sweeps asked what is stored. */
   sweeps = 0;
 
-  async report(): Promise<void> {
-    await Promise.resolve();
-  }
-
   async forget(): Promise<void> {
     await Promise.resolve();
   }

@@ -42,7 +42,6 @@ class Site {
     grants: { rulesFor: () => [], ownGrantOf: () => undefined },
     snapshots: { find: () => good, claimed: () => Promise.resolve(this.#claimed) },
     waiting: {
-      report: ({ uid, planHash }) => Promise.resolve(void this.waiting.set(uid, planHash)),
       end: (uid) => Promise.resolve(void this.waiting.delete(uid)),
     },
   });
@@ -65,7 +64,10 @@ class Site {
     return {
       find: () => Promise.resolve(this.done),
       admit: () => Promise.resolve({ organization, project, environment, environmentId: 'env' }),
-      plan: () => Promise.resolve({ ...place, ...lists, ...revision, planHash: this.planHash }),
+      plan: ({ uid }, _source, _options, { approved }) => {
+        if (this.planHash !== approved) this.waiting.set(uid, this.planHash);
+        return Promise.resolve({ ...place, ...lists, ...revision, planHash: this.planHash });
+      },
       restore: (_asker, _source, _options, planHash) => {
         if (this.fault !== undefined) return Promise.reject(this.fault);
         this.restored.push(planHash);

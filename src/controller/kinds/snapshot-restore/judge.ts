@@ -100,7 +100,7 @@ function completeFields(done: ClaimedRestore): StatusFields<SnapshotRestore> {
 type PlanStatus = NonNullable<SnapshotRestoreStatus['plan']>;
 
 /** The lists of keys, without anything else. */
-export function listsOf(lists: ReportedLists): Required<Omit<PlanStatus, 'revision' | 'revisionId'>> {
+function listsOf(lists: ReportedLists): Required<Omit<PlanStatus, 'revision' | 'revisionId'>> {
   const { restored, recreated, unchanged, skipped, destroyed, pruned } = lists;
   const listOf = ({ count, keys }: ReportedLists['restored']): PlanStatus['restored'] => ({ count, keys: [...keys] });
   return {

@@ -10,7 +10,7 @@ import type { ReconcileContext } from '../../frame/kind-rules.ts';
 import type { Outcome } from '../../frame/outcome.ts';
 import { type AskerDeps, askerOf } from '../asker-of.ts';
 import type { SnapshotLookup } from '../secret-snapshot/lookup.ts';
-import { judgeComplete, judgeFailure, judgeOutdated, judgePlanned, keepsPlan, listsOf } from './judge.ts';
+import { judgeComplete, judgeFailure, judgeOutdated, judgePlanned, keepsPlan } from './judge.ts';
 import {
   environmentDeleted,
   restoreForgotten,
@@ -26,7 +26,7 @@ import type { WaitingPlans } from './waiting-plans.ts';
 export interface RestoreReconcilerDeps extends AskerDeps {
   readonly backend: { readonly restores: RestoresBackend };
   readonly snapshots: Pick<SnapshotLookup, 'find' | 'claimed'>;
-  readonly waiting: Pick<WaitingPlans, 'report' | 'end'>;
+  readonly waiting: Pick<WaitingPlans, 'end'>;
 }
 
 type RestoreContext = ReconcileContext<SnapshotRestore>;
@@ -97,44 +97,33 @@ export class RestoreReconciler {
     const { prune, skipUnchanged, backup, includeDeleted, keys } = resource.spec;
     const asked = { context, asker, source, options: { prune, skipUnchanged, backup, includeDeleted, keys } };
     if (resource.spec.mode === 'Apply') return await this.#apply(asked);
-    const plan = await this.#plan(asked);
-    await this.#wait(asked, plan);
-    return judgePlanned(resource.metadata, plan);
+    return judgePlanned(resource.metadata, await this.#plan(asked, undefined));
   }
 
   async #apply(asked: AdmittedRestore): Promise<Outcome<SnapshotRestore>> {
-    const { spec } = asked.context.resource;
+    const { metadata, spec } = asked.context.resource;
     if (spec.planHash === undefined) return await this.#restore(asked, null);
-    const plan = await this.#plan(asked);
-    if (plan.planHash !== spec.planHash) return await this.#outdated(asked, plan);
+    const plan = await this.#plan(asked, spec.planHash);
+    if (plan.planHash !== spec.planHash) return judgeOutdated(metadata, plan);
     try {
       return await this.#restore(asked, spec.planHash);
     } catch (error) {
       // There was a commit since the plan.
       const isOutdated = error instanceof DomainError && error.code === 'plan_outdated';
-      if (isOutdated) return await this.#outdated(asked, await this.#plan(asked));
+      if (isOutdated) return judgeOutdated(metadata, await this.#plan(asked, undefined));
       throw error;
     }
   }
 
-  async #outdated(asked: AdmittedRestore, plan: ResourcePlan): Promise<Outcome<SnapshotRestore>> {
-    await this.#wait(asked, plan);
-    return judgeOutdated(asked.context.resource.metadata, plan);
-  }
-
-  async #plan({ context: { key }, asker, source, options }: AdmittedRestore): Promise<ResourcePlan> {
+  /** Plans. Unless the plan is the approved one, it waits for an approval from now on. */
+  async #plan(
+    { context: { key }, asker, source, options }: AdmittedRestore,
+    approved: string | undefined,
+  ): Promise<ResourcePlan> {
     const known = this.#reportedHashes.get(key);
-    const plan = await this.#deps.backend.restores.plan(asker, source, options, known);
+    const plan = await this.#deps.backend.restores.plan(asker, source, options, { known, approved });
     this.#reportedHashes.set(key, plan.planHash);
     return plan;
-  }
-
-  /** The plan waits for an approval from now on. */
-  async #wait({ context }: AdmittedRestore, plan: ResourcePlan): Promise<void> {
-    const { uid, namespace = '', name } = context.resource.metadata;
-    const { environmentId, snapshotId, planHash, revision, revisionId } = plan;
-    const place = { environmentId, snapshotId, planHash, revision, revisionId };
-    await this.#deps.waiting.report({ uid, namespace, name, ...place, keys: listsOf(plan) });
   }
 
   async #endWaiting({ resource }: RestoreContext): Promise<void> {

@@ -1,5 +1,4 @@
 import { DomainError } from '../../../domain/errors/domain-error.ts';
-import type { ReportedPlan } from '../../../domain/fleet.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import type { Logger } from '../../../observability/logger.ts';
 import type { WaitingRestoresBackend } from '../../backend/fleet.ts';
@@ -18,8 +17,8 @@ export interface WaitingPlansDeps extends KnownResources {
 const all = 'all';
 
 /**
- * Reports to the database which plans wait for an approval, for those who look without kubectl. The status of the
- * SnapshotRestore takes precedence.
+ * Drops the plans of SnapshotRestores that wait no more. Planning stores them, for those who look without kubectl; the
+ * status of the SnapshotRestore takes precedence.
  */
 export class WaitingPlans {
   readonly #deps: WaitingPlansDeps;
@@ -45,11 +44,6 @@ export class WaitingPlans {
   /** Stops, and waits for a statement in progress, for at most `limitMs`. */
   async drain(limitMs: number): Promise<void> {
     await this.#drops.stop(limitMs);
-  }
-
-  /** Stores the newest plan of a SnapshotRestore. Throws DomainError store_unavailable. */
-  async report(plan: ReportedPlan): Promise<void> {
-    await this.#deps.plans.report(plan);
   }
 
   /** Drops the plan of a SnapshotRestore that does not wait any more. */
