@@ -173,6 +173,26 @@ export const commandTable: readonly CommandSection[] = [
         ],
       },
       {
+        name: 'cluster',
+        summary: 'Limit what clusters may do, and stop them',
+        commands: [
+          { name: 'list', load: async () => (await import('./commands/cluster/list.ts')).clusterListCommand },
+          { name: 'show', load: async () => (await import('./commands/cluster/show.ts')).clusterShowCommand },
+          { name: 'rules', load: async () => (await import('./commands/cluster/rules.ts')).clusterRulesCommand },
+          { name: 'allow', load: async () => (await import('./commands/cluster/allow.ts')).clusterAllowCommand },
+          { name: 'deny', load: async () => (await import('./commands/cluster/deny.ts')).clusterDenyCommand },
+          {
+            name: 'disable',
+            load: async () => (await import('./commands/cluster/cluster-state.ts')).clusterDisableCommand,
+          },
+          {
+            name: 'enable',
+            load: async () => (await import('./commands/cluster/cluster-state.ts')).clusterEnableCommand,
+          },
+          { name: 'forget', load: async () => (await import('./commands/cluster/forget.ts')).clusterForgetCommand },
+        ],
+      },
+      {
         name: 'user',
         summary: 'Manage the users of the server (for administrators)',
         commands: [

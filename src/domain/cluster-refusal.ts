@@ -47,13 +47,17 @@ export function ceilingRefusal(
     'cluster_not_allowed',
     `${name} needs ${grantedPermission(permission)} on ${grantPlaceText({ organization, project, environment })}, and ` +
       `organization ${organization} does not allow that to cluster ${cluster}${named} for ${kinds.join(' and ')}. ` +
-      `If it should, an admin of the organization runs \`${allowCommand(cluster, need)}\``,
+      `If it should, an admin of the organization runs ${allowCommands(cluster, need)}`,
   );
 }
 
-function allowCommand(cluster: string, { organization, project, environment, permission, kind }: GrantNeed): string {
+/** The commands that allow a need: one for each kind. */
+function allowCommands(cluster: string, { organization, project, environment, permission, kind }: GrantNeed): string {
   const place = `-o ${organization} -p ${project ?? "'*'"} -e ${environment ?? "'*'"}`;
-  const kinds = kindsNeeded(kind).map((each) => ` --kind ${each}`);
-  const options = `${kind === 'SecretSync' ? '' : kinds.join('')}${permission === 'read' ? '' : ' --permission read_write'}`;
-  return `keyframe cluster allow ${cluster} ${place}${options}`;
+  const permitted = permission === 'read' ? '' : ' --permission read_write';
+  const commands = kindsNeeded(kind).map((each) => {
+    const ofKind = each === 'SecretSync' ? '' : ` --kind ${each}`;
+    return `\`keyframe cluster allow ${cluster} ${place}${ofKind}${permitted}\``;
+  });
+  return commands.join(' and ');
 }

@@ -88,4 +88,5 @@ export const forgottenClusterView = z
   .meta({ id: 'ForgottenCluster' });
 
 export type ClusterView = z.infer<typeof clusterView>;
+export type ForgottenClusterView = z.infer<typeof forgottenClusterView>;
 export type ClusterRulesView = z.infer<typeof clusterRulesView>;

@@ -83,6 +83,15 @@ export function apiSources({ api, scope }: SourceDeps): Sources {
         description: `${displayName ?? ''} ${role}`.trim(),
       }));
     },
+    cluster: async (given) => {
+      const request = { params: await organizationParams(scope, given) };
+      const { clusters } = (await call(api(given), 'GET /organizations/{org}/clusters', request)).body;
+      return clusters.map(({ name, rules }) => ({ word: name, description: `${rules?.length ?? 'no'} rules` }));
+    },
+    servedCluster: async (given) => {
+      const { clusters } = (await call(api(given), 'GET /clusters')).body;
+      return clusters.map(({ name, state }) => ({ word: name, description: state }));
+    },
   };
 }
 

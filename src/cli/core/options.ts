@@ -22,6 +22,8 @@ export type CompletionKind =
   | 'serviceToken'
   | 'revokedKeylessToken'
   | 'member'
+  | 'cluster'
+  | 'servedCluster'
   | 'invitation'
   | 'personalToken';
 

@@ -1,6 +1,13 @@
 import { z } from 'zod';
 import { auditListView } from '../../wire/audit.ts';
 import { changeListView, changeView, revertView } from '../../wire/changes.ts';
+import {
+  clusterListView,
+  clusterRulesListView,
+  clusterRulesView,
+  clusterView,
+  forgottenClusterView,
+} from '../../wire/clusters.ts';
 import { consumerListView, consumerView } from '../../wire/consumers.ts';
 import { copyView } from '../../wire/copies.ts';
 import { identityListView } from '../../wire/identities.ts';
@@ -196,7 +203,12 @@ export const shapes = {
   'audit-list': auditListView,
   change: secretPatchView,
   'consumer-list': consumerListView,
+  cluster: clusterView,
+  'cluster-list': clusterListView,
+  'cluster-rules': clusterRulesView,
+  'cluster-rules-list': clusterRulesListView,
   copy: copyView,
+  'forgotten-cluster': forgottenClusterView,
   'deleted-secret-list': deletedSecretListView,
   deletion,
   difference,

@@ -35,6 +35,9 @@ const neverAsks = [
       'invitation list',
       // The next one ends it, and `invitation withdraw`.
       'invitation create',
+      'cluster list',
+      'cluster show',
+      'cluster enable',
       'user list',
       'user create',
       'user enable',
@@ -74,6 +77,8 @@ withCommandWorld(async (given) => {
   await cli.output(['set', 'A=2', 'B=2', '--yes', ...scope]);
   await cli.output(['env', 'create', 'staging', ...scope.slice(0, 4)]);
   await cli.output(['set', 'C=1', 'D=1', '--yes', ...scope.slice(0, 4), '-e', 'staging']);
+  await prismaOf(api.services.database).servedCluster.createMany({ data: [{ name: 'home' }, { name: 'ruled' }] });
+  await cli.output(['cluster', 'allow', 'ruled', '--yes', ...scope]);
   const service = await world.serviceToken();
   ids.serviceToken = service.id;
   ids.personalToken = (await cli.output(['token', 'create', '-n', 'spare', '--output', 'name'])).trim();
@@ -143,6 +148,12 @@ const asks: Readonly<Record<string, () => string[]>> = {
   'invitation accept': () => ['invitation', 'accept', '-o', ids.inviting],
   'invitation decline': () => ['invitation', 'decline', '-o', ids.inviting],
   'invitation withdraw': () => ['invitation', 'withdraw', world.stranger.email, '-o', world.slugs.organization],
+  'cluster rules': () => ['cluster', 'rules', 'home', '--remove', ...organization()],
+  // The first rule of a home cluster.
+  'cluster allow': () => ['cluster', 'allow', 'home', ...scope],
+  'cluster deny': () => ['cluster', 'deny', 'ruled', ...scope],
+  'cluster disable': () => ['cluster', 'disable', 'home'],
+  'cluster forget': () => ['cluster', 'forget', 'home'],
   'user disable': () => ['user', 'disable', ids.email],
   'user grant-admin': () => ['user', 'grant-admin', ids.email],
   'user revoke-admin': () => ['user', 'revoke-admin', ids.email],
@@ -183,6 +194,10 @@ const named: Readonly<Record<string, () => string[]>> = {
   'invitation accept': () => ['Accept to be', ids.inviting],
   'invitation decline': () => ['Decline to be', ids.inviting],
   'invitation withdraw': () => [world.stranger.email, world.slugs.organization],
+  'cluster rules': () => [`of ${world.slugs.organization} for cluster home?`],
+  'cluster allow': () => ['cluster home', world.slugs.organization],
+  'cluster deny': () => [world.slugs.organization, 'cluster ruled'],
+  'cluster disable': () => ['Disable cluster home?'],
   'user disable': () => [`Disable ${ids.email}?`],
   'user grant-admin': () => [ids.email],
   'user revoke-admin': () => [ids.email],
@@ -190,6 +205,7 @@ const named: Readonly<Record<string, () => string[]>> = {
 
 /** Those that ask to type a word: the place, and the word. */
 const typed: Readonly<Record<string, () => readonly [place: string, word: string]>> = {
+  'cluster forget': () => ['home', 'home'],
   'org delete': () => [world.slugs.organization, world.slugs.organization],
   'project delete': () => [joined(world.slugs.organization, world.slugs.project), world.slugs.project],
   'env delete': () => [place(), world.slugs.environment],
@@ -212,7 +228,7 @@ const commands = commandTable.flatMap(({ entries }) =>
 );
 
 const tables =
-  'organization project environment secret secret_version snapshot membership role_binding invitation app_user service_token personal_token passkey identity';
+  'organization project environment secret secret_version snapshot membership role_binding invitation app_user service_token personal_token passkey identity served_cluster cluster_rules';
 
 /** All that the commands could change. */
 async function state(): Promise<unknown> {

@@ -264,6 +264,25 @@ describe('--output json', () => {
     await prints('member appoint-owner', [email, '-o', 'ownerless', '--yes']);
   });
 
+  test('of clusters', async () => {
+    await prismaOf(api.services.database).servedCluster.create({ data: { name: 'fra-1' } });
+    const place = ['-p', world.slugs.project, '-e', world.slugs.environment];
+    const rule = { project: world.slugs.project, environments: [world.slugs.environment], kinds: ['SecretSync'] };
+    expect(await prints('cluster allow', ['fra-1', ...place, '--yes'])).toMatchObject({ rules: [rule], version: 1 });
+    // A rule that is there already.
+    expect(await prints('cluster allow', ['fra-1', ...place])).toMatchObject({ rules: [rule], version: 1 });
+    expect(await prints('cluster show', ['fra-1'])).toMatchObject({ name: 'fra-1', isHome: true, rules: [rule] });
+    expect(await prints('cluster rules', ['fra-1'])).toMatchObject({ rules: [rule] });
+    expect(await prints('cluster list')).toMatchObject({ clusters: expect.arrayContaining([expect.anything()]) });
+    await prints('cluster list', ['--all'], { shape: 'cluster-list' });
+    expect(await prints('cluster deny', ['fra-1', ...place, '--yes'])).toMatchObject({ rules: [], version: 2 });
+    expect(await prints('cluster rules', ['fra-1', '--remove', '--yes'])).toMatchObject({ rules: null, version: 3 });
+    expect(await prints('cluster disable', ['fra-1', '--yes'])).toMatchObject({ state: 'disabled' });
+    expect(await prints('cluster enable', ['fra-1'])).toMatchObject({ state: 'enabled' });
+    expect(await prints('cluster forget', ['fra-1', '--plan'])).toMatchObject({ tokenCount: 0 });
+    expect(await prints('cluster forget', ['fra-1', '--yes'])).toMatchObject({ secretCount: 0 });
+  });
+
   test('of organizations, projects and environments', async () => {
     for (const [kind, place] of [
       ['org', []],
