@@ -72,11 +72,13 @@ describe('a ServiceToken', () => {
     expect(await backend.tokens.serialOf(own, token)).toBe(1);
     const principal = await services.authentication.authenticate(token.reveal());
     expect(principal).toMatchObject({ id: tokenId, permission: 'read' });
+    const { clusterRules, ...place } = await backend.tokens.placeOf(own, asked);
     expect(await backend.tokens.find(own)).toMatchObject({
       tokenId,
-      ...(await backend.tokens.placeOf(own, asked)),
+      ...place,
       credentials: [{ serial: 1, state: 'active' }],
     });
+    expect(clusterRules).toEqual({ organizationId: place.organizationId, version: 0 });
     expect(await audited(own)).toEqual(['service_token.create success', 'service_token.activate success']);
     const [entry] = await prismaOf(services.database).auditEntry.findMany({ where: { actorId: own.uid } });
     expect(entry).toMatchObject({ actorType: 'resource', actorName: 'ServiceToken team-a/own', credentialId: null });
