@@ -9,6 +9,8 @@ import { HttpClient } from '../../support/api/http.ts';
 import { type ProgramFolder, unpackFormer } from '../../support/api/program-folder.ts';
 import { ServerProcess } from '../../support/api/server-process.ts';
 import { execute } from '../../support/api/test-server.ts';
+import { grantedKinds } from '../../../src/domain/kinds.ts';
+import type { ClusterRulesView } from '../../../src/wire/clusters.ts';
 import { type FormerDatabase, loadFormerDatabase } from '../../support/database/former-database.ts';
 
 /**
@@ -102,6 +104,20 @@ test('the present release migrates it under that server, and takes no right from
 test('both releases answer every read as it was recorded', async () => {
   present = await start();
   expect([await faultsOf(present), await faultsOf(former)]).toEqual([[], []]);
+}, 120_000);
+
+test('each cluster of the former release is a home cluster, and rules for it do not disturb that release', async () => {
+  const [organization = ''] = environment.split('/');
+  const path = `/organizations/${organization}/clusters`;
+  const { clusters } = await clientOf(present).expectStatus<{ clusters: ClusterRulesView[] }>(200, 'GET', path);
+  expect(clusters.length).toBeGreaterThan(0);
+  const before = { isHome: true, rules: null, version: 0 };
+  expect(clusters).toEqual(clusters.map(({ name }) => ({ name, ...before })));
+  const everything = { project: '*', environments: ['*'], permission: 'read_write', kinds: grantedKinds };
+  const body = { rules: [everything], expectedVersion: 0 };
+  for (const { name } of clusters) await clientOf(present).expectStatus(200, 'PUT', `${path}/${name}`, body);
+  expect(await faultsOf(former)).toEqual([]);
+  for (const { name } of clusters) await clientOf(present).expectStatus(204, 'DELETE', `${path}/${name}`);
 }, 120_000);
 
 test('each of them reads what the other one writes, and its streams report the changes of the other one', async () => {
