@@ -31,7 +31,7 @@ describe('the table in own-targets.ts', () => {
 
   test('has a status in `missingItems` for every item that can be missing', () => {
     const withItem = routes
-      .filter(({ path }) => /\{(?:key|version|id|user|subject)\}/.test(path))
+      .filter(({ path }) => /\{(?:key|version|id|name|user|subject)\}/.test(path))
       .map(({ route }) => route);
     // Writing a key makes it, and so does giving a role to a group.
     const answered = [
