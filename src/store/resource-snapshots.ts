@@ -53,6 +53,21 @@ export async function findClaimedSnapshot(
   return claimed(row);
 }
 
+/** Whether a resource of a namespace took or adopted a snapshot. */
+export async function hasClaimedSnapshot(
+  pool: pg.Pool,
+  { cluster, id, namespace }: Pick<ClaimOwner, 'cluster' | 'id' | 'namespace'>,
+  snapshotId: string,
+): Promise<boolean> {
+  const claims = await queryRows(
+    pool,
+    sql`
+      SELECT FROM resource_claim WHERE cluster = ${cluster} AND uid = ${id}::uuid AND operation = 'snapshot'
+        AND namespace = ${namespace} AND snapshot_id = ${snapshotId}::uuid`,
+  );
+  return claims.length > 0;
+}
+
 /** Like `findClaimedSnapshot`, in a transaction. */
 export async function readClaimedSnapshot(
   tx: Transaction,

@@ -6,8 +6,8 @@ import type { RestoreOptions } from '../plans/restore.ts';
 /** The snapshot that a resource names. */
 export interface RestoreSource {
   readonly snapshotId: string;
-  /** Whether the namespace has it as a SecretSnapshot, and so may know where it lies. */
-  readonly hasSnapshot: boolean;
+  /** The SecretSnapshot of the namespace that has it. The namespace may then know where it lies. Null if it names only the id. */
+  readonly secretSnapshotUid: string | null;
 }
 
 /** How a resource restores. */

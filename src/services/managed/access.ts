@@ -23,6 +23,7 @@ import { sha256 } from '../../lib/digest.ts';
 import { findDeletion, findSnapshotTarget, holdTarget, type TargetIds } from '../../store/access.ts';
 import { findCeiling, holdCeiling } from '../../store/cluster-ceilings.ts';
 import type { Database } from '../../store/database.ts';
+import { hasClaimedSnapshot } from '../../store/resource-snapshots.ts';
 import type { Transaction } from '../../store/transaction.ts';
 import { Handle } from '../access/handle.ts';
 import type { AuditLog, AuditTarget } from '../audit/audit-log.ts';
@@ -163,7 +164,7 @@ interface AskedSnapshot {
   readonly snapshotId: string;
   readonly permission: TokenPermission;
   /** Whether a resource may know where the snapshot lies although no grant covers what it asks for there. */
-  readonly isKnown: (principal: ResourcePrincipal, place: GrantPlace, ceiling: ClusterCeiling) => boolean;
+  readonly isKnown: (principal: ResourcePrincipal, place: GrantPlace, ceiling: ClusterCeiling) => Promise<boolean>;
 }
 
 type TokenPlaceAction = Extract<PlaceAction, `service_token.${string}`>;
@@ -213,21 +214,27 @@ export class ResourceAccess {
    * DomainError not_found does not distinguish the two.
    */
   async mayAdopt(caller: AnyCaller, snapshotId: string): Promise<EnvironmentPlaceAccess<'snapshot.read'>> {
-    const asked = { snapshotId, permission: 'read', isKnown: () => false } as const;
+    const asked = { snapshotId, permission: 'read', isKnown: () => Promise.resolve(false) } as const;
     return this.#ofSnapshot(caller, 'snapshot.read', asked);
   }
 
   /**
    * Gives access to restore an environment from one of its snapshots. A missing grant is reported, with the
-   * environment, if the namespace may know that: it has the snapshot as a SecretSnapshot (`hasSnapshot`), or is granted
-   * something there. Else the snapshot does not exist, as for `mayAdopt`.
+   * environment, if the namespace may know that: its SecretSnapshot took or adopted the snapshot, or it is granted something
+   * there. Else the snapshot does not exist, as for `mayAdopt`.
    */
   async mayRestore(
     caller: AnyCaller,
-    { snapshotId, hasSnapshot }: RestoreSource,
+    { snapshotId, secretSnapshotUid }: RestoreSource,
   ): Promise<EnvironmentPlaceAccess<'snapshot.restore'>> {
-    const isKnown: AskedSnapshot['isKnown'] = ({ grants }, place, ceiling) =>
-      hasSnapshot || (reveals(grants, place) && letsSee(ceiling, place));
+    await auditedCheck(this.#audit, caller, 'snapshot.restore', () => {
+      if (secretSnapshotUid !== null) checkUuid('secretSnapshotUid', secretSnapshotUid);
+    });
+    const isKnown: AskedSnapshot['isKnown'] = async ({ cluster, namespace, grants }, place, ceiling) => {
+      if (reveals(grants, place) && letsSee(ceiling, place)) return true;
+      if (secretSnapshotUid === null) return false;
+      return hasClaimedSnapshot(this.#pool, { cluster, namespace, id: secretSnapshotUid }, snapshotId);
+    };
     return this.#ofSnapshot(caller, 'snapshot.restore', { snapshotId, permission: 'read_write', isKnown });
   }
 
@@ -256,7 +263,7 @@ export class ResourceAccess {
       const asked = { ...found.slugs, permission, isProtected: found.isProtected };
       const refusal = refusalAt(principal, action, { asked, ceiling });
       if (refusal === undefined) return new EnvironmentPlaceHandle(resource, action, { ...found, asked, ceiling });
-      if (isKnown(principal, asked, ceiling)) error = refusal;
+      if (await isKnown(principal, asked, ceiling)) error = refusal;
     }
     await this.#audit.recordDenial(caller, action, { snapshot: snapshotId }, error);
     throw error;

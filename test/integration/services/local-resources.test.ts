@@ -174,7 +174,7 @@ describe('a SnapshotRestore', () => {
     const { id: snapshotId } = await snapshots.create();
     await calls.put('KEY', '2');
     const own = asker('SnapshotRestore', [restoreRule(world)]);
-    const source = { snapshotId, hasSnapshot: false };
+    const source = { snapshotId, secretSnapshotUid: null };
     const environmentId = world.environment.id;
     expect(await backend.restores.admit(own, source)).toEqual({ ...world.slugs, environmentId });
     const plan = await backend.restores.plan(own, source, options, unknownPlan);
@@ -193,7 +193,7 @@ describe('a SnapshotRestore', () => {
     const { id: snapshotId } = await snapshots.create();
     await calls.put('KEY', '2');
     const own = asker('SnapshotRestore', [restoreRule(world)]);
-    const source = { snapshotId, hasSnapshot: false };
+    const source = { snapshotId, secretSnapshotUid: null };
     const listed = async (): Promise<readonly unknown[]> => {
       const access = await world.onOrganization(world.admin.caller, 'fleet.list');
       return (await services.waitingRestores.list(access)).restores;
@@ -216,7 +216,9 @@ describe('a SnapshotRestore', () => {
     await calls.put('KEY', '1');
     const { id: snapshotId } = await snapshots.create();
     const own = asker('SnapshotRestore', [restoreRule(world)]);
-    const source = { snapshotId, hasSnapshot: true };
+    const holder = asker('SecretSnapshot', [snapshotRule(world)]);
+    await backend.snapshots.adopt(holder, snapshotId);
+    const source = { snapshotId, secretSnapshotUid: holder.uid };
     await backend.restores.admit(own, source);
     own.grants = [];
     expect(await codeOf(backend.restores.plan(own, source, options, unknownPlan))).toBe('forbidden');

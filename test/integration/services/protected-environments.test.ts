@@ -150,7 +150,8 @@ describe('a custom resource and a protected environment', () => {
     const { id: snapshotId } = await ofOwner.snapshots.create();
     let grants = byStar('SnapshotRestore');
     const caller = resourceCaller({ kind: 'SnapshotRestore', grantsNow: () => grants });
-    const ask = (): Promise<unknown> => services.resourceAccess.mayRestore(caller, { snapshotId, hasSnapshot: true });
+    const ask = (): Promise<unknown> =>
+      services.resourceAccess.mayRestore(caller, { snapshotId, secretSnapshotUid: null });
     expect(await outcomeOf(ask())).toBe('done');
     await protect();
     await expect(ask()).rejects.toThrow(/by name, as a protected environment requires/);

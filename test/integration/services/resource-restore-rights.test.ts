@@ -6,6 +6,7 @@ import { prismaOf } from '../../support/database/prisma.ts';
 import { type PostgresProxy, runs } from '../../support/faults/postgres-proxy.ts';
 import { resourceCaller } from '../../support/api/resource-caller.ts';
 import { resourceRestoreCalls, restoreRule } from '../../support/api/resource-restore-calls.ts';
+import { resourceSnapshotCalls, snapshotRule } from '../../support/api/resource-snapshot-calls.ts';
 import { secretCalls } from '../../support/api/secret-calls.ts';
 import type { TestServices, World } from '../../support/api/services.ts';
 import { snapshotCalls } from '../../support/api/snapshot-calls.ts';
@@ -64,7 +65,10 @@ describe('a SnapshotRestore that is not granted it', () => {
       const planning = resourceRestoreCalls(services, caller).plan(id);
       await expect(planning).rejects.toMatchObject({ code: 'not_found', message });
     }
-    const asKnown = services.resourceAccess.mayRestore(caller, { snapshotId, hasSnapshot: true });
+    const holder = resourceCaller({ kind: 'SecretSnapshot', grants: [snapshotRule(world)] });
+    await resourceSnapshotCalls(services, world, holder).adopt(snapshotId);
+    const source = { snapshotId, secretSnapshotUid: holder.principal.id };
+    const asKnown = services.resourceAccess.mayRestore(caller, source);
     await expect(asKnown).rejects.toMatchObject({ code: 'forbidden', message: expect.stringContaining('AccessGrant') });
   });
 

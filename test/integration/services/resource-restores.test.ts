@@ -264,7 +264,7 @@ describe('a restore while the connection is lost', () => {
       const before = proxy.count(statements);
       const input = { snapshotId: id, prune: false, skipUnchanged: false, backup: true, includeDeleted: false };
       const admitted = async (caller: ResourceCaller): Promise<() => Promise<unknown>> => {
-        const access = await services.resourceAccess.mayRestore(caller, { snapshotId: id, hasSnapshot: false });
+        const access = await services.resourceAccess.mayRestore(caller, { snapshotId: id, secretSnapshotUid: null });
         return () => services.resourceRestores.restore(access, input, null);
       };
       const first = await admitted(restoreResource());

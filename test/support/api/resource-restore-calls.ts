@@ -20,11 +20,11 @@ export function resourceRestoreCalls(
   const defaults = { prune: false, skipUnchanged: false, backup: true, includeDeleted: false };
   return {
     async plan(snapshotId, options, known) {
-      const access = await resourceAccess.mayRestore(caller, { snapshotId, hasSnapshot: false });
+      const access = await resourceAccess.mayRestore(caller, { snapshotId, secretSnapshotUid: null });
       return resourceRestores.plan(access, { ...defaults, ...options, snapshotId }, known);
     },
     async restore(snapshotId, planHash, options) {
-      const access = await resourceAccess.mayRestore(caller, { snapshotId, hasSnapshot: false });
+      const access = await resourceAccess.mayRestore(caller, { snapshotId, secretSnapshotUid: null });
       return resourceRestores.restore(access, { ...defaults, ...options, snapshotId }, planHash);
     },
     async find() {

@@ -148,15 +148,16 @@ export class RestoreReconciler {
 
   async #sourceOf({ resource, requestId, seen }: RestoreContext): Promise<RestoreSource> {
     const { snapshotRef = { name: '' }, snapshotId } = resource.spec;
-    if (snapshotId !== undefined) return { snapshotId, hasSnapshot: false };
+    if (snapshotId !== undefined) return { snapshotId, secretSnapshotUid: null };
     const { namespace = '' } = resource.metadata;
     const { name } = snapshotRef;
     seen.note('SecretSnapshot', objectKey({ namespace, name }));
-    const found = await this.#deps.snapshots.claimed(this.#secretSnapshotOf(namespace, snapshotRef), requestId);
+    const secretSnapshot = this.#secretSnapshotOf(namespace, snapshotRef);
+    const found = await this.#deps.snapshots.claimed(secretSnapshot, requestId);
     if (found === undefined) throw snapshotNotReady(name, namespace);
     if (found === 'gone') throw snapshotGone(name);
     if (found.environmentDeleted) throw environmentDeleted(found);
-    return { snapshotId: found.id, hasSnapshot: true };
+    return { snapshotId: found.id, secretSnapshotUid: secretSnapshot.metadata.uid };
   }
 
   /** The SecretSnapshot that a spec names. Throws DomainError snapshot_not_found, and snapshot_gone for another uid. */
