@@ -50,7 +50,7 @@ const serviceTokenFields = {
   createdAt: z.iso.datetime(),
   expiresAt: z.iso.datetime().nullable(),
   revokedAt: z.iso.datetime().nullable(),
-  /** Set while a token of a custom resource is suspended, because its AccessGrant was withdrawn. */
+  /** Set while a token of a custom resource is suspended, because its AccessGrant was withdrawn, or its cluster may not use it. */
   suspendedAt: z.iso.datetime().nullable(),
   lastUsedAt: z.iso.datetime().nullable(),
 };

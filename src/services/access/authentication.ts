@@ -15,7 +15,8 @@ export interface AuthenticationDeps {
 const faultDetails: Readonly<Record<CredentialFault, string>> = {
   pending: 'the token is not active yet',
   revoked: 'the token was revoked; use another',
-  suspended: 'the token is suspended: the AccessGrant that carried it was withdrawn; ask an admin of the cluster',
+  suspended:
+    'the token is suspended: the AccessGrant that carried it was withdrawn, or its cluster may not use it; its ServiceToken says which',
   expired: 'the token has expired; use another',
   disabled: 'the user of this token is disabled',
   scope_deleted: 'the organization, project or environment of this token was deleted',
