@@ -29,6 +29,17 @@ export function ceilingJoins(cluster: string): string {
     LEFT JOIN cluster_rules cr ON cr.cluster = ${cluster} AND cr.organization_id = o.id`;
 }
 
+/**
+ * SQL: whether SecretSyncs of a cluster may read the environment e of the project p, as `leavesRoom` decides. `sc` is the cluster, and
+ * `cr` its rules in the organization, if any.
+ */
+export const letsSecretSyncsRead = `sc.disabled_at IS NULL AND sc.forgotten_at IS NULL
+        AND CASE WHEN cr.rules IS NULL THEN coalesce(sc.is_home, true) ELSE EXISTS (
+          SELECT FROM jsonb_array_elements(cr.rules) r
+          WHERE r->>'project' IN ('*', p.slug) AND r->'environments' ?| ARRAY['*', e.slug]
+            AND r->'kinds' ?| ARRAY['SecretSync', 'ServiceToken']
+        ) END`;
+
 /** The ceiling of a cluster in an organization by its slug, for a place in it that was not found. */
 export async function findCeiling(pool: pg.Pool, cluster: string, organization: string): Promise<ClusterCeiling> {
   const [found] = await queryRows<{ readonly ceiling: ClusterCeiling }>(

@@ -27,7 +27,7 @@ export function countedParts(cluster: string, limits: ReportLimits): Sql {
     added AS MATERIALIZED (
       SELECT a.uid, a.source, a.namespace, a.environment_id, to_place.organization_id,
         to_place.organization_id IS DISTINCT FROM from_place.organization_id AS is_new_source
-      FROM asked a JOIN places to_place ON to_place.environment_id = a.environment_id
+      FROM asked a JOIN places to_place ON to_place.environment_id = a.environment_id AND to_place.is_allowed
       LEFT JOIN places from_place ON from_place.environment_id = (a.present).environment_id
       WHERE (a.present).uid IS NULL
         OR ((a.present).environment_id, (a.present).namespace) <> (a.environment_id, a.namespace)

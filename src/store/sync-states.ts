@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { ReportedRevision, RolloutReport, SyncStateReport } from '../domain/fleet.ts';
+import { letsSecretSyncsRead } from './cluster-ceilings.ts';
 import { type Database, queryRows, type Statement } from './database.ts';
 import type { SyncStateModel } from './generated/models.ts';
 import { countedParts, type ExceedingReport, type ReportLimits } from './report-limits.ts';
@@ -63,7 +64,8 @@ export async function reportSyncStates(
 
 // Rows that do not differ are neither written nor locked: ON CONFLICT alone would lock each of them, which is a write. The
 // order of the locks is that of the key. `p` is the present row; if it is of the same environment, its revisions stay valid.
-// OFFSET 0 has each row found by its key, however many rows the cluster has.
+// OFFSET 0 has each row found by its key, however many rows the cluster has. A row takes a new place only where the rules of
+// the organization let SecretSyncs of the cluster read now; one that has its place still says that it is refused.
 async function storeReports(
   tx: Transaction,
   cluster: string,
@@ -96,15 +98,18 @@ async function storeReports(
         SELECT * FROM sync_state WHERE cluster = ${cluster} AND uid = n.uid AND source = n.source OFFSET 0
       ) p ON true
     ), places AS MATERIALIZED (
-      SELECT a.environment_id, p.organization_id
+      SELECT a.environment_id, p.organization_id, ${raw(letsSecretSyncsRead)} AS is_allowed
       FROM (SELECT environment_id FROM asked UNION SELECT (present).environment_id FROM asked) a
-      CROSS JOIN LATERAL (SELECT project_id FROM environment WHERE id = a.environment_id OFFSET 0) e
-      CROSS JOIN LATERAL (SELECT organization_id FROM project WHERE id = e.project_id OFFSET 0) p
+      CROSS JOIN LATERAL (SELECT slug, project_id FROM environment WHERE id = a.environment_id OFFSET 0) e
+      CROSS JOIN LATERAL (SELECT slug, organization_id FROM project WHERE id = e.project_id OFFSET 0) p
+      LEFT JOIN served_cluster sc ON sc.name = ${cluster}
+      LEFT JOIN cluster_rules cr ON cr.cluster = ${cluster} AND cr.organization_id = p.organization_id
     ), ${countedParts(cluster, limits)}, stored AS (
       INSERT INTO sync_state (cluster, uid, source, ${list()}, changed_at)
       SELECT ${cluster}::text, uid, source, ${list()}, clock_timestamp()
       FROM asked JOIN places USING (environment_id)
       WHERE ((present).uid IS NULL OR (${list('(present).')}) IS DISTINCT FROM (${list()}))
+        AND (is_allowed OR ((present).environment_id, (present).namespace) = (environment_id, namespace))
         AND (uid, source) NOT IN (SELECT uid, source FROM exceeding)
       ORDER BY uid, source
       ON CONFLICT (cluster, uid, source) DO UPDATE SET ${updates}, changed_at = excluded.changed_at
