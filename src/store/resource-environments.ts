@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { queryRows } from './database.ts';
-import type { EnvironmentModel, OrganizationModel, ProjectModel } from './generated/models.ts';
+import type { EnvironmentModel, OrganizationModel, ProjectModel, ResourceClaimModel } from './generated/models.ts';
 import type { ClaimOwner } from './resource-claims.ts';
 import type { RevisionIds } from './revisions.ts';
 import { raw, type Sql, sql } from './sql.ts';
@@ -23,6 +23,8 @@ export interface EnvironmentPath {
   readonly secretCount: number;
   /** Whether the organization has an owner who is not disabled. */
   readonly hasOwner: boolean;
+  /** The uid of the resource that made the environment or took it over. */
+  readonly creator: ResourceClaimModel['uid'] | null;
 }
 
 /** The environment that a resource made. */
@@ -48,7 +50,8 @@ function pathOf([organization, project, environment]: Slugs): Sql {
       e.deleted_at IS NOT NULL AS "environmentDeleted", e.display_name AS "displayName",
       e.revision_number AS revision, e.revision_id AS "revisionId", ${raw(secretCount)},
       EXISTS (SELECT FROM membership m JOIN app_user u ON u.id = m.user_id AND u.disabled_at IS NULL
-        WHERE m.organization_id = o.id AND m.role = 'owner') AS "hasOwner"
+        WHERE m.organization_id = o.id AND m.role = 'owner') AS "hasOwner",
+      (SELECT c.uid FROM resource_claim c WHERE c.environment_id = e.id AND c.operation = 'environment') AS creator
     FROM organization o
     LEFT JOIN project p ON p.organization_id = o.id AND p.slug = ${project}
     LEFT JOIN environment e ON e.project_id = p.id AND e.slug = ${environment}

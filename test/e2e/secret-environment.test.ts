@@ -58,6 +58,29 @@ describe('a SecretEnvironment', () => {
     expect(await site.found(ref)).toBeDefined();
   });
 
+  test('leaves the name of its environment to another one that made it, until that one is gone', async () => {
+    const environmentRef = await site.newRef();
+    const first = await site.environments.create({ environmentRef, displayName: 'First' });
+    await site.environments.waitForReason(first, 'Available');
+    const second = await site.environments.create({ environmentRef, displayName: 'Second' });
+    const resource = await site.environments.waitForReason(second, 'Available');
+    expect(readyOf(resource)?.message).toContain(`SecretEnvironment ${first} decides the display name`);
+    const { organization, project, name } = environmentRef;
+    await site.stack.admin.call('PATCH', `/secrets/${organization}/${project}/${name}`, { set: { KEY: 'value' } });
+    for (const each of [first, second]) {
+      await waitFor('the commit in the status', async () => {
+        const { status } = await site.environments.waitForReason(each, 'Available');
+        return status?.secretCount === 1;
+      });
+    }
+    expect((await site.found(environmentRef))?.displayName).toBe('First');
+    await site.environments.delete(first);
+    await waitFor(
+      'the name of the second one',
+      async () => (await site.found(environmentRef))?.displayName === 'Second',
+    );
+  });
+
   test('with the policy Delete takes the environment that it made with it', async () => {
     const environmentRef = await site.newRef();
     const name = await site.environments.create({ environmentRef, deletionPolicy: 'Delete' });

@@ -11,8 +11,8 @@ import type { EnvironmentSlugs } from '../../domain/slugs.ts';
 /** The environments of SecretEnvironments, which need no grant. All throw DomainError store_unavailable. */
 export interface EnvironmentsBackend {
   /**
-   * Creates what is missing of an organization, a project and an environment, and sets the environment's display name.
-   * Throws DomainError invalid_input, and conflict for a slug of something deleted.
+   * Creates what is missing of an organization, a project and an environment, and sets the environment's display name if
+   * this resource decides it. Throws DomainError invalid_input, and conflict for a slug of something deleted.
    */
   readonly ensure: (asker: Asker, input: EnsureEnvironmentInput) => Promise<EnsuredEnvironment>;
   /**

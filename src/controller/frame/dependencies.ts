@@ -39,6 +39,8 @@ export type SubjectKind =
   | 'Secret claim'
   /** A SecretSnapshot, by `namespace/name`. */
   | 'SecretSnapshot'
+  /** The SecretEnvironments that set the display name of an environment, by its slugs. Its version is these and their names. */
+  | 'display names'
   /** The request of a ServiceToken, by `namespace/name`. */
   | 'ServiceToken spec'
   /** The state that a ServiceToken's status reports, by `namespace/name`. */

@@ -5,6 +5,11 @@ import type { EnvironmentSlugs } from '../slugs.ts';
 export interface EnsureEnvironmentInput extends EnvironmentSlugs {
   /** The environment's display name. Default: the slug for a new environment, and unchanged for an existing one. */
   readonly displayName?: string | undefined;
+  /**
+   * The uids of the resources of this cluster that set its display name. The one that created or took over the
+   * environment decides the name, otherwise the first one. Default: the resource itself.
+   */
+  readonly namers?: readonly string[];
 }
 
 export interface EnsuredEnvironment {
@@ -16,6 +21,8 @@ export interface EnsuredEnvironment {
   readonly created: boolean;
   /** Whether its organization has an owner who is not disabled. */
   readonly hasOwner: boolean;
+  /** The uid of the one of `namers` that decides the display name; undefined without any. */
+  readonly namer: string | undefined;
 }
 
 export interface FirstOwnersInput {

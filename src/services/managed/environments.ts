@@ -63,15 +63,17 @@ export class ResourceEnvironments {
 
   /**
    * Creates what is missing of an organization, a project and an environment, in one change, and sets the environment's
-   * display name. An organization created like this has no member until `appointOwners`. Records which environment the resource created. If
-   * nothing is to be done, nothing is written. Throws DomainError invalid_input, and conflict for a slug of something
-   * deleted.
+   * display name if this resource decides it. An organization created like this has no member until `appointOwners`.
+   * Records which environment the resource created. If nothing is to be done, nothing is written. Throws DomainError
+   * invalid_input, and conflict for a slug of something deleted.
    */
   async ensure(
     access: OwnAccess<'environment.create'>,
-    { organization, project, environment, displayName }: EnsureEnvironmentInput,
+    { organization, project, environment, displayName, namers }: EnsureEnvironmentInput,
   ): Promise<EnsuredEnvironment> {
     const slugs = { organization, project, environment };
+    const { id } = access.caller.principal;
+    const naming = { displayName, namers: namers ?? [id], own: id };
     const call: AuditedCall = { caller: access.caller, organizationId: null, action: access.action, target: {} };
     return auditedFailure(this.#deps.audit, call, async (note) => {
       for (const [field, slug] of Object.entries(slugs)) checkSlug(field, slug);
@@ -79,8 +81,8 @@ export class ResourceEnvironments {
       note(slugs);
       const path = await findEnvironmentPath(this.#deps.database.pool, [organization, project, environment]);
       refuseDeleted(slugs, path);
-      if (isWhole(path) && !needsName(path, displayName)) return ensured(path, false);
-      return makeChange(this.#deps, access, (tx) => new Ensuring(tx, access, { slugs, displayName }).run());
+      if (isWhole(path) && !needsName(path, naming)) return ensured(path, naming, false);
+      return makeChange(this.#deps, access, (tx) => new Ensuring(tx, access, { slugs, naming }).run());
     });
   }
 
@@ -182,37 +184,38 @@ class Ensuring {
   readonly #tx: Transaction;
   readonly #access: OwnAccess<'environment.create'>;
   readonly #slugs: EnvironmentSlugs;
-  readonly #displayName: string | undefined;
+  readonly #naming: Naming;
 
   constructor(
     tx: Transaction,
     access: OwnAccess<'environment.create'>,
-    { slugs, displayName }: { readonly slugs: EnvironmentSlugs; readonly displayName: string | undefined },
+    { slugs, naming }: { readonly slugs: EnvironmentSlugs; readonly naming: Naming },
   ) {
     this.#tx = tx;
     this.#access = access;
     this.#slugs = slugs;
-    this.#displayName = displayName;
+    this.#naming = naming;
   }
 
   async run(): Promise<Changed<EnsuredEnvironment>> {
     const tx = this.#tx;
     const { organization, project, environment } = this.#slugs;
-    const displayName = this.#displayName;
+    const naming = this.#naming;
     const organizationId = await this.#organization();
     const projectId = await this.#project(organizationId);
     const created = await this.#create(organizationId, projectId);
     const path = await this.#look();
     if (!isWhole(path)) throw new Error('the environment that was just ensured does not exist');
     const { environmentId } = path;
-    if (needsName(path, displayName)) await updateEnvironment(tx, environmentId, { displayName });
+    const { displayName } = decides(path, naming) ? naming : {};
+    if (needsName(path, naming)) await updateEnvironment(tx, environmentId, { displayName });
     // From here to the commit nothing of it is deleted.
     const held = await holdTarget(tx, null, { organizationId, projectId, environmentId });
     if (held === undefined) throw deletedMeanwhile('environment');
     const target = { organization, project, environment, environmentId, ...(displayName && { displayName }) };
     const { caller } = this.#access;
     const action = created ? 'environment.create' : 'environment.update';
-    return { result: ensured(path, created), audit: successRecord({ caller, organizationId, action, target }) };
+    return { result: ensured(path, naming, created), audit: successRecord({ caller, organizationId, action, target }) };
   }
 
   async #organization(): Promise<string> {
@@ -245,7 +248,8 @@ class Ensuring {
     const tx = this.#tx;
     const { environment: slug } = this.#slugs;
     const ids = { id: randomUUID(), revisionId: randomUUID() };
-    const made = await insertEnvironment(tx, { ...ids, projectId, slug, displayName: this.#displayName ?? slug });
+    const { displayName = slug } = this.#naming;
+    const made = await insertEnvironment(tx, { ...ids, projectId, slug, displayName });
     if (made === undefined) return false;
     const { principal } = this.#access.caller;
     const claim = { operation: 'environment', serial: 1, organizationId } as const;
@@ -273,15 +277,30 @@ function isWhole(path: EnvironmentPath | undefined): path is WholePath {
   return path !== undefined && path.environmentId !== null;
 }
 
-function needsName(path: EnvironmentPath, displayName: string | undefined): displayName is string {
-  return displayName !== undefined && path.displayName !== displayName;
+/** The display name that the resource `own` sets, and all resources that set one. */
+interface Naming {
+  readonly displayName: string | undefined;
+  readonly namers: readonly string[];
+  readonly own: string;
 }
 
-function ensured(
-  { environmentId, revision, revisionId, secretCount, hasOwner }: WholePath,
-  created: boolean,
-): EnsuredEnvironment {
-  return { environmentId, revision, revisionId, secretCount, created, hasOwner };
+/** The one that created or took over the environment decides, so that whatever else appears does not rename it. */
+function namerOf({ creator }: EnvironmentPath, { namers }: Naming): string | undefined {
+  return creator !== null && namers.includes(creator) ? creator : namers[0];
+}
+
+function decides(path: EnvironmentPath, naming: Naming): boolean {
+  return namerOf(path, naming) === naming.own;
+}
+
+function needsName(path: EnvironmentPath, naming: Naming): boolean {
+  const { displayName } = naming;
+  return displayName !== undefined && path.displayName !== displayName && decides(path, naming);
+}
+
+function ensured(path: WholePath, naming: Naming, created: boolean): EnsuredEnvironment {
+  const { environmentId, revision, revisionId, secretCount, hasOwner } = path;
+  return { environmentId, revision, revisionId, secretCount, created, hasOwner, namer: namerOf(path, naming) };
 }
 
 /** Throws DomainError conflict, saying what to do, for the first thing that is deleted and still has its slug. */

@@ -237,7 +237,7 @@ test('spec.owners of a SecretEnvironment appoints none of its users as long as a
   const reconciler = new EnvironmentReconciler({
     backend: connectLocally(services)(() => 'test'),
     grants: { rulesFor: () => [], ownGrantOf: () => undefined },
-    all: () => [],
+    at: () => [],
     enqueue: () => undefined,
   });
   const resource = {

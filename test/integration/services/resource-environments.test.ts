@@ -159,6 +159,7 @@ describe('ensuring an environment', () => {
       secretCount: 0,
       created: true,
       hasOwner: false,
+      namer: resource.principal.id,
     });
     expect(await stored()).toEqual({
       displayName: slugs.organization,
@@ -170,7 +171,7 @@ describe('ensuring an environment', () => {
       'project.create success',
       'environment.create success',
     ]);
-    const { created: _, hasOwner: __, ...present } = made;
+    const { created: _, hasOwner: __, namer: ___, ...present } = made;
     expect(await find()).toMatchObject({ ...present, ...slugs });
   });
 
@@ -196,6 +197,34 @@ describe('ensuring an environment', () => {
     expect(await ensure()).toMatchObject({ created: false });
     expect(await stored()).toMatchObject({ projects: [{ environments: [{ displayName: 'Live' }] }] });
     expect((await audited()).slice(3)).toEqual(['environment.update success']);
+  });
+
+  test('leaves its name to the resource that made it, if that one sets a name', async () => {
+    const other = resourceCaller({ kind: 'SecretEnvironment' });
+    const [own, others] = [resource.principal.id, other.principal.id];
+    expect(await ensure(resource, { displayName: 'Own', namers: [others, own] })).toMatchObject({ namer: own });
+    const environments = [{ displayName: 'Own' }];
+    for (const namers of [
+      [own, others],
+      [others, own],
+    ]) {
+      expect(await ensure(other, { displayName: 'Other', namers })).toMatchObject({ namer: own });
+      expect(await stored()).toMatchObject({ projects: [{ environments }] });
+    }
+    expect(await audited(other)).toEqual([]);
+    expect(await ensure(other, { displayName: 'Other', namers: [others] })).toMatchObject({ namer: others });
+    expect(await stored()).toMatchObject({ projects: [{ environments: [{ displayName: 'Other' }] }] });
+  });
+
+  test('leaves its name to the first one that sets it, if none of these made it', async () => {
+    await ensure();
+    const first = resourceCaller({ kind: 'SecretEnvironment', name: 'first' });
+    const second = resourceCaller({ kind: 'SecretEnvironment', name: 'second' });
+    const namers = [first.principal.id, second.principal.id];
+    expect(await ensure(second, { displayName: 'Second', namers })).toMatchObject({ namer: namers[0] });
+    expect(await stored()).toMatchObject({ projects: [{ environments: [{ displayName: 'prod' }] }] });
+    await ensure(first, { displayName: 'First', namers });
+    expect(await stored()).toMatchObject({ projects: [{ environments: [{ displayName: 'First' }] }] });
   });
 
   test('makes one, of 10 calls at once by several resources', async () => {

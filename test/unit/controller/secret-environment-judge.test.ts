@@ -12,7 +12,7 @@ const conflict = new DomainError('conflict', 'project acme/web was deleted and s
 
 test('an existing environment is reported with its revision', () => {
   expect(judgeEnsured(retaining, ensured, undefined)).toEqual({
-    claim: { progress: 'done', reason: 'Available', message: messages.available('acme/web/prod') },
+    claim: { progress: 'done', reason: 'Available', message: messages.available('acme/web/prod'), notices: [] },
     fields: { environmentId: 'e1', revision: 3, revisionId: 'r3', secretCount: 2 },
   });
 });
@@ -33,6 +33,17 @@ test('with the policy Delete the status says whether the environment would stay'
   expect(judgeEnsured(deleting, ensured, undefined).claim.message).toBe(kept);
   expect(judgeEnsured(deleting, ensured, 'gone').claim.message).toBe(kept);
   expect(judgeEnsured(deleting, ensured, { environmentId: 'another' }).claim.message).toBe(kept);
+});
+
+test('an environment whose display name another resource decides is available, with a notice', () => {
+  const { claim } = judgeEnsured(deleting, { ...ensured, otherNamer: 'blue-prod' }, undefined);
+  const message = messages.displayNameIgnored('blue-prod');
+  expect(claim).toEqual({
+    progress: 'done',
+    reason: 'Available',
+    message: `${messages.availableAndKept('acme/web/prod')} ${message}`,
+    notices: [{ reason: 'DisplayNameIgnored', message }],
+  });
 });
 
 test('a deleted environment of this resource is distinguished from a slug that something else has', () => {

@@ -8,6 +8,7 @@ const samples: Samples<typeof messages> = {
   suspended: [messages.suspended],
   available: [messages.available(place)],
   availableAndKept: [messages.availableAndKept(place)],
+  displayNameIgnored: [messages.displayNameIgnored('blue-prod')],
   environmentDeleted: [
     messages.environmentDeleted(
       place,

@@ -1,12 +1,15 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { Seen } from '../../../src/controller/frame/dependencies.ts';
+import { Seen, staleEvents } from '../../../src/controller/frame/dependencies.ts';
+import { EventLog } from '../../../src/controller/frame/event-log.ts';
 import type { ReconcileContext } from '../../../src/controller/frame/kind-rules.ts';
 import type { Outcome } from '../../../src/controller/frame/outcome.ts';
 import type { SecretEnvironment, SecretEnvironmentSpec } from '../../../src/controller/generated/secret-environment.ts';
 import type { EnvironmentsBackend } from '../../../src/controller/backend/environments.ts';
+import { NamedEnvironments } from '../../../src/controller/kinds/secret-environment/naming.ts';
 import { EnvironmentReconciler } from '../../../src/controller/kinds/secret-environment/reconcile.ts';
 import { DomainError } from '../../../src/domain/errors/domain-error.ts';
-import type { ObjectMeta } from '../../../src/kube/client/objects.ts';
+import type { EnsureEnvironmentInput } from '../../../src/domain/resources/environments.ts';
+import { type ObjectMeta, objectKey } from '../../../src/kube/client/objects.ts';
 
 /** What one reconcile of a SecretEnvironment asks of the backend. Its status is in secret-environment-judge.test.ts. */
 
@@ -36,28 +39,56 @@ class Site {
   conflict: DomainError | undefined;
   appointed = 0;
   seen = new Seen();
-  /** All SecretEnvironments of the cluster. */
-  all: readonly SecretEnvironment[] = [];
+  /** The SecretEnvironments of the cluster, as the watch shows them. */
+  readonly watched = new Map<string, SecretEnvironment>();
   /** The ends of resources, as the backend was asked for them. */
   readonly ends: object[] = [];
   readonly enqueued: string[] = [];
+  /** What the last ensuring asked for. */
+  wanted: EnsureEnvironmentInput | undefined;
+  /** The uid of the resource that decides the display name. */
+  namer: string | undefined;
+  readonly #events = new EventLog();
   /** Thrown once by the next handing over. */
   refusal: DomainError | undefined;
+  readonly #named = new NamedEnvironments((key) => this.watched.get(key), this.#events);
   readonly #reconciler = new EnvironmentReconciler({
     backend: { environments: this.#backend },
     grants: { rulesFor: () => [], ownGrantOf: () => undefined },
-    all: () => this.all,
+    at: (place) => this.#named.at(place),
     enqueue: (key) => void this.enqueued.push(key),
   });
 
   async reconcile(spec: Partial<SecretEnvironmentSpec> = {}): Promise<Outcome<SecretEnvironment>> {
-    return await this.#reconciler.reconcile(this.#contextOf(named('prod', {}, { deletionPolicy: 'Retain', ...spec })));
+    const resource = named('prod', {}, { deletionPolicy: 'Retain', ...spec });
+    this.watch(resource);
+    return await this.#reconciler.reconcile(this.#contextOf(resource));
+  }
+
+  watch(...resources: readonly SecretEnvironment[]): void {
+    for (const resource of resources) {
+      this.watched.set(objectKey(resource.metadata), resource);
+      this.#named.seen(resource);
+    }
+  }
+
+  /** The events of an act that make the last result stale. */
+  eventsOf(act: () => void): readonly object[] {
+    const { position } = this.#events;
+    act();
+    return staleEvents(this.seen.dependencies, this.#events.since(position) ?? []);
+  }
+
+  lose(resource: SecretEnvironment): void {
+    this.watched.delete(objectKey(resource.metadata));
+    this.#named.gone(resource);
   }
 
   /** Cleans up after the resource `prod`, beside these others. */
   async cleanup(...others: readonly SecretEnvironment[]): Promise<void> {
     const deleted = named('prod', { deletionTimestamp: '2026-11-29T12:00:00Z' });
-    this.all = [deleted, ...others];
+    for (const former of this.watched.values()) this.lose(former);
+    this.watch(deleted, ...others);
     await this.#reconciler.cleanup(this.#contextOf(deleted));
   }
 
@@ -69,10 +100,12 @@ class Site {
   get #backend(): EnvironmentsBackend {
     const ensured = { environmentId: 'env', revision: 1, revisionId: 'revision-1', secretCount: 0, created: false };
     return {
-      ensure: () =>
-        this.conflict === undefined
-          ? Promise.resolve({ ...ensured, hasOwner: this.hasOwner })
-          : Promise.reject(this.conflict),
+      ensure: (_asker, wanted) => {
+        this.wanted = wanted;
+        return this.conflict === undefined
+          ? Promise.resolve({ ...ensured, hasOwner: this.hasOwner, namer: this.namer })
+          : Promise.reject(this.conflict);
+      },
       appointOwners: () => {
         this.appointed += 1;
         return this.fault === undefined ? Promise.resolve() : Promise.reject(this.fault);
@@ -125,6 +158,60 @@ describe('a SecretEnvironment', () => {
     expect([...site.seen.dependencies.values()].map(({ kind }) => kind)).toEqual(
       expect.arrayContaining(['slugs', 'environments']),
     );
+  });
+});
+
+describe('the display name of an environment', () => {
+  const displayName = 'Production';
+  const other = named('blue-prod', {}, { displayName: 'Blue' });
+  const ignored = 'SecretEnvironment blue-prod decides the display name';
+
+  test('has as its namers all that set one, the oldest first', async () => {
+    const at = (second: number): Partial<ObjectMeta> => ({ creationTimestamp: `2026-11-29T12:00:0${second}Z` });
+    site.watch(
+      named('d', at(3), { displayName, suspend: true }),
+      named('a', { ...at(2), uid: 'uid-z' }, { displayName }),
+      named('c', { ...at(2), deletionTimestamp: '2026-11-29T13:00:00Z' }, { displayName }),
+      named('unnamed', at(1)),
+      named('elsewhere', at(1), { displayName, environmentRef: { ...environmentRef, name: 'stage' } }),
+    );
+    await site.reconcile({ displayName });
+    expect(site.wanted).toEqual({ ...slugs, displayName, namers: ['uid-prod', 'uid-c', 'uid-z', 'uid-d'] });
+  });
+
+  test('that another one decides is reported with its name', async () => {
+    site.watch(other);
+    site.namer = 'uid-blue-prod';
+    const { claim } = await site.reconcile({ displayName });
+    expect(claim).toMatchObject({ progress: 'done', message: expect.stringContaining(ignored) });
+  });
+
+  test.each([
+    ['that this resource decides', 'uid-prod', { displayName }],
+    ['that another one decides, with the same name', 'uid-blue-prod', { displayName: 'Blue' }],
+    ['that this resource does not set', undefined, {}],
+  ])('%s is not reported', async (_what, namer, spec) => {
+    site.watch(other);
+    site.namer = namer;
+    const { claim } = await site.reconcile(spec);
+    expect(claim.message).toBe('Environment acme/web/prod exists.');
+  });
+
+  test.each([
+    ['appears', () => site.watch(named('green-prod', {}, { displayName }))],
+    ['sets another name', () => site.watch(named('blue-prod', {}, { displayName }))],
+    ['no longer sets one', () => site.watch(named('blue-prod'))],
+    ['is gone', () => site.lose(other)],
+  ])('is judged again if one of its namers %s', async (_what, act) => {
+    site.watch(other);
+    await site.reconcile({ displayName });
+    expect(site.eventsOf(act)).toHaveLength(1);
+  });
+
+  test('is not judged again for another status of its namers', async () => {
+    site.watch(other);
+    await site.reconcile({ displayName });
+    expect(site.eventsOf(() => site.watch({ ...other, status: { secretCount: 1 } }))).toEqual([]);
   });
 });
 

@@ -5,6 +5,7 @@ import type { KindContext, ManagedKind } from '../../frame/managed-kind.ts';
 import type { ResourceKindDeps } from '../resource-kind.ts';
 import { standardOutcomes } from '../../frame/standard-outcomes.ts';
 import { suspended } from './messages.ts';
+import { NamedEnvironments } from './naming.ts';
 import { EnvironmentReconciler } from './reconcile.ts';
 
 /** Creates the environment of each SecretEnvironment and reports it in the status. The kind is cluster-scoped. */
@@ -12,10 +13,11 @@ export function registerSecretEnvironment(
   context: KindContext,
   { backend, grants }: ResourceKindDeps<'environments'>,
 ): { readonly kind: ManagedKind } {
+  const named = new NamedEnvironments((key) => kind.find(key), context.events);
   const reconciler = new EnvironmentReconciler({
     backend,
     grants,
-    all: () => [...kind.keys()].flatMap((key) => kind.find(key) ?? []),
+    at: (place) => named.at(place),
     enqueue: (key) => kind.enqueue(key),
   });
   const kind: KindController<SecretEnvironment> = new KindController<SecretEnvironment>(
@@ -34,6 +36,8 @@ export function registerSecretEnvironment(
         isNeeded: ({ spec }) => spec.deletionPolicy === 'Delete',
         run: async (deleted) => await reconciler.cleanup(deleted),
       },
+      onSeen: (resource) => named.seen(resource),
+      onGone: (resource) => named.gone(resource),
       // The status follows the environment's commits, but a busy environment must not load the API server.
       isThrottled: (_key, { kind: subject }) => subject === 'environment' || subject === 'slugs',
     },

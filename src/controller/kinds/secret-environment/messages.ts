@@ -19,6 +19,14 @@ export function availableAndKept(place: string): string {
   );
 }
 
+/** Another SecretEnvironment decides the display name. */
+export function displayNameIgnored(namer: string): string {
+  return (
+    `spec.displayName is not used, because SecretEnvironment ${namer} decides the display name of the environment. ` +
+    'Remove spec.displayName from one of them.'
+  );
+}
+
 /** The environment that the resource created was deleted, but not purged; `detail` is the refusal of the backend. */
 export function environmentDeleted(place: string, detail: string): string {
   return (

@@ -8,14 +8,15 @@ import type { SecretEnvironment } from '../../generated/secret-environment.ts';
 import type { ReconcileContext } from '../../frame/kind-rules.ts';
 import type { Outcome } from '../../frame/outcome.ts';
 import { type AskerDeps, askerOf } from '../asker-of.ts';
-import { type MadeEnvironment, judgeConflict, judgeEnsured, placeOf } from './judge.ts';
+import { type Ensured, type MadeEnvironment, judgeConflict, judgeEnsured, placeOf } from './judge.ts';
 import { awaitsFinalizer } from './messages.ts';
+import { namersOf, namersVersion } from './naming.ts';
 import { lacksFinalizer, successorOf } from './successor.ts';
 
 export interface EnvironmentReconcilerDeps extends AskerDeps {
   readonly backend: { readonly environments: EnvironmentsBackend };
-  /** All SecretEnvironments of the cluster. A cleanup begins only after they are listed. */
-  readonly all: () => Iterable<SecretEnvironment>;
+  /** The SecretEnvironments of the cluster that name an environment. A reconcile begins only after all are listed. */
+  readonly at: (place: string) => readonly SecretEnvironment[];
   /** Reconciles a SecretEnvironment whose environment has come to it. */
   readonly enqueue: (key: string) => void;
 }
@@ -52,28 +53,39 @@ export class EnvironmentReconciler {
    * instead. Throws as `reconcile` does, and DomainError conflict if the other one cannot take it over at this moment.
    */
   async cleanup(context: EnvironmentContext): Promise<void> {
-    const { backend, all, enqueue } = this.#deps;
+    const { backend, at, enqueue } = this.#deps;
     const { resource } = context;
-    const successor = successorOf(resource, all());
+    const place = placeOf(resource.spec.environmentRef);
+    const successor = successorOf(resource, at(place));
     if (successor === undefined) {
       await backend.environments.delete(this.#askerOf(context), slugsOf(resource));
       return;
     }
     const { name, uid } = successor.metadata;
     if (lacksFinalizer(successor)) {
-      throw new DomainError('conflict', awaitsFinalizer(placeOf(resource.spec.environmentRef), name));
+      throw new DomainError('conflict', awaitsFinalizer(place, name));
     }
     await backend.environments.handOver(this.#askerOf(context), { ...slugsOf(resource), successor: { name, uid } });
     // Its condition says whether it created the environment.
     enqueue(objectKey(successor.metadata));
   }
 
-  async #ensure(context: EnvironmentContext): Promise<EnsuredEnvironment> {
+  async #ensure(context: EnvironmentContext): Promise<EnsuredEnvironment & Pick<Ensured, 'otherNamer'>> {
     const { displayName } = context.resource.spec;
-    const wanted = { ...slugsOf(context.resource), displayName };
+    const namers = displayName === undefined ? [] : this.#namersOf(context);
+    const wanted = { ...slugsOf(context.resource), displayName, namers: namers.map(({ metadata }) => metadata.uid) };
     const ensured = await this.#deps.backend.environments.ensure(this.#askerOf(context), wanted);
     context.seen.note('environment', ensured.environmentId, ensured.revisionId);
-    return ensured;
+    const namer = namers.find(({ metadata }) => metadata.uid === ensured.namer);
+    return { ...ensured, otherNamer: namer?.spec.displayName === displayName ? undefined : namer?.metadata.name };
+  }
+
+  /** All SecretEnvironments that set the display name of this one's environment. The result depends on them. */
+  #namersOf({ resource, seen }: EnvironmentContext): readonly SecretEnvironment[] {
+    const place = placeOf(resource.spec.environmentRef);
+    const namers = namersOf(this.#deps.at(place));
+    seen.note('display names', place, namersVersion(namers));
+    return namers;
   }
 
   /** Appoints the owners of spec.owners if the organization has none. Returns why it could not. */

@@ -1,23 +1,19 @@
 import type { SecretEnvironment } from '../../generated/secret-environment.ts';
 import { finalizer } from '../../annotations.ts';
-import { placeOf } from './judge.ts';
 
 /**
  * The SecretEnvironment that takes over the environment of a deleted one: another one that names the same environment and
- * is not being deleted. So the environment stays as long as any of them exists.
+ * is not being deleted. So the environment stays as long as any of them exists. `named` are all that name it.
  *
  * One with the policy Delete comes first, because its finalizer lets it hand the environment on. So the last one that is
  * deleted decides by its policy. Among several, the oldest one comes first.
  */
 export function successorOf(
   deleted: SecretEnvironment,
-  all: Iterable<SecretEnvironment>,
+  named: readonly SecretEnvironment[],
 ): SecretEnvironment | undefined {
-  const [first] = [...all]
-    .filter(({ metadata, spec }) => {
-      const isOther = metadata.uid !== deleted.metadata.uid && metadata.deletionTimestamp === undefined;
-      return isOther && placeOf(spec.environmentRef) === placeOf(deleted.spec.environmentRef);
-    })
+  const [first] = named
+    .filter(({ metadata }) => metadata.uid !== deleted.metadata.uid && metadata.deletionTimestamp === undefined)
     .toSorted((a, b) => (rankOf(a) < rankOf(b) ? -1 : 1));
   return first;
 }
