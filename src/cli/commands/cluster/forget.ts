@@ -10,7 +10,7 @@ export const clusterForgetCommand = defineCommand({
   description:
     'Revokes the tokens of its ServiceTokens and its keyless tokens, and removes what it reported. Lists the Secrets that stay behind in the cluster. Organizations keep their rules for it. This cannot be undone. You must type the name to confirm. For administrators of the server.',
   arguments: { cluster: servedClusterArgument },
-  options: { isPlan: flag('--plan', 'List what the cluster has only') },
+  options: { isPlan: flag('--plan', 'Only list what the cluster has') },
   examples: [
     { line: 'cluster forget fra-1 --plan', note: 'Its tokens, and the Secrets that would stay behind' },
     { line: 'cluster forget fra-1', note: 'You must type the name again to confirm' },
