@@ -108,7 +108,7 @@ describe('audit', () => {
       'No action is called secret.reed; there are: secret.delete, secret.list, secret.read, secret.write',
     );
     expect((await cli.run([...line, '--action', 'foo.'])).stderr).toContain(
-      'audit., authenticate, change., consumer., environment.',
+      'audit., authenticate, change., cluster., consumer., environment.',
     );
     // Without its dot, a group is no action.
     expect((await cli.run([...line, '--action', 'secret'])).stderr).toContain(

@@ -125,7 +125,7 @@ function enumFaults({ enum: before }: DefinitionSchema, { enum: now }: Definitio
  */
 function ruleFaults(before: DefinitionSchema, now: DefinitionSchema): string[] {
   const required = (before.required ?? []).map((name) => `has(self.${name})`);
-  const pattern = before.pattern === undefined ? [] : [`self.matches('${before.pattern}')`];
+  const pattern = typeof before.pattern === 'string' ? [`self.matches('${before.pattern}')`] : [];
   const rules = (before['x-kubernetes-validations'] ?? []).map(({ rule }) => rule.trim());
   const known = new Set([...rules, ...required, ...pattern]);
   const isHarmless = (rule: string): boolean =>

@@ -124,7 +124,7 @@ describe('a planted change is found:', () => {
       const faultsAsking = (patternOf: (before: string) => string): string[] =>
         faultsAfter((sync) => {
           const values = sync?.spec['properties']?.['target']?.['properties']?.['labels']?.['additionalProperties'];
-          const rule = `self.matches('${patternOf(String(values?.['pattern']))}')`;
+          const rule = `self.matches('${patternOf(values?.['pattern'] as unknown as string)}')`;
           set(values, '', { pattern: undefined, 'x-kubernetes-validations': [{ rule }] });
         });
       expect(faultsAsking((before) => before)).toEqual([]);
