@@ -54,8 +54,10 @@ const openToAll: ReadonlySet<(Route | PublicRoute)['action']> = new Set(['me.rea
 /** The statuses of the errors that a route can return. */
 export function errorStatuses({ method, path, input, action }: Route | PublicRoute): readonly number[] {
   const hasTarget = path.includes('{');
-  const body = input.body === undefined ? undefined : JSON.stringify(createSchema(input.body, { io: 'input' }).schema);
-  const expects = /"(?:expected[A-Z][A-Za-z]*|planHash)"/.test(body ?? '');
+  const [body, query] = [input.body, input.query].map((schema) =>
+    schema === undefined ? undefined : JSON.stringify(createSchema(schema, { io: 'input' }).schema),
+  );
+  const expects = /"(?:expected[A-Z][A-Za-z]*|planHash)"/.test(`${body}${query}`);
   return [
     400,
     401,

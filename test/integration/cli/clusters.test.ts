@@ -50,3 +50,18 @@ test('allow says what another kind means', async () => {
 function services(): TestApi['services'] {
   return api.services;
 }
+
+test.each(['--plan', '--dry-run'])(
+  'cluster forget with %s lists what the cluster has, and ends nothing',
+  async (flag) => {
+    await reader.read();
+    const { code, stdout, stderr } = await cli.run(['cluster', 'forget', 'test', flag]);
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr:
+        'Nothing was changed in cluster test (--plan): 1 token would be revoked, and 0 Secrets would stay behind\n',
+    });
+    expect(stdout).toMatch(/^Tokens: +1\nToken: +.*SecretSyncs of /);
+    expect(await reader.outcome()).toEqual({});
+  },
+);

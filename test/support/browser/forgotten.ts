@@ -1,5 +1,7 @@
 import { expect } from '@jest/globals';
 import type { Page } from 'playwright-core';
+import { waitFor } from '../fixtures/wait-for.ts';
+import { stepMs } from './watched-page.ts';
 
 /** Everything of a page that outlasts what it shows. */
 const keptByPage = `JSON.stringify([
@@ -13,11 +15,14 @@ const keptByPage = `JSON.stringify([
   document.cookie,
 ])`;
 
-/** Expects that a page keeps a value nowhere: not in the document, its fields, storage, history or address. */
+/**
+ * Expects that a page keeps a value nowhere: not in the document, its fields, storage, history or address. It may take a
+ * moment: the browser hides a drawer before the page removes it.
+ */
 export async function expectForgotten(page: Page, value: string): Promise<void> {
   expect(value.length).toBeGreaterThan(8);
-  const kept = await page.evaluate<string>(keptByPage);
-  expect(kept.includes(value)).toBe(false);
+  const isForgotten = async (): Promise<boolean> => !(await page.evaluate<string>(keptByPage)).includes(value);
+  await waitFor('the page to keep nothing of the value', isForgotten, { timeoutMs: stepMs });
   const databases = await page.evaluate<number>('indexedDB.databases().then((all) => all.length)');
   expect(databases).toBe(0);
   expect(JSON.stringify(await page.context().storageState()).includes(value)).toBe(false);

@@ -1,7 +1,9 @@
 import { call } from '../../../client/call.ts';
 import type { ForgottenClusterView } from '../../../wire/clusters.ts';
 import { defineCommand } from '../../core/command.ts';
-import { flag } from '../../core/options.ts';
+import { planOptions } from '../../core/options.ts';
+import { counted } from '../secret/secrets-api.ts';
+import { nothingChanged } from '../secret/shown-plan.ts';
 import { servedClusterArgument } from './cluster-rules.ts';
 
 /** `cluster forget <cluster>`, for administrators of the server. */
@@ -10,20 +12,19 @@ export const clusterForgetCommand = defineCommand({
   description:
     'Revokes the tokens of its ServiceTokens and its keyless tokens, and removes what it reported. Lists the Secrets that stay behind in the cluster. Organizations keep their rules for it. This cannot be undone. You must type the name to confirm. For administrators of the server.',
   arguments: { cluster: servedClusterArgument },
-  options: { isPlan: flag('--plan', 'Only list what the cluster has') },
+  options: { ...planOptions },
   examples: [
     { line: 'cluster forget fra-1 --plan', note: 'Its tokens, and the Secrets that would stay behind' },
     { line: 'cluster forget fra-1', note: 'You must type the name again to confirm' },
   ],
-  async run(context, { args: { cluster }, options: { isPlan } }) {
+  async run(context, { args: { cluster }, options }) {
     const api = context.api();
+    const isPlan = options.isPlan || options.isDryRun;
     const params = { name: cluster };
     const plan = async (): Promise<ForgottenClusterView> =>
       (await call(api, 'DELETE /clusters/{name}', { params, query: { plan: 'true' } })).body;
-    const counted = ({ tokenCount, secretCount }: ForgottenClusterView): string =>
-      `${tokenCount} tokens and ${secretCount} Secrets`;
     if (!isPlan) {
-      const has = context.isConfirmed ? '' : ` It has ${counted(await plan())}.`;
+      const has = context.isConfirmed ? '' : ` It has ${belongings(await plan())}.`;
       await context.confirmByTyping(
         `This forgets cluster ${cluster} with its tokens, and cannot be undone.${has}`,
         cluster,
@@ -40,5 +41,12 @@ export const clusterForgetCommand = defineCommand({
       ],
       name: cluster,
     });
+    if (!isPlan) return;
+    const summary = `${counted(value.tokenCount, 'token')} would be revoked, and ${counted(value.secretCount, 'Secret')} would stay behind`;
+    context.io.note(nothingChanged(`cluster ${cluster}`, summary));
   },
 });
+
+function belongings({ tokenCount, secretCount }: ForgottenClusterView): string {
+  return `${counted(tokenCount, 'token')} and ${counted(secretCount, 'Secret')}`;
+}
