@@ -1,6 +1,6 @@
 import { type ClusterCeiling, leavesRoom } from './cluster-ceiling.ts';
 import { DomainError } from './errors/domain-error.ts';
-import { grantPlaceText } from './grant-refusal.ts';
+import { byNameText, grantPlaceText } from './grant-refusal.ts';
 import { type GrantNeed, grantedPermission, kindsNeeded } from './grants.ts';
 
 /** Refusals by the state of a cluster, and by what an organization allows it. */
@@ -40,13 +40,12 @@ export function ceilingRefusal(
 ): DomainError | undefined {
   const refused = stateRefusal(cluster, ceiling);
   if (refused !== undefined || leavesRoom(ceiling, need)) return refused;
-  const { organization, project, environment, permission, kind, byName = false } = need;
+  const { organization, project, environment, permission, kind } = need;
   const kinds = kindsNeeded(kind);
-  const named = byName ? ' by name, as a protected environment requires' : '';
   return new DomainError(
     'cluster_not_allowed',
     `${name} needs ${grantedPermission(permission)} on ${grantPlaceText({ organization, project, environment })}, and ` +
-      `organization ${organization} does not allow that to cluster ${cluster}${named} for ${kinds.join(' and ')}. ` +
+      `organization ${organization} does not allow that to cluster ${cluster}${byNameText(need)} for ${kinds.join(' and ')}. ` +
       `If it should, an admin of the organization runs ${allowCommands(cluster, need)}`,
   );
 }

@@ -41,7 +41,6 @@ export function grantRefusal(
   if (namespace === null)
     return new DomainError('forbidden', `${name} is in no namespace, so no AccessGrant is for it`);
   const need = { organization, project, environment, permission, kind };
-  const byName = asked.byName === true ? ' by name, as a protected environment requires' : '';
   const kinds = kindsNeeded(kind);
   const granted = kinds.map((each) => `${each}: ${grantedText(grants, each)}`).join('; ');
   const remedy =
@@ -50,7 +49,7 @@ export function grantRefusal(
       : `add a rule to AccessGrant ${ownGrant}: \`${grantPatch(need, ownGrant)}\``;
   return new DomainError(
     'forbidden',
-    `${name} needs ${grantedPermission(permission)} on ${place}, and no AccessGrant allows that to namespace ${namespace}${byName} ` +
+    `${name} needs ${grantedPermission(permission)} on ${place}, and no AccessGrant allows that to namespace ${namespace}${byNameText(asked)} ` +
       `for ${kinds.join(' and ')}. The namespace is granted, for ${granted}. Correct the slugs if they are mistyped; ` +
       `else ask an admin of the cluster to ${remedy}`,
   );
@@ -82,6 +81,11 @@ function newGrantName(need: GrantNeed, namespace: string, sha256: (text: string)
   const { organization, project, environment, permission, kind } = need;
   const about = JSON.stringify([namespace, organization, project, environment, permission, kind]);
   return `${namespace}-${organization}-${sha256(about).slice(0, 8)}`;
+}
+
+/** What a need by name adds to what is not allowed; empty for others. */
+export function byNameText({ byName = false }: Pick<GrantNeed, 'byName'>): string {
+  return byName ? ' by name, as a protected environment requires' : '';
 }
 
 /** `project acme/web`, by the levels that are given. */

@@ -24,7 +24,7 @@ import { checkSlug } from '../kernel/checks.ts';
 import { keylessPrincipal, type SyncReader } from './cluster-access.ts';
 import type { CredentialUsage } from './credential-usage.ts';
 import { GroupedLookup } from '../kernel/grouped-lookup.ts';
-import { absentPlace, keylessRevocation } from './refusals.ts';
+import { absentPlace, keylessRevocation, replacedMeanwhile } from './refusals.ts';
 import type { EnvironmentSlugs } from '../../domain/slugs.ts';
 import { EnvironmentHandle } from './handles.ts';
 import { ReportedDenials } from './reported-denials.ts';
@@ -244,12 +244,4 @@ function targetOf(reader: SyncReader): AuditTarget {
 
 function subjectOf({ cluster, uid, source }: SyncReader): string {
   return JSON.stringify([cluster, uid, source]);
-}
-
-function replacedMeanwhile(slugs: EnvironmentSlugs): DomainError {
-  const { organization, project, environment } = slugs;
-  return new DomainError(
-    'conflict',
-    `environment ${organization}/${project}/${environment} was deleted or replaced meanwhile; try again`,
-  );
 }

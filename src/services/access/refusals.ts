@@ -185,6 +185,22 @@ export function absentPlace(place: GrantPlace, deletion: Deletion | undefined): 
   );
 }
 
+/** DomainError conflict for an environment that is no longer the one that was found at its slugs. */
+export function replacedMeanwhile({ organization, project, environment }: EnvironmentSlugs): DomainError {
+  return new DomainError(
+    'conflict',
+    `environment ${organization}/${project}/${environment} was deleted or replaced meanwhile; try again`,
+  );
+}
+
+/** DomainError not_found for a cluster that Keyframe does not know. */
+export function absentCluster(cluster: string): DomainError {
+  return new DomainError(
+    'not_found',
+    `cluster ${cluster} is not known; \`keyframe cluster list\` shows those that are`,
+  );
+}
+
 function neverMade({ environment }: GrantPlace): string {
   return environment === null
     ? '. Correct the slugs, or create it'

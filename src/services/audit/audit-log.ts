@@ -1,3 +1,4 @@
+import { isClusterRefusal } from '../../domain/cluster-refusal.ts';
 import { DomainError } from '../../domain/errors/domain-error.ts';
 import { shownTokenCreator } from '../../domain/impersonation.ts';
 import type { AnyCaller, Principal } from '../../domain/principal.ts';
@@ -38,17 +39,9 @@ interface Pending {
 }
 
 /** Whether an error says that a caller may not do something, rather than that it failed. */
-export function isDenial({ code }: DomainError): boolean {
-  return denials.has(code);
+export function isDenial(error: DomainError): boolean {
+  return error.code === 'forbidden' || error.code === 'recent_sign_in_required' || isClusterRefusal(error);
 }
-
-const denials: ReadonlySet<DomainError['code']> = new Set([
-  'forbidden',
-  'recent_sign_in_required',
-  'cluster_not_allowed',
-  'cluster_disabled',
-  'cluster_unknown',
-]);
 
 /** The audit record of what a caller did; `success` by default, labelled if a service token is concerned. */
 export function auditRecord(caller: AnyCaller, subject: AuditSubject): AuditRecord {

@@ -26,6 +26,7 @@ import type { Access, EnvironmentAccess, ReadingAccess } from '../access/access.
 import { type Authentication, AuthenticationRefusal } from '../access/authentication.ts';
 import { syncReader } from '../access/cluster-access.ts';
 import { type KeylessAccess, type KeylessAdmission, KeylessTokenRefusal } from '../access/keyless.ts';
+import { replacedMeanwhile } from '../access/refusals.ts';
 import type { SecretReader } from '../secrets/secret-reader.ts';
 import type { ClusterDeps } from './cluster-deps.ts';
 
@@ -247,11 +248,4 @@ function readSource(reading: Reading): ReadSource {
 
 function keyOf(requestId: string, source: string | undefined): string {
   return JSON.stringify([requestId, source]);
-}
-
-function replacedMeanwhile({ organization, project, environment }: EnvironmentSlugs): DomainError {
-  return new DomainError(
-    'conflict',
-    `environment ${organization}/${project}/${environment} was deleted or replaced meanwhile; try again`,
-  );
 }

@@ -12,6 +12,7 @@ import {
 import type { Database } from '../../store/database.ts';
 import { notifyClusterRules } from '../../store/notify.ts';
 import type { OrganizationAccess } from '../access/access.ts';
+import { absentCluster } from '../access/refusals.ts';
 import type { AuditLog } from '../audit/audit-log.ts';
 import { auditedFailure, successRecord } from '../audit/audited.ts';
 import { makeChange } from '../change/change.ts';
@@ -52,7 +53,7 @@ export class ClusterRules {
   async get({ organizationId }: OrganizationAccess<'cluster.list'>, cluster: string): Promise<ClusterRulesRecord> {
     checkClusterName('name', cluster);
     const found = await findClusterRules(this.#deps.database.pool, organizationId, cluster);
-    if (found === undefined) throw noSuchCluster(cluster);
+    if (found === undefined) throw absentCluster(cluster);
     return found;
   }
 
@@ -73,7 +74,7 @@ export class ClusterRules {
       const { organizationId } = access;
       const set = await makeChange(this.#deps, access, async (tx) => {
         const before = await lockClusterRules(tx, organizationId, cluster);
-        if (before === undefined) throw noSuchCluster(cluster);
+        if (before === undefined) throw absentCluster(cluster);
         if (expectedVersion !== undefined && expectedVersion !== before.version) throw otherVersion(before);
         const isChange = !isDeepStrictEqual(rules, before.rules);
         const version = isChange ? await putClusterRules(tx, { organizationId, cluster }, rules) : before.version;
@@ -100,13 +101,6 @@ function checkRules(rules: readonly ClusterRule[]): void {
 
 function textsOf(rules: readonly ClusterRule[] | null): readonly string[] | null {
   return rules === null ? null : rules.map(clusterRuleText);
-}
-
-function noSuchCluster(cluster: string): DomainError {
-  return new DomainError(
-    'not_found',
-    `cluster ${cluster} is not known; \`keyframe cluster list\` shows those that are`,
-  );
 }
 
 function otherVersion({ name, version }: ClusterRulesRecord): DomainError {

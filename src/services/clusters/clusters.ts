@@ -1,5 +1,4 @@
 import type { ClusterState } from '../../domain/cluster-ceiling.ts';
-import { DomainError } from '../../domain/errors/domain-error.ts';
 import type { Database } from '../../store/database.ts';
 import { notifyCluster } from '../../store/notify.ts';
 import {
@@ -13,6 +12,7 @@ import {
   setClusterState,
 } from '../../store/served-clusters.ts';
 import type { InstanceAccess } from '../access/access.ts';
+import { absentCluster } from '../access/refusals.ts';
 import type { AuditLog } from '../audit/audit-log.ts';
 import { auditedFailure, auditedRead, instanceCall, successRecord } from '../audit/audited.ts';
 import { makeChange } from '../change/change.ts';
@@ -72,7 +72,7 @@ export class Clusters {
       note({ cluster, plan: true });
       const { pool } = this.#deps.database;
       const clusters = await listServedClusters(pool);
-      if (!clusters.some(({ name, state }) => name === cluster && state !== 'forgotten')) throw noSuchCluster(cluster);
+      if (!clusters.some(({ name, state }) => name === cluster && state !== 'forgotten')) throw absentCluster(cluster);
       return findBelongings(pool, cluster, maxListed);
     });
   }
@@ -107,7 +107,7 @@ export class Clusters {
   async #set(access: StateAccess, cluster: string, state: ClusterState): Promise<ServedClusterRecord> {
     return makeChange(this.#deps, access, async (tx) => {
       const before = await lockServedCluster(tx, cluster);
-      if (before === undefined || (state === 'disabled' && before.state === 'forgotten')) throw noSuchCluster(cluster);
+      if (before === undefined || (state === 'disabled' && before.state === 'forgotten')) throw absentCluster(cluster);
       await setClusterState(tx, cluster, state);
       await notifyCluster(tx, cluster, state);
       const result = await readServedCluster(tx, cluster);
@@ -115,11 +115,4 @@ export class Clusters {
       return { result, audit: successRecord(instanceCall(access), { cluster, from: before.state }) };
     });
   }
-}
-
-function noSuchCluster(cluster: string): DomainError {
-  return new DomainError(
-    'not_found',
-    `cluster ${cluster} is not known; \`keyframe cluster list\` shows those that are`,
-  );
 }
