@@ -166,6 +166,17 @@ async function fillRest(pool: pg.Pool, { body, resources }: World): Promise<void
     `INSERT INTO sign_in_flow (secret_hash, return_to, expires_at) VALUES (sha256('recorded'), '/', now()) ON CONFLICT DO NOTHING`,
   );
   await pool.query(`INSERT INTO sign_in_state (id, opened_at) VALUES (1, '2026-01-01Z') ON CONFLICT DO NOTHING`);
+  await pool.query(
+    `INSERT INTO trusted_issuer (id, cluster, preset, iss, keys, algorithms, max_age_seconds)
+     VALUES ($1, 'recorded', 'kubernetes', 'https://issuer.example', '{"keys":[]}', '{RS256}', 3600)`,
+    [uid],
+  );
+  await pool.query(
+    `INSERT INTO service_token_federation (credential_id, issuer_id, issuer_name, generation, audience, claims, ended_at)
+     SELECT id, $1, 'recorded', 1, 'keyframe/recorded', '{"sub":["recorded"]}', '2026-01-01Z'
+     FROM service_token_credential ORDER BY id LIMIT 1`,
+    [uid],
+  );
 }
 
 /** Moves every end of a row far away. */

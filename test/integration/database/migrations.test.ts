@@ -239,6 +239,7 @@ describe('migrations and prisma/schema.prisma', () => {
         "COALESCE(project_id, '00000000-0000-0000-0000-000000000000'::uuid), " +
         "COALESCE(environment_id, '00000000-0000-0000-0000-000000000000'::uuid), " +
         "COALESCE((user_id)::text, ('group '::text || group_name)))",
+      'CREATE UNIQUE INDEX service_token_federation_live_audience ON public.service_token_federation USING btree (audience) WHERE (ended_at IS NULL)',
       'CREATE UNIQUE INDEX sign_in_link_open_invitation ON public.sign_in_link USING btree (invitation_id) WHERE ((used_at IS NULL) AND (ended_at IS NULL))',
       'CREATE UNIQUE INDEX sign_in_link_open_user ON public.sign_in_link USING btree (user_id) WHERE ((used_at IS NULL) AND (ended_at IS NULL))',
       'audit_entry audit_entry_append_only',
@@ -249,6 +250,7 @@ describe('migrations and prisma/schema.prisma', () => {
       'environment_revision environment_revision_counts',
       'idempotency_record idempotency_record_hash_size',
       'idempotency_record idempotency_record_key_form',
+      'instance instance_once',
       'invitation invitation_end',
       'invitation invitation_place',
       'invitation invitation_role',
@@ -286,6 +288,8 @@ describe('migrations and prisma/schema.prisma', () => {
       'snapshot snapshot_revision_id_fkey',
       'snapshot snapshot_secret_counts',
       'snapshot_entry snapshot_entry_version_id_fkey',
+      'trusted_issuer trusted_issuer_has_keys',
+      'trusted_issuer trusted_issuer_name_or_cluster',
     ]);
   });
 });

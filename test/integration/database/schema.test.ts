@@ -70,6 +70,57 @@ describe('the database refuses by itself', () => {
   });
 });
 
+test('a database has one instance, with an id of 26 random characters', async () => {
+  const { rows } = await pool.query<{ id: string }>('SELECT id FROM instance');
+  expect(rows).toEqual([{ id: expect.stringMatching(/^[a-z2-7]{26}$/) }]);
+  const id = rows[0]?.id ?? '';
+  expect(new Set(id).size).toBeGreaterThan(8);
+  await expect(pool.query(`INSERT INTO instance (row_id, id) VALUES (2, 'x')`)).rejects.toMatchObject({
+    constraint: 'instance_once',
+  });
+});
+
+describe('an issuer', () => {
+  const insert = (fields: Readonly<Record<string, string>>) => {
+    const given = { id: randomUUID(), preset: 'none', iss: 'x', algorithms: '{}', max_age_seconds: '1', ...fields };
+    const places = Object.keys(given).map((_, index) => `$${index + 1}`);
+    const text = `INSERT INTO trusted_issuer (${Object.keys(given).join(', ')}) VALUES (${places.join(', ')})`;
+    return pool.query(text, Object.values(given));
+  };
+
+  test.each([
+    ['a name and a cluster', { name: 'both', cluster: 'both', keys: '{}' }, 'trusted_issuer_name_or_cluster'],
+    ['neither a name nor a cluster', { keys: '{}' }, 'trusted_issuer_name_or_cluster'],
+    ['neither keys nor a URL', { name: 'bare' }, 'trusted_issuer_has_keys'],
+  ])('is refused with %s', async (_, fields, constraint) => {
+    await expect(insert(fields)).rejects.toMatchObject({ constraint });
+  });
+
+  test('leaves the federations that it proved, without an issuer, and an audience is free once its federation ended', async () => {
+    const { organizationId, projectId, environmentId } = await fixtures.environment();
+    const issuer = randomUUID();
+    await insert({ id: issuer, name: 'github', jwks_url: 'https://issuer.example/keys' });
+    const federate = async () => {
+      const { credentialId } = await fixtures.serviceToken({ organizationId, projectId, environmentId });
+      await pool.query(
+        `INSERT INTO service_token_federation (credential_id, issuer_id, issuer_name, generation, audience, claims)
+         VALUES ($1, $2, 'github', 1, 'audience', '{}')`,
+        [credentialId, issuer],
+      );
+    };
+    await federate();
+    await expect(federate()).rejects.toMatchObject({ constraint: 'service_token_federation_live_audience' });
+    await pool.query(`UPDATE service_token_federation SET ended_at = now()`);
+    await federate();
+    await pool.query('DELETE FROM trusted_issuer WHERE id = $1', [issuer]);
+    const { rows } = await pool.query('SELECT issuer_id, issuer_name FROM service_token_federation');
+    const left = { issuer_id: null, issuer_name: 'github' };
+    expect(rows).toEqual([left, left]);
+    await pool.query('DELETE FROM organization WHERE id = $1', [organizationId]);
+    expect((await pool.query('SELECT FROM service_token_federation')).rowCount).toBe(0);
+  });
+});
+
 test('removing an organization removes all below it, whatever refers to what, and keeps the audit', async () => {
   const { organizationId, projectId, environmentId, revisionId } = await fixtures.environment();
   await fixtures.serviceToken({ organizationId, projectId, environmentId });
