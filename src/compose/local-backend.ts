@@ -1,8 +1,10 @@
 import type { Backend, ConnectBackend } from '../controller/backend/backend.ts';
 import type { Fingerprint } from '../controller/backend/fingerprint.ts';
 import type { ChangeEvent } from '../domain/changes.ts';
+import { portProtocol } from '../domain/clusters.ts';
 import { DomainError } from '../domain/errors/domain-error.ts';
 import type { ReportedPage, ReportedResource } from '../domain/fleet.ts';
+import { ownRelease } from '../lib/release.ts';
 import { ClusterEnvironments } from '../services/cluster/environments.ts';
 import { ClusterRestores } from '../services/cluster/restores.ts';
 import { ClusterSchedules } from '../services/cluster/schedules.ts';
@@ -34,9 +36,10 @@ type LocalBackendServices = Pick<
 /** Connects a controller to the services of its own process. */
 export function connectLocally(services: LocalBackendServices): ConnectBackend {
   const { clusters, feed, keyring, syncStates, waitingRestores } = services;
+  const program = { release: ownRelease(), protocol: portProtocol };
   return (cluster) => ({
     ...partsOfResources(services, cluster),
-    cluster: { hello: async (hello) => await clusters.hello(cluster(), hello) },
+    cluster: { hello: async (hello) => await clusters.hello(cluster(), { ...hello, ...program }) },
     changes: changesOf(feed, cluster),
     sources: new ClusterSources({ ...services, cluster }),
     fleet: {

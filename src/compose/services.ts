@@ -215,7 +215,7 @@ function composeServices(opened: Opened, options: ServicesOptions): Services {
     auditEntries: new AuditEntries({ database, audit }),
     secretReader: new SecretReader({ database, keyring, states, audit: controllerAudit }),
     keyless: new KeylessAccess({ database, audit: controllerAudit, usage }),
-    clusters: new ClusterRegistry({ database }),
+    clusters: new ClusterRegistry({ database, release }),
     syncStates: new SyncStates(database),
     waitingRestores: new WaitingRestores({ database, audit }),
     resourceAccess: new ResourceAccess({ database, audit: controllerAudit }),

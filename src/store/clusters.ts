@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { ClusterState } from '../domain/cluster-ceiling.ts';
+import type { PortProgram, Hello } from '../domain/clusters.ts';
 import { clusterState } from './cluster-ceilings.ts';
 import { queryRows } from './database.ts';
 import type { ClusterModel } from './generated/models.ts';
@@ -15,13 +16,24 @@ export interface ClusterHolder {
   readonly now: Date;
 }
 
-/** Takes a cluster's name unless another cluster was seen under it in the last 10 minutes. Returns who has it then. */
-export async function claimCluster(pool: pg.Pool, name: string, uid: string): Promise<ClusterHolder> {
+/**
+ * Takes a cluster's name unless another cluster was seen under it in the last 10 minutes, and keeps what its controller
+ * says of itself. Returns who has the name then.
+ */
+export async function claimCluster(
+  pool: pg.Pool,
+  name: string,
+  { uid, release, protocol: { min, max }, kinds }: Hello & PortProgram,
+): Promise<ClusterHolder> {
   const [claimed] = await queryRows<ClusterHolder>(
     pool,
     sql`
-      INSERT INTO cluster (name, uid, seen_at) VALUES (${name}, ${uid}, clock_timestamp())
-    ON CONFLICT (name) DO UPDATE SET uid = excluded.uid, seen_at = excluded.seen_at
+      INSERT INTO cluster (name, uid, seen_at, hello_at, release, protocol_min, protocol_max, kinds)
+    SELECT ${name}, ${uid}, at, at, ${release}, ${min}::int, ${max}::int, ${kinds}::text[]
+    FROM (SELECT clock_timestamp() AS at) AS present
+    ON CONFLICT (name) DO UPDATE SET uid = excluded.uid, seen_at = excluded.seen_at, hello_at = excluded.hello_at,
+      release = excluded.release, protocol_min = excluded.protocol_min, protocol_max = excluded.protocol_max,
+      kinds = excluded.kinds
     WHERE cluster.uid = excluded.uid OR cluster.seen_at < clock_timestamp() - interval '10 minutes'
     RETURNING uid, seen_at AS "seenAt", ${stateOf(name)} AS state, clock_timestamp() AS now`,
   );

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { ClusterState } from '../domain/cluster-ceiling.ts';
+import type { PortProgram } from '../domain/clusters.ts';
 import { clusterState } from './cluster-ceilings.ts';
 import { everyCluster, lockCluster } from './cluster-rules.ts';
 import { queryRows } from './database.ts';
@@ -20,12 +21,25 @@ export interface ServedClusterRecord extends Readonly<Pick<ServedClusterModel, '
   readonly uid: ClusterModel['uid'] | null;
   /** When a controller of it last said that it leads; null if none did under this name. */
   readonly seenAt: Date | null;
+  /** What the leading controller said of itself; null if it said nothing, as one of release 0.9. */
+  readonly controller: ClusterController | null;
 }
+
+/** The leading controller of a cluster. */
+export interface ClusterController extends PortProgram {
+  /** That it reconciles. */
+  readonly kinds: readonly string[];
+}
+
+// An older server renews seen_at and leaves hello_at: what the row says is then of a controller that led before.
+const controllerColumn = `CASE WHEN c.hello_at = c.seen_at THEN json_build_object('release', c.release,
+        'protocol', json_build_object('min', c.protocol_min, 'max', c.protocol_max), 'kinds', c.kinds) END AS controller`;
 
 function recordsOf(cluster: string | null): Sql {
   return sql`
     SELECT known.name, coalesce(sc.is_home, true) AS "isHome", sc.disabled_at AS "disabledAt",
-      ${raw(clusterState)} AS state, c.uid, greatest(c.seen_at, reported.seen_at) AS "seenAt"
+      ${raw(clusterState)} AS state, c.uid, greatest(c.seen_at, reported.seen_at) AS "seenAt",
+      ${raw(controllerColumn)}
     FROM (${raw(everyCluster)}) known
     LEFT JOIN served_cluster sc ON sc.name = known.name
     LEFT JOIN cluster c ON c.name = known.name

@@ -65,6 +65,17 @@ export const clusterView = z
     /** When a controller of it last said that it leads; null if none did. */
     seenAt: z.iso.datetime().nullable(),
     disabledAt: z.iso.datetime().nullable(),
+    /** What its leading controller last said of itself; null if none led, or only one that does not say it. */
+    controller: z
+      .strictObject({
+        /** Compare it with `serverVersion` of `/me`. */
+        release: z.string(),
+        /** The first and the last number of the protocol that it knows. */
+        protocol: z.strictObject({ min: z.int(), max: z.int() }),
+        /** The kinds of custom resources that it reconciles. */
+        kinds: z.array(z.string()),
+      })
+      .nullable(),
   })
   .meta({ id: 'Cluster' });
 

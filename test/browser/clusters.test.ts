@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { Locator, Page } from 'playwright-core';
+import { ownRelease } from '../../src/lib/release.ts';
 import { enrol } from '../support/api/services.ts';
 import { stateReport } from '../support/api/state-reports.ts';
 import { createVisitor, dashboardSite } from '../support/browser/dashboard-site.ts';
@@ -28,8 +29,11 @@ describe('without a cluster', () => {
 
 describe('with clusters', () => {
   beforeAll(async () => {
-    const { syncStates, database } = site.api.services;
+    const { clusters, syncStates, database } = site.api.services;
     const environmentId = acme.environments.get('shop/production') ?? null;
+    const program = { release: ownRelease(), protocol: { min: 1, max: 1 }, kinds: ['SecretSync'] };
+    await clusters.hello('frankfurt-1', { uid: 'frankfurt', isLeading: true, ...program });
+    await clusters.hello('oregon-2', { uid: 'oregon', isLeading: true, ...program, release: '0.9.7' });
     await syncStates.seen('frankfurt-1');
     await syncStates.report('frankfurt-1', [
       stateReport({ environmentId, name: 'web' }),
@@ -58,16 +62,19 @@ describe('with clusters', () => {
     const text = await frankfurt.innerText();
     expect(text).toMatch(/frankfurt-1\s+Home\s+Reporting\s+seen/);
     expect(text).toMatch(/State\s+Enabled/);
+    expect(text.replaceAll(/\s+/g, ' ')).toContain(`Release ${ownRelease()} Rules`);
     expect(text).toContain('Read in shop / production, staging for SecretSync');
     expect(text).toContain('Read and write in all projects for ServiceToken, SecretSnapshot');
     expect(text).toMatch(/AccessDenied 1\s+Synced 2/);
     const lisbon = await cardOf(page, 'lisbon-3').innerText();
     expect(lisbon).toMatch(/lisbon-3\s+never seen/);
+    expect(lisbon).toMatch(/Release\s+Unknown/);
     expect(lisbon).toMatch(/Rules\s+None: it may do nothing in this organization/);
     expect(lisbon).toMatch(/SecretSyncs\s+None reads this organization/);
     const oregon = await cardOf(page, 'oregon-2').innerText();
     expect(oregon).toMatch(/oregon-2\s+Home\s+Stale\s+seen/);
     expect(oregon).toMatch(/State\s+Disabled Nothing is done for it/);
+    expect(oregon).toContain(`0.9.7 The server has ${ownRelease()}.`);
     expect(oregon).toMatch(/Rules\s+None: it may do what the AccessGrants in it allow/);
     expect(await lookAt(page, 'clusters')).toEqual([]);
     expect(await layoutShift(page)).toBeLessThan(0.02);
@@ -80,6 +87,7 @@ describe('with clusters', () => {
     const { page, requests } = await site.visitAs(admin, path);
     await cardOf(page, 'oregon-2').getByText('Synced 1').waitFor();
     expect(await page.getByText('Disabled').count()).toBe(0);
+    expect(await page.getByText('Release').count()).toBe(0);
     expect(requests.some((request) => request.url().endsWith('/api/v1/clusters'))).toBe(false);
   });
 

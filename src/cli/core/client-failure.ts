@@ -58,6 +58,7 @@ const statusExitCodes: Readonly<Record<number, ExitCode>> = {
   409: exitCodes.conflict,
   410: exitCodes.notFound,
   412: exitCodes.conflict,
+  426: exitCodes.failure,
 };
 
 function otherExitCode({ isOutage }: ClientError): ExitCode {

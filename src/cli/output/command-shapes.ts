@@ -61,7 +61,7 @@ export const commandShapes: Readonly<Record<string, readonly ShapeName[]>> = {
   'invitation decline': ['deletion'],
   'invitation withdraw': ['deletion'],
   'cluster list': ['cluster-rules-list', 'cluster-list'],
-  'cluster show': ['cluster-rules'],
+  'cluster show': ['cluster-rules', 'cluster'],
   'cluster rules': ['cluster-rules'],
   'cluster allow': ['cluster-rules'],
   'cluster deny': ['cluster-rules'],

@@ -1,10 +1,10 @@
 import type { ClusterState } from '../../domain/cluster-ceiling.ts';
-import type { Hello, NameHolder } from '../../domain/clusters.ts';
+import type { Hello, HelloAnswer } from '../../domain/clusters.ts';
 import { DomainError } from '../../domain/errors/domain-error.ts';
 import type { Clock, SteadyNow } from '../../lib/clock.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { ClusterBackend } from '../backend/cluster.ts';
-import { clusterNameFree, clusterNameTaken, clusterNameUnconfirmed, clusterStopped } from './messages.ts';
+import { clusterAccepted, clusterNameTaken, clusterNameUnconfirmed, clusterStopped } from './messages.ts';
 import type { ServerClock } from './server-clock.ts';
 import { type Next, WorkQueue } from './work-queue.ts';
 
@@ -14,6 +14,8 @@ export interface ClusterClaimDeps {
   readonly name: string | undefined;
   /** The uid of the cluster's namespace kube-system. Throws DomainError cluster_unavailable before it is listed. */
   readonly uid: () => string;
+  /** The kinds that this controller reconciles. */
+  readonly kinds: () => readonly string[];
   /** Called when this process may start to work under the name, and when it must stop. */
   readonly onChange: (mayWork: boolean) => void;
   /** Learns the database's time from each answer. */
@@ -24,7 +26,7 @@ export interface ClusterClaimDeps {
 }
 
 const intervalMs = 60_000;
-// The name is free 10 minutes after its cluster was last seen.
+// The name is free 10 minutes after its cluster was last seen. A server of another release may answer soon.
 const refusedIntervalMs = 10_000;
 // This process works during an outage of the database, so the name must be checked soon after it.
 const maxRetryMs = 10_000;
@@ -41,8 +43,10 @@ export class ClusterClaim {
   readonly #queue: WorkQueue;
   #isLeading = false;
   #mayWork = false;
-  /** The message if another cluster has the name. */
+  /** Why this process must not lead: another cluster has the name, or the server does not know its protocol. */
   #refusal: string | undefined;
+  /** Why the server refused the last hello. It refuses a standby too. */
+  #helloRefusal: string | undefined;
   #state: ClusterState = 'enabled';
 
   constructor(deps: ClusterClaimDeps) {
@@ -58,9 +62,10 @@ export class ClusterClaim {
     return this.#mayWork;
   }
 
-  /** Why this process is not ready although it leads; undefined if it is. */
+  /** Why this process is not ready: it leads without the name, or could not lead; undefined if it is. */
   get error(): string | undefined {
-    if (this.#refusal !== undefined) return this.#refusal;
+    const refusal = this.#helloRefusal ?? this.#refusal;
+    if (refusal !== undefined) return refusal;
     const isWaiting = this.#isLeading && !this.#mayWork;
     return isWaiting ? clusterNameUnconfirmed(this.#deps.name ?? '') : undefined;
   }
@@ -79,7 +84,7 @@ export class ClusterClaim {
   /** Call it when this process starts to lead. Without a configured name it may work at once. */
   lead(): void {
     this.#isLeading = true;
-    if (this.#deps.name === undefined) this.#settle('ours');
+    if (this.#deps.name === undefined && this.#helloRefusal === undefined) this.#settle('ours');
     this.#queue.add(helloKey);
   }
 
@@ -103,7 +108,8 @@ export class ClusterClaim {
   async #hello(): Promise<Next> {
     const claimed = await this.#tryClaim();
     if (claimed === 'unknown') return { kind: 'retry' };
-    return { kind: 'after', delayMs: this.#refusal === undefined ? intervalMs : refusedIntervalMs };
+    const isRefused = this.#refusal !== undefined || this.#helloRefusal !== undefined;
+    return { kind: 'after', delayMs: isRefused ? refusedIntervalMs : intervalMs };
   }
 
   /** An outage of the database is unknown: readiness reports it. Some work needs no database, such as removing finalizers by force. */
@@ -122,7 +128,8 @@ export class ClusterClaim {
   async #claim(): Promise<Claimed> {
     const isLeading = this.#isLeading;
     const uid = this.#findUid();
-    const claimed = uid === undefined ? 'unknown' : await this.#ask({ uid, isLeading });
+    const kinds = this.#deps.kinds();
+    const claimed = uid === undefined ? 'unknown' : await this.#ask({ uid, isLeading, kinds });
     // The answer to a standby says nothing of a term that began meanwhile.
     if (isLeading) this.#settle(claimed);
     return claimed;
@@ -133,12 +140,24 @@ export class ClusterClaim {
   }
 
   async #ask(hello: Hello): Promise<Claimed> {
-    const { backend, serverClock, steadyNow } = this.#deps;
+    const { serverClock, steadyNow } = this.#deps;
     const askedAt = steadyNow();
-    const { state, holder, now } = await backend.hello(hello);
+    const answer = await this.#answerTo(hello);
+    this.#helloRefusal = 'refusal' in answer ? answer.refusal : undefined;
+    if ('refusal' in answer) return answer;
+    const { state, holder, now } = answer;
     serverClock.note(now, askedAt);
     this.#state = state;
-    return holder ?? 'ours';
+    return holder === undefined ? 'ours' : { refusal: clusterNameTaken(this.#name(), holder.heldBy) };
+  }
+
+  async #answerTo(hello: Hello): Promise<HelloAnswer | Refused> {
+    try {
+      return await this.#deps.backend.hello(hello);
+    } catch (error) {
+      if (error instanceof DomainError && error.code === 'protocol_unsupported') return { refusal: error.detail };
+      throw error;
+    }
   }
 
   #findUid(): string | undefined {
@@ -156,9 +175,9 @@ export class ClusterClaim {
     const name = this.#name();
     const isKnown = this.#refusal !== undefined;
     if (claimed === 'unknown' && isKnown) return;
-    this.#refusal = typeof claimed === 'string' ? undefined : clusterNameTaken(name, claimed.heldBy);
+    this.#refusal = typeof claimed === 'string' ? undefined : claimed.refusal;
     if (this.#refusal !== undefined && !isKnown) logger.error(this.#refusal);
-    if (this.#refusal === undefined && isKnown) logger.info({ name }, clusterNameFree);
+    if (this.#refusal === undefined && isKnown) logger.info({ name }, clusterAccepted);
     this.#allow(this.#refusal === undefined);
   }
 
@@ -169,4 +188,8 @@ export class ClusterClaim {
   }
 }
 
-type Claimed = 'ours' | NameHolder | 'unknown';
+interface Refused {
+  readonly refusal: string;
+}
+
+type Claimed = 'ours' | Refused | 'unknown';

@@ -105,6 +105,7 @@ export class Manager implements Controller {
       backend: this.#backend.cluster,
       name: deps.options.clusterName,
       uid: () => context.namespaces.clusterUid(),
+      kinds: () => this.#kindNames(),
       onChange: (mayWork) => (mayWork ? this.#startKinds() : this.#stopKinds()),
       serverClock: this.#serverClock,
       clock,
@@ -210,6 +211,11 @@ export class Manager implements Controller {
       this.#serverClock.warning,
     ];
     return found.filter((warning) => warning !== undefined);
+  }
+
+  /** The kinds that this controller reconciles, or would as the leader. */
+  #kindNames(): string[] {
+    return this.#kinds.filter(isSynced).flatMap(({ watch: { kind } }) => (kind === undefined ? [] : [kind.kind]));
   }
 
   /** The names of the watches that the API server does not allow. */

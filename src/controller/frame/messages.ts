@@ -116,7 +116,7 @@ export function clockSkewed(skewMs: number): string {
   );
 }
 
-export const clusterNameFree = 'the name is free: it belongs to this cluster now';
+export const clusterAccepted = 'the server accepts this controller now, and the name belongs to this cluster';
 
 // Finalizers
 

@@ -11,6 +11,8 @@ export interface ShownCluster {
   readonly state: ClusterView['state'] | undefined;
   /** When its controller was last seen; null if it never was, undefined if the user may not know. */
   readonly seenAt: string | null | undefined;
+  /** Of its controller; null if it is not known, undefined if the user may not know. */
+  readonly release: string | null | undefined;
   /** What its controller reports of the organization; undefined if that is nothing. */
   readonly report: { readonly seenAt: string | null; readonly isStale: boolean } | undefined;
   /** Its SecretSyncs that read the organization. */
@@ -38,10 +40,15 @@ export function shownClusters({ rules, consumers, served }: ClusterFacts): reado
       rules: own?.map(ruleText) ?? null,
       state: states.get(name)?.state,
       seenAt: states.get(name)?.seenAt,
+      release: releaseOf(states.get(name)),
       report: first && { seenAt: first.clusterSeenAt, isStale: first.stale },
       groups: reasonGroups(reading),
     };
   });
+}
+
+function releaseOf(cluster: ClusterView | undefined): string | null | undefined {
+  return cluster === undefined ? undefined : (cluster.controller?.release ?? null);
 }
 
 /** "Read and write in shop / dev, prod for SecretSync, ServiceToken" */

@@ -20,6 +20,12 @@ export const httpErrors = {
   },
   cluster_disabled: { status: 403, title: 'Cluster is disabled', reason: 'ClusterDisabled', effect: 'wait' },
   cluster_unknown: { status: 401, title: 'Cluster is not known', reason: 'ClusterUnknown', effect: 'wait' },
+  protocol_unsupported: {
+    status: 426,
+    title: 'Controller and server have no protocol in common',
+    reason: 'ProtocolUnsupported',
+    effect: 'wait',
+  },
   recent_sign_in_required: { status: 403, title: 'Recent sign-in required', reason: 'AccessDenied', effect: 'wait' },
   not_found: { status: 404, title: 'Not found', reason: 'NotFound', effect: 'wait' },
   method_not_allowed: { status: 405, title: 'Method not allowed', reason: 'InternalError', effect: 'stall' },

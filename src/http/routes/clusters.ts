@@ -77,9 +77,11 @@ export const clusterRoutes: readonly Route[] = [
   }),
 ];
 
-function clusterViewOf({ name, isHome, state, uid, seenAt, disabledAt }: ServedClusterRecord): ClusterView {
+function clusterViewOf(record: ServedClusterRecord): ClusterView {
+  const { name, isHome, state, uid, seenAt, disabledAt, controller: found } = record;
   const times = { seenAt: seenAt?.toISOString() ?? null, disabledAt: disabledAt?.toISOString() ?? null };
-  return { name, isHome, state, uid, ...times };
+  const controller = found && { ...found, kinds: [...found.kinds] };
+  return { name, isHome, state, uid, ...times, controller };
 }
 
 function viewOf({ name, isHome, rules, version }: ClusterRulesRecord): ClusterRulesView {

@@ -1,4 +1,4 @@
-import { beforeEach, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { CliRunner } from '../../support/cli/cli.ts';
 import { withCommandWorld } from '../../support/cli/command-world.ts';
 import type { TestApi } from '../../support/api/http.ts';
@@ -65,3 +65,42 @@ test.each(['--plan', '--dry-run'])(
     expect(await reader.outcome()).toEqual({});
   },
 );
+
+describe('what administrators of the server see of a cluster', () => {
+  const hello = async (name: string, release: string): Promise<void> => {
+    const program = { release, protocol: { min: 1, max: 2 }, kinds: ['SecretSync', 'ServiceToken'] };
+    await services().clusters.hello(name, { uid: `uid-of-${name}`, isLeading: true, ...program });
+  };
+
+  test('cluster list --all shows the releases of controllers, and the server beside another one', async () => {
+    const { stdout: me } = await cli.run(['status', '--output', 'json']);
+    const { version } = (JSON.parse(me) as { server: { version: string } }).server;
+    await hello('fra-1', version);
+    await hello('fra-2', '0.9.7');
+    const lines = (await cli.output(['cluster', 'list', '--all'])).split('\n');
+    const lineOf = (name: string): string | undefined => lines.find((line) => line.startsWith(name));
+    expect(lineOf('fra-1')).toContain(`enabled  ${version}  `);
+    expect(lineOf('fra-1')).not.toContain('server:');
+    expect(lineOf('fra-2')).toContain(`0.9.7 (server: ${version})`);
+    expect(lineOf('test')).toContain('unknown');
+  });
+
+  test('cluster show --all shows its state and its controller', async () => {
+    await hello('fra-3', '0.9.7');
+    const shown = await cli.output(['cluster', 'show', 'fra-3', '--all']);
+    expect(shown).toMatch(/^State: +enabled$/m);
+    expect(shown).toMatch(/^UID: +uid-of-fra-3$/m);
+    expect(shown).toMatch(/^Release: +0\.9\.7 \(server: .*\)$/m);
+    expect(shown).toMatch(/^Protocol: +1 to 2$/m);
+    expect(shown).toMatch(/^Kinds: +SecretSync, ServiceToken$/m);
+    const unknown = await cli.output(['cluster', 'show', 'test', '--all']);
+    expect(unknown).toMatch(/^Release: +unknown$/m);
+    expect(unknown).toMatch(/^Protocol: +unknown$/m);
+  });
+
+  test('cluster show --all names the command that lists the clusters if it does not know one', async () => {
+    const { code, stderr } = await cli.run(['cluster', 'show', 'atlantis', '--all']);
+    expect(code).toBe(5);
+    expect(stderr).toContain('keyframe cluster list --all');
+  });
+});

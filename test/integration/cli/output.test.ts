@@ -275,6 +275,7 @@ describe('--output json', () => {
     expect(await prints('cluster rules', ['fra-1'])).toMatchObject({ rules: [rule] });
     expect(await prints('cluster list')).toMatchObject({ clusters: expect.arrayContaining([expect.anything()]) });
     await prints('cluster list', ['--all'], { shape: 'cluster-list' });
+    expect(await prints('cluster show', ['fra-1', '--all'], { shape: 'cluster' })).toMatchObject({ name: 'fra-1' });
     expect(await prints('cluster deny', ['fra-1', ...place, '--yes'])).toMatchObject({ rules: [], version: 2 });
     expect(await prints('cluster rules', ['fra-1', '--remove', '--yes'])).toMatchObject({ rules: null, version: 3 });
     expect(await prints('cluster disable', ['fra-1', '--yes'])).toMatchObject({ state: 'disabled' });

@@ -276,8 +276,9 @@ describe.each(clocks)('with the clock of the server %s', (_name, byMs) => {
 
   test('a cluster holds its name for ten minutes after it was seen', async () => {
     const name = randomUUID();
+    const program = { release: '1.2.3', protocol: { min: 1, max: 1 }, kinds: [] };
     const ask = async (uid: string): Promise<unknown> =>
-      (await services.clusters.hello(name, { uid, isLeading: true })).holder ?? 'ours';
+      (await services.clusters.hello(name, { uid, isLeading: true, ...program })).holder ?? 'ours';
     const claim = (uid: string): Promise<unknown> => withServerClockOff(byMs, () => ask(uid));
     expect(await claim('one')).toBe('ours');
     expect(await ask('two')).toMatchObject({ heldBy: 'one' });

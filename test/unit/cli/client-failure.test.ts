@@ -28,6 +28,7 @@ const exitCodes: Readonly<Record<HttpErrorCode, number>> = {
   cluster_not_allowed: 4,
   cluster_disabled: 4,
   cluster_unknown: 3,
+  protocol_unsupported: 1,
   not_found: 5,
   method_not_allowed: 2,
   conflict: 6,

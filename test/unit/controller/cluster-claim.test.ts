@@ -25,9 +25,14 @@ interface StartOptions {
   /** The plural of a kind whose first lists are denied. */
   readonly denied?: string;
   readonly clusterName?: string;
+  /** Of the server, instead of an answer. */
+  readonly refusal?: DomainError;
 }
 
-async function start(first: typeof claimed, { denied, clusterName = 'test' }: StartOptions = {}): Promise<void> {
+async function start(
+  first: typeof claimed,
+  { denied, clusterName = 'test', refusal }: StartOptions = {},
+): Promise<void> {
   claimed = first;
   claims = [];
   sweeps = 0;
@@ -43,6 +48,7 @@ async function start(first: typeof claimed, { denied, clusterName = 'test' }: St
   };
   const resources = { tokens: { live } } as unknown as ResourcesBackend;
   harness = new Harness({ clusters: { claim }, resources, clusterName });
+  harness.helloRefusal = refusal;
   harness.cluster.put('/api/v1/namespaces', 'kube-system', (object) => {
     object.metadata.uid = 'uid-of-this';
   });
@@ -205,7 +211,17 @@ test('a standby says hello once a minute, and its answers start no work', async 
   await harness.clock.advance(20_000);
   harness.hellos.splice(0);
   await harness.clock.advance(180_000);
-  expect(harness.hellos).toEqual(Array.from({ length: 3 }, () => ({ uid: 'uid-of-this', isLeading: false })));
+  const kinds = [
+    'SecretSync',
+    'AccessGrant',
+    'SecretEnvironment',
+    'ServiceToken',
+    'SecretSnapshot',
+    'SnapshotRestore',
+    'SnapshotSchedule',
+    'ClusterSecretSync',
+  ];
+  expect(harness.hellos).toEqual(Array.from({ length: 3 }, () => ({ uid: 'uid-of-this', isLeading: false, kinds })));
   expect(harness.isLeading()).toBe(false);
 });
 
@@ -245,4 +261,44 @@ test.each(['disabled', 'forgotten'] as const)('a controller of a %s cluster warn
   harness.clusterState = 'enabled';
   await harness.clock.advance(60_000);
   expect(harness.controller.warnings()).toEqual([]);
+});
+
+test('a hello names no kind that the API server does not let this controller list', async () => {
+  await start('ours', { denied: 'snapshotschedules' });
+  expect(harness.hellos.at(-1)?.kinds).not.toContain('SnapshotSchedule');
+  expect(harness.hellos.at(-1)?.kinds).toContain('SecretSnapshot');
+});
+
+describe('a controller whose protocol the server does not know', () => {
+  const refused = new DomainError('protocol_unsupported', 'upgrade the controller');
+
+  test('does no work, is not ready, and says why once in its log', async () => {
+    await start('ours', { refusal: refused });
+    await harness.clock.advance(180_000);
+    expect(harness.controller.ready()).toBe('upgrade the controller');
+    expect([harness.values(), harness.reconciled, errors().length]).toEqual([undefined, [], 1]);
+    harness.helloRefusal = undefined;
+    await harness.clock.advance(10_000);
+    expect([harness.controller.ready(), harness.values()]).toEqual([undefined, values]);
+  });
+
+  test('stops its work if the server was replaced', async () => {
+    await start('ours');
+    harness.helloRefusal = refused;
+    await harness.clock.advance(60_000);
+    harness.services.change(prod, { A: 'changed' });
+    await harness.clock.advance(60_000);
+    expect([harness.isLeading(), harness.values()]).toEqual([false, values]);
+  });
+
+  test('is not ready as a standby either, and does not begin to work when it leads by its uid', async () => {
+    await start('ours', { clusterName: 'uid', refusal: refused });
+    harness.lease.isTaken = true;
+    await harness.clock.advance(80_000);
+    expect(harness.controller.ready()).toBe('upgrade the controller');
+    harness.reconciled.splice(0);
+    harness.lease.isTaken = false;
+    await harness.clock.advance(20_000);
+    expect([harness.controller.ready(), harness.reconciled]).toEqual(['upgrade the controller', []]);
+  });
 });

@@ -3,6 +3,7 @@ import { type Controller, createController } from '../../../src/controller/index
 import type { Condition } from '../../../src/controller/generated/condition.ts';
 import type { SecretSync, SecretSyncStatus } from '../../../src/controller/generated/secret-sync.ts';
 import type { Hello, HelloAnswer, NameHolder } from '../../../src/domain/clusters.ts';
+import type { DomainError } from '../../../src/domain/errors/domain-error.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
 import { ClusterSources } from '../../../src/services/cluster/sources.ts';
 import { fingerprintFor, secretSync, type SyncOptions } from './builders.ts';
@@ -54,6 +55,8 @@ export class Harness {
   clusterState: HelloAnswer['state'] = 'enabled';
   /** Each hello of the controller. */
   readonly hellos: Hello[] = [];
+  /** Thrown instead of an answer. */
+  helloRefusal: DomainError | undefined;
   /** Answers to hellos wait for it. */
   helloGate: Promise<void> | undefined;
   /** The metric keyframe_controller_clock_skew_seconds. */
@@ -116,6 +119,7 @@ export class Harness {
     const { uid, isLeading } = hello;
     this.hellos.push(hello);
     await this.helloGate;
+    if (this.helloRefusal !== undefined) throw this.helloRefusal;
     const claimed = isLeading ? await clusters.claim(name, uid) : 'ours';
     const now = new Date(this.clock.now() + this.serverAheadMs);
     return { state: this.clusterState, holder: claimed === 'ours' ? undefined : claimed, now };

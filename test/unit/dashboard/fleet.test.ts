@@ -65,15 +65,19 @@ describe('the clusters of a page', () => {
       ['healthy', 'Synced', 2],
     ]);
     expect(shown).toMatchObject({ report: { seenAt: '2026-01-01T00:00:00.000Z', isStale: false } });
-    expect(shown).toMatchObject({ state: undefined, seenAt: undefined, rules: null });
+    expect(shown).toMatchObject({ state: undefined, seenAt: undefined, release: undefined, rules: null });
   });
 
   test('have their state if it is known, and no report if they report nothing', () => {
     const at = '2026-02-02T00:00:00.000Z';
-    const served = [{ name: 'c1', isHome: true, state: 'disabled', uid: null, seenAt: at, disabledAt: at }] as const;
+    const facts = { name: 'c1', isHome: true, state: 'disabled', seenAt: at } as const;
+    const served = [{ ...facts, uid: null, disabledAt: at, controller: null }];
     expect(shownClusters({ rules: [rules], consumers: [], served })).toEqual([
-      { name: 'c1', isHome: true, rules: null, state: 'disabled', seenAt: at, report: undefined, groups: [] },
+      { ...facts, rules: null, release: null, report: undefined, groups: [] },
     ]);
+    const controller = { release: '1.2.3', protocol: { min: 1, max: 1 }, kinds: ['SecretSync'] };
+    const known = [{ ...facts, uid: null, disabledAt: at, controller }];
+    expect(shownClusters({ rules: [rules], consumers: [], served: known })).toMatchObject([{ release: '1.2.3' }]);
   });
 
   test.each([

@@ -4,6 +4,7 @@ import { type CommandContext, defineCommand } from '../../core/command.ts';
 import { flag, organizationOption } from '../../core/options.ts';
 import { time } from '../../terminal/time.ts';
 import { rulesText } from './cluster-rules.ts';
+import { readClusters, releaseText } from './cluster-facts.ts';
 
 /** `cluster list`: docs/interface.md 4.18. */
 export const clusterListCommand = defineCommand({
@@ -16,7 +17,7 @@ export const clusterListCommand = defineCommand({
   },
   examples: [
     { line: 'cluster list -o acme', note: 'What each cluster may do in an organization' },
-    { line: 'cluster list --all', note: 'Which clusters are enabled, and when they were seen' },
+    { line: 'cluster list --all', note: 'Which clusters are enabled, their releases, and when they were seen' },
   ],
   async run(context, { options: { all, organization } }) {
     if (all) return await listAll(context);
@@ -38,14 +39,15 @@ export const clusterListCommand = defineCommand({
 });
 
 async function listAll({ api, printer }: CommandContext): Promise<void> {
-  const { body } = await call(api(), 'GET /clusters', {});
+  const { list, serverVersion } = await readClusters(api());
   await printer.list<ClusterView>({
-    value: body,
-    rows: body.clusters,
+    value: list,
+    rows: list.clusters,
     columns: [
       { title: 'NAME', cell: ({ name }) => name },
       { title: 'HOME', cell: ({ isHome }) => (isHome ? 'yes' : 'no') },
       { title: 'STATE', cell: ({ state }) => state },
+      { title: 'RELEASE', cell: (cluster) => releaseText(cluster, serverVersion) },
       { title: 'SEEN', cell: ({ seenAt }) => time(seenAt) ?? 'never' },
       { title: 'UID', cell: ({ uid }) => uid },
     ],

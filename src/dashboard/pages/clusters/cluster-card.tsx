@@ -6,9 +6,15 @@ import { Status, type Tone } from '../../parts/status.tsx';
 import type { ShownCluster } from '../../text/clusters.ts';
 import { toneOf } from '../overview/health.ts';
 
-/** One cluster: its state, what it may do, and its SecretSyncs by reason. */
-export function ClusterCard({ cluster }: { readonly cluster: ShownCluster }): ReactNode {
-  const { name, isHome, state, report } = cluster;
+interface ClusterCardProps {
+  readonly cluster: ShownCluster;
+  /** The release of the server. */
+  readonly serverVersion: string | undefined;
+}
+
+/** One cluster: its state, the release of its controller, what it may do, and its SecretSyncs by reason. */
+export function ClusterCard({ cluster, serverVersion }: ClusterCardProps): ReactNode {
+  const { name, isHome, state, release, report } = cluster;
   const id = useId();
   return (
     <section className="group" aria-labelledby={id}>
@@ -22,6 +28,9 @@ export function ClusterCard({ cluster }: { readonly cluster: ShownCluster }): Re
       <div className="group-facts">
         <Facts>
           <Fact name="State">{state === undefined ? undefined : <State state={state} />}</Fact>
+          <Fact name="Release">
+            {release === undefined ? undefined : <Release release={release} serverVersion={serverVersion} />}
+          </Fact>
           <Fact name="Rules">
             <Rules {...cluster} />
           </Fact>
@@ -58,6 +67,21 @@ function State({ state }: { readonly state: State }): ReactNode {
   return (
     <>
       <Status tone={tone}>{word}</Status> <span className="muted">{meaning}</span>
+    </>
+  );
+}
+
+interface ReleaseProps {
+  readonly release: string | null;
+  readonly serverVersion: string | undefined;
+}
+
+function Release({ release, serverVersion }: ReleaseProps): ReactNode {
+  if (release === null) return <span className="muted">Unknown</span>;
+  const isServers = serverVersion === undefined || release === serverVersion;
+  return (
+    <>
+      {release} {isServers ? undefined : <span className="muted">The server has {serverVersion}.</span>}
     </>
   );
 }

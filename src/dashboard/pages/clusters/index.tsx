@@ -25,7 +25,12 @@ export function ClustersPage(): ReactNode {
           <p>Ask an admin or owner of {organization} for the role.</p>
         </Empty>
       ) : (
-        <Clusters organization={organization} enabled={isAdmin === true} seesStates={user?.instanceAdmin === true} />
+        <Clusters
+          organization={organization}
+          enabled={isAdmin === true}
+          seesStates={user?.instanceAdmin === true}
+          serverVersion={user?.serverVersion}
+        />
       )}
     </Page>
   );
@@ -36,9 +41,10 @@ interface ClustersProps {
   readonly enabled: boolean;
   /** Whether the user is an instance admin. */
   readonly seesStates: boolean;
+  readonly serverVersion: string | undefined;
 }
 
-function Clusters({ organization, enabled, seesStates }: ClustersProps): ReactNode {
+function Clusters({ organization, enabled, seesStates, serverVersion }: ClustersProps): ReactNode {
   const rules = useClusterRules(organization, { enabled });
   const consumers = useFleetConsumers(organization);
   const served = useClusters({ enabled: enabled && seesStates });
@@ -52,14 +58,18 @@ function Clusters({ organization, enabled, seesStates }: ClustersProps): ReactNo
     <Loaded query={rules} waiting={waiting}>
       {(own) => (
         <Loaded query={consumers} waiting={waiting}>
-          {(list) => <Found rules={own} consumers={list} served={served.data} />}
+          {(list) => <Found rules={own} consumers={list} served={served.data} serverVersion={serverVersion} />}
         </Loaded>
       )}
     </Loaded>
   );
 }
 
-function Found({ rules, consumers, served }: ClusterFacts): ReactNode {
+interface FoundProps extends ClusterFacts {
+  readonly serverVersion: string | undefined;
+}
+
+function Found({ rules, consumers, served, serverVersion }: FoundProps): ReactNode {
   const clusters = useMemo(() => shownClusters({ rules, consumers, served }), [rules, consumers, served]);
   if (clusters.length === 0) {
     return (
@@ -75,7 +85,7 @@ function Found({ rules, consumers, served }: ClusterFacts): ReactNode {
       {(shown) => (
         <div className="groups">
           {shown.map((cluster) => (
-            <ClusterCard key={cluster.name} cluster={cluster} />
+            <ClusterCard key={cluster.name} cluster={cluster} serverVersion={serverVersion} />
           ))}
         </div>
       )}

@@ -905,6 +905,7 @@ export const examples: Readonly<Record<string, OperationExample>> = {
       uid: null,
       seenAt: '2026-11-21T14:34:54.001Z',
       disabledAt: '2026-11-21T14:34:54.001Z',
+      controller: null,
     },
   },
   enableCluster: {
@@ -917,6 +918,7 @@ export const examples: Readonly<Record<string, OperationExample>> = {
       uid: null,
       seenAt: '2026-11-21T14:34:54.001Z',
       disabledAt: null,
+      controller: null,
     },
   },
   listClusters: {
@@ -931,6 +933,7 @@ export const examples: Readonly<Record<string, OperationExample>> = {
           uid: null,
           seenAt: '2026-11-21T14:34:54.001Z',
           disabledAt: null,
+          controller: null,
         },
       ],
       nextCursor: null,
