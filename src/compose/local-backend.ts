@@ -1,10 +1,9 @@
 import type { Backend, ConnectBackend } from '../controller/backend/backend.ts';
 import type { Fingerprint } from '../controller/backend/fingerprint.ts';
-import type { ChangeEvent } from '../domain/changes.ts';
 import { portProtocol } from '../domain/clusters.ts';
-import { DomainError } from '../domain/errors/domain-error.ts';
 import type { ReportedPage, ReportedResource } from '../domain/fleet.ts';
 import { ownRelease } from '../lib/release.ts';
+import { ClusterChanges } from '../services/cluster/changes.ts';
 import { ClusterEnvironments } from '../services/cluster/environments.ts';
 import { ClusterRestores } from '../services/cluster/restores.ts';
 import { ClusterSchedules } from '../services/cluster/schedules.ts';
@@ -19,6 +18,7 @@ type LocalBackendServices = Pick<
   | 'access'
   | 'authentication'
   | 'clusters'
+  | 'database'
   | 'feed'
   | 'keyless'
   | 'keyring'
@@ -35,12 +35,12 @@ type LocalBackendServices = Pick<
 
 /** Connects a controller to the services of its own process. */
 export function connectLocally(services: LocalBackendServices): ConnectBackend {
-  const { clusters, feed, keyring, syncStates, waitingRestores } = services;
+  const { clusters, database, feed, keyring, syncStates, waitingRestores } = services;
   const program = { release: ownRelease(), protocol: portProtocol };
   return (cluster) => ({
     ...partsOfResources(services, cluster),
     cluster: { hello: async (hello) => await clusters.hello(cluster(), { ...hello, ...program }) },
-    changes: changesOf(feed, cluster),
+    changes: new ClusterChanges({ database, feed, cluster }),
     sources: new ClusterSources({ ...services, cluster }),
     fleet: {
       syncStates: {
@@ -56,28 +56,6 @@ export function connectLocally(services: LocalBackendServices): ConnectBackend {
     },
     fingerprint: fingerprintOfCluster((name) => keyring.fingerprintFor(name), cluster),
   });
-}
-
-/** What was committed, without what is about other clusters. */
-function changesOf(feed: LocalBackendServices['feed'], cluster: () => string): Backend['changes'] {
-  // Before it is known, nothing was asked in its name.
-  const known = (): string | null => {
-    try {
-      return cluster();
-    } catch (error) {
-      if (error instanceof DomainError) return null;
-      throw error;
-    }
-  };
-  return {
-    subscribe: (subscriber) => {
-      const onEvent = (event: ChangeEvent): void => {
-        if (!('cluster' in event) || event.cluster === known()) subscriber.onEvent(event);
-      };
-      return feed.subscribe({ onReady: () => subscriber.onReady(), onEvent });
-    },
-    compare: async (question) => await feed.compare(question, known()),
-  };
 }
 
 /** A full page may be the last one: then the next one is empty. */

@@ -162,7 +162,7 @@ function composeServices(opened: Opened, options: ServicesOptions): Services {
   const audit = new AuditLog({ database });
   const controllerAudit = new AuditLog({ database });
   const usage = new CredentialUsage({ database, clock, logger });
-  const feed = new ChangeFeed({ database, listener, logger });
+  const feed = new ChangeFeed({ listener, logger });
   const queue = new EnvironmentQueue();
   const budget = new GrowthBudget(growthLimits);
   const states = new StateCache();

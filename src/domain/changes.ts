@@ -22,14 +22,21 @@ type OrganizationEvent = { readonly organizationId: string } & (
     }
   | { readonly kind: 'service_token'; readonly serviceTokenId: string }
   | { readonly kind: 'snapshot'; readonly snapshotId: string }
-  | { readonly kind: 'cluster_rules'; readonly cluster: string; readonly version: number }
+  | {
+      readonly kind: 'cluster_rules';
+      readonly cluster: string;
+      readonly version: number;
+      /** Whether the organization allows the cluster nothing now. */
+      readonly isNothing: boolean;
+    }
 );
 
 export interface ChangeSubscriber {
   onEvent(event: ChangeEvent): void;
   /**
    * From now on every commit is reported. What was committed before, or while the connection was lost, was not:
-   * `compare` now. Called at each (re)connection, and once to each subscriber that subscribes while connected.
+   * `compare` now. Called at each (re)connection, and once to each subscriber that subscribes while connected. To a
+   * cluster also when it may know of an organization again.
    */
   onReady(): void;
 }
@@ -45,11 +52,11 @@ export interface StateQuestion {
   readonly rulesOf?: readonly string[];
 }
 
-/** What exists, of what was asked about. */
+/** What exists, of what was asked about, and of organizations that the cluster may know of. */
 export interface PresentState {
   /** The newest revision's id of each environment that exists. */
   readonly environments: ReadonlyMap<string, string>;
-  /** Those of the credentials asked for that open something now. */
+  /** Those of the service tokens' credentials asked for that open something now. */
   readonly liveCredentials: ReadonlySet<string>;
   /**
    * Those of the service tokens asked for, keyless or not, that are neither revoked nor suspended nor of a deleted

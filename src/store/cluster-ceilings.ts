@@ -30,6 +30,13 @@ export function ceilingJoins(cluster: string): string {
 }
 
 /**
+ * SQL: whether a cluster may know of an organization at all: it is enabled, and the organization allows it something. `sc`
+ * is the cluster, and `cr` its rules in the organization, if any.
+ */
+export const letsKnow = `sc.disabled_at IS NULL AND sc.forgotten_at IS NULL
+        AND CASE WHEN cr.rules IS NULL THEN coalesce(sc.is_home, true) ELSE cr.rules <> '[]'::jsonb END`;
+
+/**
  * SQL: whether SecretSyncs of a cluster may read the environment e of the project p, as `leavesRoom` decides. `sc` is the cluster, and
  * `cr` its rules in the organization, if any.
  */

@@ -189,17 +189,26 @@ const touchStatements: Readonly<Record<CredentialKind, Statement>> = {
 
 /** SELECT of the ids of those of `ids` (an SQL expression of type uuid[]) that are live credentials of any kind. */
 export function liveCredentialIds(ids: string): string {
-  return `SELECT c.id FROM ${serviceTokenTables} WHERE c.id = ANY(${ids}) AND ${serviceTokenFault} IS NULL
+  return `SELECT live.id FROM (${liveServiceCredentials(ids)}) live
     UNION ALL SELECT c.id FROM ${personalTokenTables} WHERE c.id = ANY(${ids}) AND ${personalTokenFault} IS NULL
     UNION ALL SELECT c.id FROM ${sessionTables} WHERE c.id = ANY(${ids}) AND ${sessionFault} IS NULL`;
 }
 
 /**
- * SELECT of the ids of those of `ids` (an SQL expression of type uuid[]) that are live service tokens, with a
- * credential or not.
+ * SELECT of `id` and `organization_id` of those of `ids` (an SQL expression of type uuid[]) that are live credentials of
+ * service tokens.
  */
-export function liveTokenIds(ids: string): string {
-  return `SELECT t.id FROM service_token t ${tokenScopes}
+export function liveServiceCredentials(ids: string): string {
+  return `SELECT c.id, t.organization_id FROM ${serviceTokenTables}
+    WHERE c.id = ANY(${ids}) AND ${serviceTokenFault} IS NULL`;
+}
+
+/**
+ * SELECT of `id` and `organization_id` of those of `ids` (an SQL expression of type uuid[]) that are live service tokens,
+ * with a credential or not.
+ */
+export function liveTokens(ids: string): string {
+  return `SELECT t.id, t.organization_id FROM service_token t ${tokenScopes}
     WHERE t.id = ANY(${ids}) AND t.revoked_at IS NULL AND t.suspended_at IS NULL AND NOT ${scopeIsDeleted}`;
 }
 

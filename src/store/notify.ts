@@ -63,15 +63,21 @@ export async function notifySnapshots(
   );
 }
 
+export interface ChangedRules {
+  readonly organizationId: string;
+  readonly cluster: string;
+  readonly version: number;
+  /** Whether the organization allows the cluster nothing now. */
+  readonly isNothing: boolean;
+}
+
 /**
  * Notifies every listener, at the commit, that an organization changed what it allows a cluster. A server of an earlier
  * release ignores it.
  */
-export async function notifyClusterRules(
-  tx: Transaction,
-  { organizationId, cluster, version }: { organizationId: string; cluster: string; version: number },
-): Promise<void> {
-  await notify(tx, [{ o: organizationId, c: cluster, v: version }]);
+export async function notifyClusterRules(tx: Transaction, changed: ChangedRules): Promise<void> {
+  const { organizationId, cluster, version, isNothing } = changed;
+  await notify(tx, [{ o: organizationId, c: cluster, v: version, ...(isNothing ? { n: true } : {}) }]);
 }
 
 /** Notifies every listener, at the commit, of the state of a cluster. A server of an earlier release ignores it. */
@@ -103,11 +109,12 @@ function organizationEvent(
 
 function clusterEvent(
   cluster: string,
-  { o: organizationId, q: state, v: version }: Readonly<Record<string, unknown>>,
+  { o: organizationId, q: state, v: version, n: isNothing }: Readonly<Record<string, unknown>>,
 ): ChangeEvent | undefined {
   if (state === 'enabled' || state === 'disabled' || state === 'forgotten') return { kind: 'cluster', cluster, state };
   const isOfRules = typeof organizationId === 'string' && typeof version === 'number';
-  return isOfRules ? { kind: 'cluster_rules', organizationId, cluster, version } : undefined;
+  if (!isOfRules) return undefined;
+  return { kind: 'cluster_rules', organizationId, cluster, version, isNothing: isNothing === true };
 }
 
 type Fields = Readonly<Record<string, string | number | true>>;

@@ -1,11 +1,8 @@
-import type { ChangeSubscriber, PresentState, StateQuestion } from '../../domain/changes.ts';
+import type { ChangeSubscriber } from '../../domain/changes.ts';
 import { errorFields, type Logger } from '../../observability/logger.ts';
-import { findPresentState } from '../../store/changes.ts';
-import type { Database } from '../../store/database.ts';
 import type { Listener } from '../../store/listener.ts';
 
 export interface ChangeFeedDeps {
-  readonly database: Pick<Database, 'pool'>;
   readonly listener: Pick<Listener, 'start' | 'close'>;
   readonly logger: Logger;
 }
@@ -54,15 +51,6 @@ export class ChangeFeed {
     this.#subscribers.add(own);
     if (this.#ready) queueMicrotask(() => this.#notify(own, () => own.onReady()));
     return () => void this.#subscribers.delete(own);
-  }
-
-  /**
-   * The revision ids of environments, which credentials and service tokens are live, and which revisions and snapshots
-   * exist completely, all at one moment. A deleted environment, or one under a deleted project or organization, is
-   * absent. `cluster` is the one that asks. Throws DomainError store_unavailable without the database.
-   */
-  async compare(question: StateQuestion, cluster: string | null = null): Promise<PresentState> {
-    return findPresentState(this.#deps.database.pool, question, cluster);
   }
 
   #publish(call: (subscriber: ChangeSubscriber) => void): void {

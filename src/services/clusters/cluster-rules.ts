@@ -78,7 +78,8 @@ export class ClusterRules {
         if (expectedVersion !== undefined && expectedVersion !== before.version) throw otherVersion(before);
         const isChange = !isDeepStrictEqual(rules, before.rules);
         const version = isChange ? await putClusterRules(tx, { organizationId, cluster }, rules) : before.version;
-        if (isChange) await notifyClusterRules(tx, { organizationId, cluster, version });
+        if (isChange)
+          await notifyClusterRules(tx, { organizationId, cluster, version, isNothing: allowsNothing(before, rules) });
         const result = { ...before, rules, version };
         const audited = { cluster, rules: textsOf(rules), version, from: textsOf(before.rules) };
         return { result, audit: successRecord(access, audited) };
@@ -97,6 +98,10 @@ function checkRules(rules: readonly ClusterRule[]): void {
     const fault = validateClusterRule(rule);
     if (fault !== undefined) throw invalidField(`rules.${index}.${fault.field}`, fault.message);
   }
+}
+
+function allowsNothing({ isHome }: ClusterRulesRecord, rules: readonly ClusterRule[] | null): boolean {
+  return rules === null ? !isHome : rules.length === 0;
 }
 
 function textsOf(rules: readonly ClusterRule[] | null): readonly string[] | null {

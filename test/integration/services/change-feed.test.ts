@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createLogger } from '../../../src/observability/logger.ts';
 import type { ChangeEvent } from '../../../src/domain/changes.ts';
 import { ChangeFeed } from '../../../src/services/changes/change-feed.ts';
+import { ClusterChanges } from '../../../src/services/cluster/changes.ts';
 import { type Database, openDatabase } from '../../../src/store/database.ts';
 import { Listener } from '../../../src/store/listener.ts';
 import { notifyEnvironment } from '../../../src/store/notify.ts';
@@ -17,6 +18,7 @@ let server: TestDatabase;
 let proxy: PostgresProxy;
 let database: Database;
 let changes: ChangeFeed;
+let asked: ClusterChanges;
 let fixtures: StoreFixtures;
 
 beforeEach(async () => {
@@ -25,7 +27,8 @@ beforeEach(async () => {
   database = openDatabase({ url: proxy.url, poolSize: 4 });
   fixtures = new StoreFixtures(database.pool);
   const listener = new Listener({ url: proxy.url, logger });
-  changes = new ChangeFeed({ database, listener, logger });
+  changes = new ChangeFeed({ listener, logger });
+  asked = new ClusterChanges({ database, feed: changes, cluster: () => 'test' });
 });
 
 afterEach(async () => {
@@ -107,7 +110,7 @@ describe('subscribers of the change feed', () => {
 });
 
 describe('comparing', () => {
-  test('gives the revision of each environment that exists and each credential that is live, by one statement', async () => {
+  test('gives the revision of each environment that exists and each live credential of a service token, by one statement', async () => {
     const places = [await fixtures.environment(), await fixtures.environment(), await fixtures.environment()] as const;
     const [kept, deleted, orphaned] = places;
     const live = await fixtures.serviceToken({ organizationId: kept.organizationId });
@@ -122,12 +125,12 @@ describe('comparing', () => {
     await database.pool.query('UPDATE app_user SET disabled_at = now() WHERE id = $1', [disabled.principal.id]);
     const before = proxy.count(({ type }) => type === 'Execute' || type === 'Query');
     const tokens = [live, revoked, expired, underDeleted, person, disabled];
-    const state = await changes.compare({
+    const state = await asked.compare({
       environmentIds: [...places.map(({ environmentId }) => environmentId), randomUUID()],
       credentialIds: [...tokens.map(({ credentialId }) => credentialId), randomUUID()],
     });
     expect(state.environments).toEqual(new Map([[kept.environmentId, kept.revisionId]]));
-    expect(state.liveCredentials).toEqual(new Set([live.credentialId, person.credentialId]));
+    expect(state.liveCredentials).toEqual(new Set([live.credentialId]));
     expect(proxy.count(({ type }) => type === 'Execute' || type === 'Query')).toBe(before + 1);
   });
 
@@ -135,7 +138,7 @@ describe('comparing', () => {
     const { organizationId, projectId, environmentId } = await fixtures.environment();
     const token = await fixtures.serviceToken({ organizationId, projectId });
     await database.pool.query('UPDATE project SET deleted_at = now() WHERE id = $1', [projectId]);
-    const state = await changes.compare({ environmentIds: [environmentId], credentialIds: [token.credentialId] });
+    const state = await asked.compare({ environmentIds: [environmentId], credentialIds: [token.credentialId] });
     expect(state).toMatchObject({
       environments: new Map(),
       liveCredentials: new Set(),
@@ -146,10 +149,10 @@ describe('comparing', () => {
 
   test('nothing gives nothing, and without the database it is store_unavailable and no empty answer', async () => {
     const nothing = { environments: new Map(), liveCredentials: new Set(), liveTokens: new Set(), kept: new Set() };
-    expect(await changes.compare({})).toEqual({ ...nothing, clusterState: 'enabled', clusterRules: new Map() });
+    expect(await asked.compare({})).toEqual({ ...nothing, clusterState: 'enabled', clusterRules: new Map() });
     proxy.refuse();
     proxy.kill();
-    await expect(changes.compare({ environmentIds: [randomUUID()] })).rejects.toMatchObject({
+    await expect(asked.compare({ environmentIds: [randomUUID()] })).rejects.toMatchObject({
       code: 'store_unavailable',
     });
   });

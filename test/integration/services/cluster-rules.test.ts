@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { connectLocally } from '../../../src/compose/local-backend.ts';
 import type { ClusterRule } from '../../../src/domain/cluster-ceiling.ts';
 import { DomainError } from '../../../src/domain/errors/domain-error.ts';
 import { ClusterCalls, clusterRule } from '../../support/api/cluster-calls.ts';
@@ -55,12 +56,12 @@ describe('rules of an organization', () => {
     leave();
     const organizationId = world.organization.id;
     expect(events).toEqual([
-      { kind: 'cluster_rules', organizationId, cluster: 'test', version: 1 },
+      { kind: 'cluster_rules', organizationId, cluster: 'test', version: 1, isNothing: true },
       { kind: 'cluster', cluster: 'test', state: 'disabled' },
     ]);
-    const compared = await services.feed.compare({ rulesOf: [organizationId] }, 'test');
+    const compared = await connectLocally(services)(() => 'test').changes.compare({ rulesOf: [organizationId] });
     expect([compared.clusterState, compared.clusterRules]).toEqual(['disabled', new Map([[organizationId, 1]])]);
-    const other = await services.feed.compare({ rulesOf: [organizationId] }, 'other');
+    const other = await connectLocally(services)(() => 'other').changes.compare({ rulesOf: [organizationId] });
     expect([other.clusterState, other.clusterRules]).toEqual(['enabled', new Map()]);
     await clusters.enable();
   });

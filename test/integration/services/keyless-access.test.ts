@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { connectLocally } from '../../../src/compose/local-backend.ts';
 import { requireSyncGrant } from '../../../src/domain/grant-refusal.ts';
 import { sha256 } from '../../../src/lib/digest.ts';
 import { KeylessTokenRefusal } from '../../../src/services/access/keyless.ts';
@@ -153,7 +154,8 @@ test('the comparison of states knows keyless tokens', async () => {
   const { tokenId } = await own.enter();
   const other = await world.serviceToken();
   const serviceTokenIds = [tokenId, other.id];
-  const live = async (): Promise<ReadonlySet<string>> => (await services.feed.compare({ serviceTokenIds })).liveTokens;
+  const { changes } = connectLocally(services)(() => 'test');
+  const live = async (): Promise<ReadonlySet<string>> => (await changes.compare({ serviceTokenIds })).liveTokens;
   expect(await live()).toEqual(new Set(serviceTokenIds));
   await services.database.pool.query('UPDATE service_token SET suspended_at = now() WHERE id = $1', [other.id]);
   expect(await live()).toEqual(new Set([tokenId]));

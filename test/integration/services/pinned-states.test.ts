@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { connectLocally } from '../../../src/compose/local-backend.ts';
 import type { ResourceCaller } from '../../../src/domain/principal.ts';
 import type { ClaimedSnapshot } from '../../../src/domain/resources/snapshots.ts';
 import { resourceCaller } from '../../support/api/resource-caller.ts';
@@ -70,7 +71,7 @@ describe('the state that a snapshot stands for', () => {
     const second = await calls.put('A', 'safe');
     await calls.remove('B');
     const keptIds = [id, before.revisionId, first.revisionId, second.revisionId];
-    const kept = async () => (await services.feed.compare({ keptIds })).kept;
+    const kept = async () => (await connectLocally(services)(() => 'test').changes.compare({ keptIds })).kept;
     expect([await kept(), revisionId]).toEqual([new Set(keptIds), first.revisionId]);
     const access = await world.onEnvironment(world.admin.caller, 'version.destroy');
     await services.destructions.destroy(access, 'A', { version: 1 });
@@ -84,13 +85,17 @@ describe('the state that a snapshot stands for', () => {
     const { id, revisionId } = await takenBy(resource);
     await calls.put('A', '2');
     const keptIds = [id, revisionId ?? '', randomUUID()];
-    expect((await services.feed.compare({ keptIds })).kept).toEqual(new Set([id, revisionId]));
+    expect((await connectLocally(services)(() => 'test').changes.compare({ keptIds })).kept).toEqual(
+      new Set([id, revisionId]),
+    );
     await resourceSnapshotCalls(services, world, resource).remove();
-    expect((await services.feed.compare({ keptIds })).kept).toEqual(new Set([revisionId]));
+    expect((await connectLocally(services)(() => 'test').changes.compare({ keptIds })).kept).toEqual(
+      new Set([revisionId]),
+    );
     const { caller } = world.owner;
     await services.environments.delete(await world.onEnvironment(caller, 'environment.delete'));
     await services.environments.purge(await services.access.instance(caller, 'environment.purge'), world.slugs);
-    expect((await services.feed.compare({ keptIds })).kept).toEqual(new Set());
+    expect((await connectLocally(services)(() => 'test').changes.compare({ keptIds })).kept).toEqual(new Set());
   });
 });
 

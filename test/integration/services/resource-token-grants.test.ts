@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { connectLocally } from '../../../src/compose/local-backend.ts';
 import { Plaintext } from '../../../src/domain/plaintext.ts';
 import { authenticated, type TestServices, type World } from '../../support/api/services.ts';
 import { ruleFor, TokenResource } from '../../support/api/token-resource.ts';
@@ -149,7 +150,9 @@ describe('a change under way', () => {
     const made = await own.minted();
     const { principal } = await authenticated(services, made.token);
     const isLive = async (): Promise<boolean> => {
-      const { liveCredentials } = await services.feed.compare({ credentialIds: [principal.credentialId] });
+      const { liveCredentials } = await connectLocally(services)(() => 'test').changes.compare({
+        credentialIds: [principal.credentialId],
+      });
       return liveCredentials.has(principal.credentialId);
     };
     expect(await isLive()).toBe(true);

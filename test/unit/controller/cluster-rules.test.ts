@@ -42,7 +42,7 @@ describe.each([
   });
 
   test('is not reconciled by rules that it has seen, nor by those of another organization', async () => {
-    harness.services.notify({ kind: 'cluster_rules', cluster: 'test', version: 0 });
+    harness.services.notify({ kind: 'cluster_rules', cluster: 'test', version: 0, isNothing: false });
     await harness.clock.advance(1000);
     expect(harness.reconciled).toEqual([]);
   });

@@ -209,7 +209,7 @@ export class FakeServices implements Omit<ClusterSourcesDeps, 'cluster'> {
   setRules(isAllowed: boolean, { missed = false } = {}): void {
     this.rules.set(isAllowed);
     const { version } = this.rules.seen;
-    if (!missed) this.notify({ kind: 'cluster_rules', cluster: 'test', version });
+    if (!missed) this.notify({ kind: 'cluster_rules', cluster: 'test', version, isNothing: !isAllowed });
   }
 
   setClusterState(state: 'enabled' | 'disabled'): void {

@@ -1,0 +1,185 @@
+import { randomUUID } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { connectLocally } from '../../../src/compose/local-backend.ts';
+import type { ChangeEvent, PresentState, StateQuestion } from '../../../src/domain/changes.ts';
+import { DomainError } from '../../../src/domain/errors/domain-error.ts';
+import { notifyUsers } from '../../../src/store/notify.ts';
+import { inTransaction } from '../../../src/store/transaction.ts';
+import { ClusterCalls, clusterRule } from '../../support/api/cluster-calls.ts';
+import type { SecretCalls } from '../../support/api/secret-calls.ts';
+import type { TestServices, World } from '../../support/api/services.ts';
+import type { SnapshotCalls } from '../../support/api/snapshot-calls.ts';
+import { createWorldCalls, withWorlds } from '../../support/api/with-services.ts';
+import { waitFor } from '../../support/fixtures/wait-for.ts';
+
+/** What a cluster can know of commits: nothing of an organization that allows it nothing. */
+
+let services: TestServices;
+let world: World;
+let calls: SecretCalls;
+let snapshots: SnapshotCalls;
+let clusters: ClusterCalls;
+let cluster: string;
+let leave: (() => void) | undefined;
+
+withWorlds((given) => ({ services, world, calls, snapshots } = given));
+
+beforeEach(async () => {
+  clusters = new ClusterCalls(services, world);
+  cluster = await clusters.addRemote();
+  services.feed.start();
+  await waitFor('the feed to hear', () => services.feed.ready);
+});
+
+afterEach(() => leave?.());
+
+/** What the cluster hears from now on. */
+async function listen(name: () => string = () => cluster): Promise<(ChangeEvent['kind'] | 'ready')[]> {
+  const heard: (ChangeEvent['kind'] | 'ready')[] = [];
+  leave = connectLocally(services)(name).changes.subscribe({
+    onEvent: ({ kind }) => void heard.push(kind),
+    onReady: () => void heard.push('ready'),
+  });
+  await waitFor('the first answer', () => heard.length > 0);
+  return heard;
+}
+
+/** Waits until everything committed so far was heard, by a change of the state of another cluster that no cluster hears. */
+async function settle(): Promise<void> {
+  let isHeard = false;
+  const other = await clusters.addRemote();
+  const stop = services.feed.subscribe({
+    onEvent: (event) => void (isHeard ||= event.kind === 'cluster' && event.cluster === other),
+    onReady: () => undefined,
+  });
+  await clusters.disable(other);
+  await waitFor('all that was committed', () => isHeard);
+  stop();
+}
+
+/** All ids of the world that a cluster can ask about. */
+async function allIds(): Promise<StateQuestion> {
+  const { revisionId } = await calls.put('KEY', '1');
+  const token = await world.serviceToken();
+  const { principal } = token.caller;
+  return {
+    environmentIds: [world.environment.id],
+    credentialIds: 'credentialId' in principal ? [principal.credentialId] : [],
+    serviceTokenIds: [token.id],
+    keptIds: [revisionId, (await snapshots.create()).id],
+    rulesOf: [world.organization.id],
+  };
+}
+
+async function compared(asked: StateQuestion, name = cluster): Promise<PresentState> {
+  return connectLocally(services)(() => name).changes.compare(asked);
+}
+
+/** How many of the ids exist, as compared. */
+function countOf({ environments, liveCredentials, liveTokens, kept }: PresentState): number[] {
+  return [environments.size, liveCredentials.size, liveTokens.size, kept.size];
+}
+
+const all = [1, 1, 1, 2];
+const none = [0, 0, 0, 0];
+
+describe('a comparison by a cluster', () => {
+  test('is of organizations that allow the cluster something', async () => {
+    const asked = await allIds();
+    expect(countOf(await compared(asked))).toEqual(none);
+    await clusters.set([clusterRule(world)], { cluster });
+    expect(countOf(await compared(asked))).toEqual(all);
+    await clusters.set([], { cluster });
+    const present = await compared(asked);
+    expect([countOf(present), present.clusterRules.get(world.organization.id)]).toEqual([none, 2]);
+    await clusters.set(null, { cluster });
+    expect(countOf(await compared(asked))).toEqual(none);
+  });
+
+  test('is of all organizations that set no rules for a home cluster', async () => {
+    const asked = await allIds();
+    expect(countOf(await compared(asked, `home-${randomUUID()}`))).toEqual(all);
+  });
+
+  test.each(['disable', 'forget'] as const)('has nothing after %s', async (end) => {
+    const asked = await allIds();
+    await clusters.set([clusterRule(world)], { cluster });
+    await clusters[end](cluster);
+    expect(countOf(await compared(asked))).toEqual(none);
+    await clusters.enable(cluster);
+    expect(countOf(await compared(asked))).toEqual(all);
+  });
+
+  test('has nothing of personal tokens', async () => {
+    const { principal } = world.owner.caller;
+    const credentialIds = 'credentialId' in principal ? [principal.credentialId] : [];
+    const { liveCredentials } = await compared({ credentialIds }, `home-${randomUUID()}`);
+    expect([credentialIds.length, liveCredentials.size]).toEqual([1, 0]);
+  });
+});
+
+describe('the changes of a cluster', () => {
+  test('are of organizations that allow it something', async () => {
+    const other = await createWorldCalls(services);
+    await clusters.set([clusterRule(world)], { cluster });
+    const heard = await listen();
+    await other.calls.put('KEY', '1');
+    await calls.put('KEY', '1');
+    await clusters.set([], { cluster });
+    await calls.put('KEY', '2');
+    await settle();
+    expect(heard).toEqual(['ready', 'environment', 'cluster_rules']);
+  });
+
+  test('begin with a gap when an organization allows it something again', async () => {
+    const heard = await listen();
+    await calls.put('KEY', '1');
+    await clusters.set([clusterRule(world)], { cluster });
+    await calls.put('KEY', '2');
+    await clusters.set([clusterRule(world, { environments: ['*'] })], { cluster });
+    await settle();
+    expect(heard).toEqual(['ready', 'cluster_rules', 'ready', 'environment', 'cluster_rules']);
+  });
+
+  test('stop while it is disabled, and begin with a gap', async () => {
+    await clusters.set([clusterRule(world)], { cluster });
+    const heard = await listen();
+    await clusters.disable(cluster);
+    await calls.put('KEY', '1');
+    await clusters.enable(cluster);
+    await calls.put('KEY', '2');
+    await settle();
+    expect(heard).toEqual(['ready', 'cluster', 'cluster', 'ready', 'environment']);
+  });
+
+  test('are all, for a home cluster without rules', async () => {
+    cluster = `home-${randomUUID()}`;
+    const heard = await listen();
+    await calls.put('KEY', '1');
+    await settle();
+    expect(heard).toEqual(['ready', 'environment']);
+  });
+
+  test('of users are heard by none', async () => {
+    const heard = await listen(() => `home-${randomUUID()}`);
+    await inTransaction(services.database, (tx) => notifyUsers(tx, [world.owner.id]));
+    await settle();
+    expect(heard).toEqual(['ready']);
+  });
+
+  test('begin once the name of the cluster is known', async () => {
+    let isKnown = false;
+    cluster = `home-${randomUUID()}`;
+    const listening = listen(() => {
+      if (isKnown) return cluster;
+      throw new DomainError('cluster_unavailable', 'the name is unknown');
+    });
+    await calls.put('KEY', '1');
+    await settle();
+    isKnown = true;
+    const heard = await listening;
+    await calls.put('KEY', '2');
+    await settle();
+    expect(heard).toEqual(['ready', 'environment']);
+  });
+});
