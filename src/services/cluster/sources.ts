@@ -103,6 +103,7 @@ export class ClusterSources {
   /** See `SourcesBackend.values`. */
   async values({ source, state, keys }: ValuesQuestion): Promise<ReadonlyMap<string, Plaintext>> {
     const access = await this.#admittedTo(source);
+    if (state.environmentId !== access.environmentId) throw replacedMeanwhile(source.slugs);
     this.#admitted.delete(keyOf(source.asker.requestId, source.name));
     return await this.#deps.secretReader.read(access, state, keys);
   }

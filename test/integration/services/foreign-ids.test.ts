@@ -7,6 +7,8 @@ import { DomainError } from '../../../src/domain/errors/domain-error.ts';
 import type { GrantRule } from '../../../src/domain/grants.ts';
 import type { ResourceKindName } from '../../../src/domain/kinds.ts';
 import { Plaintext } from '../../../src/domain/plaintext.ts';
+import type { StateRef } from '../../../src/domain/secret-states.ts';
+import type { AdmittedSource, AskedSource, SourceIdentity } from '../../../src/domain/source-reads.ts';
 import { restoreRule } from '../../support/api/resource-restore-calls.ts';
 import { snapshotRule } from '../../support/api/resource-snapshot-calls.ts';
 import type { SecretCalls } from '../../support/api/secret-calls.ts';
@@ -41,6 +43,9 @@ interface ForeignIds {
   readonly childUid: string;
   readonly environmentUid: string;
   readonly syncUid: string;
+  /** Of an environment of another organization. */
+  readonly environmentId: string;
+  readonly revisionId: string;
 }
 
 const ownInput = { name: 'team-a/own', serial: 1, expiresAt: null };
@@ -76,6 +81,8 @@ async function victimsIds(): Promise<ForeignIds> {
   await victim.environments.ensure(ofEnvironment, { ...world.slugs, environment: 'made' });
   const sync = stateReport({ environmentId: world.environment.id });
   await victim.fleet.syncStates.report([sync]);
+  const elsewhere = await createWorldCalls(services);
+  const { revisionId } = await elsewhere.calls.put('KEY', '2');
   return {
     token,
     tokenUid: ofToken.uid,
@@ -86,6 +93,8 @@ async function victimsIds(): Promise<ForeignIds> {
     childUid: child.uid,
     environmentUid: ofEnvironment.uid,
     syncUid: sync.uid,
+    environmentId: elsewhere.world.environment.id,
+    revisionId,
   };
 }
 
@@ -101,15 +110,19 @@ function inventedIds(): ForeignIds {
     childUid: randomUUID(),
     environmentUid: randomUUID(),
     syncUid: randomUUID(),
+    environmentId: randomUUID(),
+    revisionId: randomUUID(),
   };
 }
 
 beforeEach(async () => {
   backend = connectLocally(services)(() => 'thief');
   foreign = await victimsIds();
+  // So that no call is the first one, which creates the keyless token.
+  await ownSource();
 });
 
-/** All that is stored for clusters, in any order; without times of the thief's own tries. */
+/** All that is stored for the victim, in any order. */
 async function victimsRows(): Promise<unknown> {
   const { pool } = services.database;
   const rows = async (text: string): Promise<unknown[]> => (await pool.query<object>(text)).rows;
@@ -117,10 +130,18 @@ async function victimsRows(): Promise<unknown> {
     claims: await rows(`SELECT * FROM resource_claim WHERE cluster = 'victim' ORDER BY uid, operation, serial`),
     states: await rows(`SELECT * FROM sync_state WHERE cluster = 'victim' ORDER BY uid`),
     waiting: await rows(`SELECT * FROM waiting_restore WHERE cluster = 'victim' ORDER BY uid`),
-    snapshots: await rows('SELECT id FROM snapshot ORDER BY id'),
-    tokens: await rows('SELECT id, revoked_at, suspended_at, permission FROM service_token ORDER BY id'),
-    environments: await rows('SELECT id, deleted_at, revision_id FROM environment ORDER BY id'),
   };
+}
+
+/** All that exists. The thief's own calls may add to it. */
+async function existingRows(): Promise<object[]> {
+  const { pool } = services.database;
+  const rows = async (text: string): Promise<object[]> => (await pool.query<object>(text)).rows;
+  return [
+    ...(await rows('SELECT id FROM snapshot')),
+    ...(await rows('SELECT id, revoked_at, suspended_at, permission FROM service_token')),
+    ...(await rows('SELECT id, deleted_at, revision_id, display_name FROM environment')),
+  ];
 }
 
 /** What a call did: its result or its error, and how many entries the audit got; each id as its kind. */
@@ -135,10 +156,12 @@ async function outcomeOf(call: (ids: ForeignIds) => Promise<unknown>, ids: Forei
     },
   );
   const text = JSON.stringify({ ...outcome, audited: (await auditEntry.count()) - before });
-  return Object.entries(ids).reduce(
+  const known = Object.entries(ids).reduce(
     (said, [kind, id]) => (typeof id === 'string' ? said.replaceAll(id, kind) : said),
     text,
   );
+  // What the call made has ids and times of its own.
+  return known.replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|\d{4}-\d\d-\d\dT[\d:.]+Z/g, '*');
 }
 
 type Call = (ids: ForeignIds) => Promise<unknown>;
@@ -153,6 +176,33 @@ const sourceOf = ({ snapshotId, snapshotUid }: ForeignIds): Parameters<Backend['
   snapshotId,
   secretSnapshotUid: snapshotUid,
 });
+
+function syncOf(): Asker<'SecretSync'> {
+  const identity = { kind: 'SecretSync', namespace: 'team-a', name: 'own', uid: randomUUID() } as const;
+  const grants = [ruleFor(world, { permission: 'read', kinds: ['SecretSync'] })];
+  return { ...identity, requestId: randomUUID(), grants, ownGrant: undefined };
+}
+const keylessSource = (): SourceIdentity => ({ name: undefined, slugs: world.slugs, credential: 'keyless' });
+const sourceAt = ({ tokenUid, environmentId }: ForeignIds): AdmittedSource => {
+  const sync = syncOf();
+  return { ...keylessSource(), asker: sync, tokenId: tokenUid, environmentId };
+};
+/** A source of the world's own environment, with its keyless token. */
+async function ownSource(): Promise<AdmittedSource> {
+  const sync = syncOf();
+  const source: AskedSource = { ...keylessSource(), state: 'newest', recordedId: undefined };
+  const { sources } = await backend.sources.read({ asker: sync, sources: [source], maxKeys: 10 });
+  const { token, environmentId = '' } = sources[0] ?? {};
+  return { ...keylessSource(), asker: sync, tokenId: token?.id ?? '', environmentId };
+}
+function stateAt({ environmentId, revisionId }: ForeignIds): StateRef {
+  return { environmentId, revisionId, revision: 1, keyCount: 1 };
+}
+async function readOf(more: Partial<AskedSource>): Promise<unknown> {
+  const source: AskedSource = { ...keylessSource(), state: 'newest', recordedId: undefined, ...more };
+  const { refusal, ...found } = await backend.sources.read({ asker: syncOf(), sources: [source], maxKeys: 10 });
+  return { ...found, refusal: refusal && { ...refusal, error: refusal.error.detail, code: refusal.error.code } };
+}
 
 const table: Readonly<Record<string, Call>> = {
   'tokens.find': (ids) => backend.tokens.find(tokenOf(ids)),
@@ -176,6 +226,43 @@ const table: Readonly<Record<string, Call>> = {
     return backend.schedules.extend(own, world.slugs, { dueAt: laterAt, uid: ids.childUid, name: childName });
   },
   'tokens.live': (ids) => backend.tokens.live({ namespaces: null, after: ids.tokenUid }),
+  'tokens.mint': (ids) => backend.tokens.mint(tokenOf(ids), asked(), ownInput),
+  'snapshots.take': (ids) => {
+    const own = asker('SecretSnapshot', [snapshotRule(world)], ids.snapshotUid);
+    return backend.snapshots.take(own, world.slugs, {});
+  },
+  'schedules.record': (ids) => {
+    const grants = [snapshotRule(world, { kinds: ['SnapshotSchedule', 'SecretSnapshot'] })];
+    const own = asker('SnapshotSchedule', grants, ids.scheduleUid);
+    const made = [{ dueAt: laterAt, uid: ids.childUid, name: childName }];
+    return backend.schedules.record(own, world.slugs, { made, gone: [ids.childUid] });
+  },
+  'sources.read of a recorded environment': (ids) => readOf({ recordedId: ids.environmentId }),
+  'sources.read of a revision': (ids) => readOf({ state: { revision: ids.revisionId, deletedSince: true } }),
+  'sources.find in an environment': (ids) =>
+    backend.sources.find({ source: sourceAt(ids), state: { revision: 1 }, maxKeys: 10 }),
+  'sources.find of a revision': async (ids) =>
+    await backend.sources.find({ source: await ownSource(), state: { revision: ids.revisionId }, maxKeys: 10 }),
+  'sources.values in an environment': (ids) =>
+    backend.sources.values({ source: sourceAt(ids), state: stateAt(ids), keys: ['KEY'] }),
+  'sources.values of a state': async (ids) =>
+    await backend.sources.values({ source: await ownSource(), state: stateAt(ids), keys: ['KEY'] }),
+  'sources.values of a revision': async (ids) => {
+    const source = await ownSource();
+    const state = { ...stateAt(ids), environmentId: source.environmentId };
+    return await backend.sources.values({ source, state, keys: ['KEY'] });
+  },
+  'environments.ensure': (ids) => {
+    const namers = [ids.environmentUid];
+    const input = { ...world.slugs, environment: 'made', displayName: 'Other', namers };
+    return backend.environments.ensure(asker('SecretEnvironment'), input);
+  },
+  'environments.ensure as its resource': (ids) =>
+    backend.environments.ensure(environmentOf(ids), { ...world.slugs, environment: 'made' }),
+  'environments.handOver': (ids) => {
+    const successor = { name: 'next', uid: ids.environmentUid };
+    return backend.environments.handOver(environmentOf(ids), { ...world.slugs, environment: 'made', successor });
+  },
   'environments.find': (ids) => backend.environments.find(environmentOf(ids)),
   'environments.delete': (ids) =>
     backend.environments.delete(environmentOf(ids), { ...world.slugs, environment: 'made' }),
@@ -189,9 +276,10 @@ describe('an id of another cluster', () => {
   test.each(Object.entries(table))(
     'is to %s as one that does not exist, and nothing of its owner changes',
     async (_name, call) => {
-      const before = await victimsRows();
+      const [before, existing] = [await victimsRows(), await existingRows()];
       const stolen = await outcomeOf(call, foreign);
       expect(await victimsRows()).toEqual(before);
+      expect(await existingRows()).toEqual(expect.arrayContaining(existing));
       expect(stolen).toBe(await outcomeOf(call, inventedIds()));
     },
   );
