@@ -28,7 +28,6 @@ export interface ServiceTokenRecord extends Readonly<
     | 'createdByName'
     | 'createdAt'
     | 'revokedAt'
-    | 'suspendedAt'
   >
 > {
   readonly createdBy: ServiceTokenModel['createdById'];
@@ -38,6 +37,8 @@ export interface ServiceTokenRecord extends Readonly<
   readonly cluster: ServiceTokenModel['cluster'];
   /** Whose SecretSyncs read with it, if it is a keyless token; null for a token that has a value. */
   readonly holder: TokenHolder | null;
+  /** Of a keyless token: since when its cluster is disabled, which suspends it. */
+  readonly suspendedAt: ServiceTokenModel['suspendedAt'];
   /** When the newest credential ends; null for never. */
   readonly expiresAt: ServiceTokenCredentialModel['expiresAt'] | null;
   /** When it was last used, to the minute; null for never. */
@@ -97,7 +98,9 @@ const columns = `t.id, t.name, t.scope, t.project_id AS "projectId", t.environme
       AS cluster,
     CASE WHEN t.cluster IS NOT NULL THEN json_build_object('cluster', t.cluster, 'namespace', t.namespace) END AS holder,
     t.created_at AS "createdAt", c.expires_at AS "expiresAt", t.revoked_at AS "revokedAt",
-    t.suspended_at AS "suspendedAt", greatest(c.last_used_at, t.last_used_at) AS "lastUsedAt"`;
+    CASE WHEN t.cluster IS NULL THEN t.suspended_at
+      ELSE (SELECT sc.disabled_at FROM served_cluster sc WHERE sc.name = t.cluster) END AS "suspendedAt",
+    greatest(c.last_used_at, t.last_used_at) AS "lastUsedAt"`;
 
 const tokensOfResources: Statement = {
   name: 'service-tokens-of-resources',

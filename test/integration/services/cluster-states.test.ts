@@ -51,6 +51,32 @@ describe('a disabled cluster', () => {
     expect(await token.opens(made)).toBe('opens');
   });
 
+  test('has keyless tokens that lists and single reads show as suspended', async () => {
+    const { tokenId } = await own.enter();
+    const other = new TestSyncReader(services, world, { cluster: 'other' });
+    const { tokenId: otherId } = await other.enter();
+    const access = await world.onOrganization(world.admin.caller, 'service_token.list');
+    const shown = async (id: string): Promise<unknown[]> => {
+      const { serviceTokens } = await services.serviceTokens.list(access);
+      const one = await services.serviceTokens.get(access, id);
+      return [one, ...serviceTokens.filter((listed) => listed.id === id)].map(({ suspendedAt }) => suspendedAt);
+    };
+    expect([await shown(tokenId), await shown(otherId)]).toEqual([
+      [null, null],
+      [null, null],
+    ]);
+    await clusters.disable();
+    const { disabledAt } = await prismaOf(services.database).servedCluster.findUniqueOrThrow({
+      where: { name: 'test' },
+    });
+    expect([await shown(tokenId), await shown(otherId)]).toEqual([
+      [disabledAt, disabledAt],
+      [null, null],
+    ]);
+    await clusters.enable();
+    expect(await shown(tokenId)).toEqual([null, null]);
+  });
+
   test('changes nothing of what it owns, except that it ends its tokens', async () => {
     const snapshots = resourceSnapshotCalls(
       services,
