@@ -14,6 +14,12 @@ export interface Actor {
   readonly name: string;
 }
 
+/** An actor as history and audit record it. */
+export interface RecordedActor extends Actor {
+  /** The cluster that vouched for the actor, by its name as of then; null if none did. */
+  readonly cluster: string | null;
+}
+
 /** The server, for work that it does by itself or for an operator. `name` identifies the part of the server. */
 export function systemActor(name: string): Actor {
   return { type: 'system', id: '00000000-0000-0000-0000-000000000000', name };
@@ -158,3 +164,14 @@ export interface SyncOfCluster {
 export type ResourceCaller = Caller<ResourcePrincipal>;
 
 export type AnyCaller = Caller<Principal>;
+
+/** Who acts, with the cluster that vouches for the custom resource, the keyless token or the SecretSync. */
+export function recordedActor({ principal, through }: Pick<AnyCaller, 'principal' | 'through'>): RecordedActor {
+  const { type, id, name } = principal;
+  return { type, id, name, cluster: through?.cluster ?? vouchingCluster(principal) };
+}
+
+function vouchingCluster(principal: Principal): string | null {
+  if (principal.type === 'resource') return principal.cluster;
+  return 'claim' in principal ? principal.claim.cluster : null;
+}

@@ -38,6 +38,8 @@ export interface AuditRecord {
   readonly label: string | null;
   /** The token that was presented; null for a custom resource and for the server itself. */
   readonly credential: AuditedCredential | null;
+  /** The cluster that vouched for the actor, or for the SecretSync that read with the token; null for other callers. */
+  readonly cluster: string | null;
 }
 
 export interface AuditedCredential {
@@ -51,13 +53,14 @@ const insertBatch = {
   name: 'audit-insert-batch',
   text: `INSERT INTO audit_entry
       (organization_id, actor_type, actor_id, actor_name, action, target, outcome, request_id, source_address, label,
-        credential_id, credential_creator)
+        credential_id, credential_creator, cluster)
     SELECT organization_id, actor_type, actor_id, actor_name, action, target, outcome, request_id, source_address, label,
-      credential_id, credential_creator
+      credential_id, credential_creator, cluster
     FROM unnest($1::uuid[], $2::actor_type[], $3::uuid[], $4::text[], $5::text[], $6::jsonb[], $7::text[], $8::uuid[],
-        $9::text[], $10::text[], $11::uuid[], $12::jsonb[]) WITH ORDINALITY
+        $9::text[], $10::text[], $11::uuid[], $12::jsonb[], $13::text[])
+        WITH ORDINALITY
       AS record (organization_id, actor_type, actor_id, actor_name, action, target, outcome, request_id,
-        source_address, label, credential_id, credential_creator, position)
+        source_address, label, credential_id, credential_creator, cluster, position)
     ORDER BY position`,
 };
 
@@ -67,10 +70,11 @@ export async function appendAudit(tx: Transaction, record: AuditRecord): Promise
   await tx.run`
     INSERT INTO audit_entry
       (organization_id, actor_type, actor_id, actor_name, action, target, outcome, request_id, source_address, label,
-        credential_id, credential_creator)
+        credential_id, credential_creator, cluster)
     VALUES (${record.organizationId}::uuid, ${actor.type}::actor_type, ${actor.id}::uuid, ${actor.name},
       ${record.action}, ${JSON.stringify(record.target)}::jsonb, ${record.outcome}, ${record.requestId}::uuid,
-      ${record.sourceAddress}, ${record.label}, ${credential?.id ?? null}::uuid, ${creatorJson(record)}::jsonb)`;
+      ${record.sourceAddress}, ${record.label}, ${credential?.id ?? null}::uuid, ${creatorJson(record)}::jsonb,
+      ${record.cluster})`;
 }
 
 /** Writes many audit rows with one statement and one commit: all of them or, when it throws, none. */
@@ -103,6 +107,7 @@ function columnsOf(records: readonly AuditRecord[]): unknown[][] {
     column((record) => record.label),
     column((record) => record.credential?.id ?? null),
     column(creatorJson),
+    column((record) => record.cluster),
   ];
 }
 
@@ -144,6 +149,7 @@ interface EntryRow
         | 'sourceAddress'
         | 'label'
         | 'credentialId'
+        | 'cluster'
       >
     >,
     Pick<AuditEntryRecord, 'id' | 'target' | 'outcome'> {
@@ -183,7 +189,7 @@ function listStatement(chain: ChainKind, filters: readonly FilterName[]): Statem
     name: ['audit-list', chain, ...filters].join('-'),
     text: `SELECT id, at, actor_type AS "actorType", actor_id AS "actorId", actor_name AS "actorName", action, target,
         outcome, request_id AS "requestId", source_address AS "sourceAddress", label, credential_id AS "credentialId",
-        credential_creator AS "credentialCreator"
+        credential_creator AS "credentialCreator", cluster
       FROM audit_entry WHERE ${condition} ${wanted.join(' ')}
       ORDER BY organization_id, id DESC LIMIT $1`,
   };

@@ -115,12 +115,13 @@ const creation: Statement = {
       ON CONFLICT (cluster, namespace, environment_id) DO NOTHING
       RETURNING id
     )
-    INSERT INTO audit_entry (organization_id, actor_type, actor_id, actor_name, action, target, outcome, request_id, label)
+    INSERT INTO audit_entry (organization_id, actor_type, actor_id, actor_name, action, target, outcome, request_id, label,
+      cluster)
     SELECT organization_id, 'resource', creator_id, creator_name, 'service_token.create',
       jsonb_build_object('organization', organization, 'project', project, 'environment', environment,
         'serviceTokenId', id, 'name', name, 'scope', 'environment', 'permission', 'read', 'cluster', cluster,
         'namespace', namespace),
-      'success', request_id, '[Service Token]'
+      'success', request_id, '[Service Token]', cluster
     FROM place JOIN created USING (id)`,
 };
 

@@ -19,6 +19,7 @@ export interface RevisionRecord extends RevisionIds, Readonly<Pick<EnvironmentRe
   readonly changedByType: EnvironmentRevisionModel['actorType'];
   /** The actor's name as of then. */
   readonly changedByName: EnvironmentRevisionModel['actorName'];
+  readonly changedByCluster: EnvironmentRevisionModel['actorCluster'];
   /** By key. */
   readonly keys: readonly ChangedKey[];
 }
@@ -111,7 +112,8 @@ export async function listRevisions(
     pool,
     sql`
       SELECT r.number AS revision, r.id AS "revisionId", r.actor_id AS "changedBy", r.actor_type AS "changedByType",
-      r.actor_name AS "changedByName", r.comment, r.created_at AS "createdAt", r.found, changed.keys, changed.versions
+      r.actor_name AS "changedByName", r.actor_cluster AS "changedByCluster", r.comment, r.created_at AS "createdAt",
+      r.found, changed.keys, changed.versions
     FROM (
       SELECT page.*, count(*) OVER ()::int AS found,
         sum(counted.keys) OVER (ORDER BY page.number DESC) - counted.keys AS keys_before

@@ -33,6 +33,7 @@ export interface AttributedKey extends StoredKey {
   readonly updatedBy: SecretVersionModel['changedById'];
   readonly updatedByType: SecretVersionModel['changedByType'];
   readonly updatedByName: SecretVersionModel['changedByName'];
+  readonly updatedByCluster: SecretVersionModel['changedByCluster'];
 }
 
 /** The same with its value as it is stored. */
@@ -60,7 +61,7 @@ interface Shape {
 }
 
 const attribution = `, v.changed_by_id AS "updatedBy", v.changed_by_type AS "updatedByType",
-          v.changed_by_name AS "updatedByName"`;
+          v.changed_by_name AS "updatedByName", v.changed_by_cluster AS "updatedByCluster"`;
 
 // Revision and rows in one statement: so they are of one moment, without a lock. The outer join keeps the revision's
 // row if no secret fits.
@@ -229,6 +230,7 @@ export interface DeletedKey extends Pick<StoredKey, 'secretId' | 'key' | 'versio
   readonly deletedByType: EnvironmentRevisionModel['actorType'];
   /** The actor's name as of then. */
   readonly deletedByName: EnvironmentRevisionModel['actorName'];
+  readonly deletedByCluster: EnvironmentRevisionModel['actorCluster'];
 }
 
 export interface DeletedKeys extends RevisionIds {
@@ -249,7 +251,8 @@ export async function listDeletedKeys(
     sql`
       SELECT e.revision_number AS revision, e.revision_id AS "revisionId", s.id AS "secretId", s.key, s.version,
       s.updated_at AS "updatedAt", s.deleted_at AS "deletedAt", r.actor_id AS "deletedBy",
-      r.actor_type AS "deletedByType", r.actor_name AS "deletedByName"
+      r.actor_type AS "deletedByType", r.actor_name AS "deletedByName",
+      r.actor_cluster AS "deletedByCluster"
     FROM environment e
     LEFT JOIN (secret s
       CROSS JOIN LATERAL (SELECT c.revision_id FROM secret_change c

@@ -1,4 +1,4 @@
-import type { Actor } from '../domain/principal.ts';
+import type { RecordedActor } from '../domain/principal.ts';
 import { byteaArray } from './bytea-array.ts';
 import type { SecretModel, SecretVersionModel } from './generated/models.ts';
 import { budgetAssignment, bytesOfVersions, growthColumns, type StoredGrowth, writtenVersion } from './growth.ts';
@@ -59,7 +59,7 @@ export interface NewRevision {
   readonly id: string;
   readonly environmentId: string;
   readonly number: number;
-  readonly actor: Actor;
+  readonly actor: RecordedActor;
   readonly comment: string | null;
   readonly changes: readonly SecretChange[];
   /** The daily limit of the environment; 0 for none. */
@@ -146,9 +146,9 @@ export async function writeRevision(tx: Transaction, revision: NewRevision): Pro
       FROM change WHERE secret.id = change.secret_id AND change.version_id IS NULL
     ), version AS (
       INSERT INTO secret_version (id, secret_id, version, change_type, changed_by_id, changed_by_type, changed_by_name,
-        comment, created_at, ciphertext, content_version_id, data_key_id, value_mac, value_bytes)
+        changed_by_cluster, comment, created_at, ciphertext, content_version_id, data_key_id, value_mac, value_bytes)
       SELECT change.version_id, change.secret_id, change.version, change.change_type, ${actor.id}::uuid,
-        ${actor.type}::actor_type, ${actor.name}, ${comment}, statement_timestamp(),
+        ${actor.type}::actor_type, ${actor.name}, ${actor.cluster}, ${comment}, statement_timestamp(),
         CASE WHEN change.copied_id IS NULL THEN change.ciphertext ELSE '' END,
         CASE WHEN change.copied_id IS NOT NULL THEN ${raw(copiedContentId)} END,
         coalesce(change.data_key_id, copied.data_key_id),
@@ -163,9 +163,10 @@ export async function writeRevision(tx: Transaction, revision: NewRevision): Pro
     ), budget AS (
       SELECT ${budgetBytesPerDay}::float8 AS per_day
     ), revision AS (
-      INSERT INTO environment_revision (id, environment_id, number, actor_id, actor_type, actor_name, comment, created_at)
+      INSERT INTO environment_revision (id, environment_id, number, actor_id, actor_type, actor_name, actor_cluster,
+        comment, created_at)
       VALUES (${id}::uuid, ${environmentId}::uuid, ${number}::int, ${actor.id}::uuid, ${actor.type}::actor_type,
-        ${actor.name}, ${comment}, statement_timestamp())
+        ${actor.name}, ${actor.cluster}, ${comment}, statement_timestamp())
     ), logged AS (
       INSERT INTO secret_change (revision_id, secret_id, revision_number, version_id)
       SELECT ${id}::uuid, secret_id, ${number}::int, version_id FROM change

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { Actor } from '../domain/principal.ts';
+import type { RecordedActor } from '../domain/principal.ts';
 import { queryRows, type Statement } from './database.ts';
 import type { EnvironmentRevisionModel, SecretModel, SecretVersionModel, SnapshotModel } from './generated/models.ts';
 import { budgetAssignment, bytesOfSnapshot, growthColumns, type StoredGrowth } from './growth.ts';
@@ -16,6 +16,7 @@ const columnFields = {
   createdByType: true,
   /** The creator's name as of then. */
   createdByName: true,
+  createdByCluster: true,
   createdAt: true,
   secretCount: true,
   /** Null if the environment had no change yet. */
@@ -40,7 +41,7 @@ export interface NewSnapshot {
   readonly environmentId: string;
   readonly name: string | null;
   readonly description: string | null;
-  readonly creator: Actor;
+  readonly creator: RecordedActor;
   /** The daily limit of the environment; 0 for none. */
   readonly budgetBytesPerDay: number;
 }
@@ -75,7 +76,8 @@ export interface SnapshotDifference {
 
 /** The columns of a `SnapshotRecord`, from `recordTables`. */
 export const recordColumns = `n.id, n.name, n.description, n.created_by_id AS "createdBy",
-    n.created_by_type AS "createdByType", n.created_by_name AS "createdByName", n.created_at AS "createdAt",
+    n.created_by_type AS "createdByType", n.created_by_name AS "createdByName",
+    n.created_by_cluster AS "createdByCluster", n.created_at AS "createdAt",
     n.secret_count AS "secretCount", coalesce(r.number, 0) AS revision, n.revision_id AS "revisionId"`;
 export const recordTables = 'snapshot n LEFT JOIN environment_revision r ON r.id = n.revision_id';
 
@@ -137,10 +139,10 @@ export async function insertSnapshot(tx: Transaction, snapshot: NewSnapshot): Pr
       SELECT ${id}::uuid, secret_id, version_id FROM present
     ), made AS (
       INSERT INTO snapshot (id, environment_id, name, description, revision_id, secret_count, created_by_id,
-        created_by_type, created_by_name, created_at)
+        created_by_type, created_by_name, created_by_cluster, created_at)
       SELECT ${id}::uuid, e.id, ${name}, ${description}, CASE WHEN e.revision_number > 0 THEN e.revision_id END,
         (SELECT count(*) FROM present), ${creator.id}::uuid, ${creator.type}::actor_type, ${creator.name},
-        statement_timestamp()
+        ${creator.cluster}, statement_timestamp()
       FROM environment e WHERE e.id = ${environmentId}::uuid
       RETURNING created_at, secret_count, revision_id
     ), grown AS (
@@ -158,8 +160,9 @@ export async function insertSnapshot(tx: Transaction, snapshot: NewSnapshot): Pr
   const [row] = rows;
   if (row === undefined) throw new Error('the environment of the snapshot is not there');
   const { bytes, filledSeconds, snapshotsBefore, ...made } = row;
-  const { id: createdBy, type: createdByType, name: createdByName } = creator;
-  const record = { id, name, description, createdBy, createdByType, createdByName, ...made };
+  const { id: createdBy, type: createdByType, name: createdByName, cluster: createdByCluster } = creator;
+  const created = { createdBy, createdByType, createdByName, createdByCluster };
+  const record = { id, name, description, ...created, ...made };
   return { snapshot: record, bytes, filledSeconds, snapshotsBefore };
 }
 

@@ -14,6 +14,7 @@ export interface VersionRecord extends Readonly<
     | 'changeType'
     | 'changedByType'
     | 'changedByName'
+    | 'changedByCluster'
     | 'comment'
     | 'createdAt'
     | 'destroyedAt'
@@ -31,6 +32,7 @@ export interface Deletion {
   readonly deletedBy: EnvironmentRevisionModel['actorId'] | null;
   readonly deletedByType: EnvironmentRevisionModel['actorType'] | null;
   readonly deletedByName: EnvironmentRevisionModel['actorName'] | null;
+  readonly deletedByCluster: EnvironmentRevisionModel['actorCluster'];
 }
 
 /** The versions of a key, newest first. */
@@ -60,7 +62,8 @@ export interface VersionPage {
 }
 
 const columns = `v.version, v.change_type AS "changeType", v.changed_by_id AS "changedBy",
-    v.changed_by_type AS "changedByType", v.changed_by_name AS "changedByName", v.comment, v.created_at AS "createdAt",
+    v.changed_by_type AS "changedByType", v.changed_by_name AS "changedByName",
+    v.changed_by_cluster AS "changedByCluster", v.comment, v.created_at AS "createdAt",
     v.destroyed_at AS "destroyedAt", v.destroyed_by_id AS "destroyedBy", v.destroyed_by_type AS "destroyedByType",
     v.destroyed_by_name AS "destroyedByName"`;
 
@@ -77,7 +80,7 @@ export async function listVersions(
     pool,
     sql`
       SELECT ${raw(columns)}, s.deleted_at AS "deletedAt", r.actor_id AS "deletedBy", r.actor_type AS "deletedByType",
-      r.actor_name AS "deletedByName"
+      r.actor_name AS "deletedByName", r.actor_cluster AS "deletedByCluster"
     FROM secret s
     LEFT JOIN LATERAL (SELECT c.revision_id FROM secret_change c
       WHERE c.secret_id = s.id AND s.deleted_at IS NOT NULL ORDER BY c.revision_number DESC LIMIT 1) newest ON true
@@ -88,9 +91,9 @@ export async function listVersions(
   );
   const [first] = rows;
   if (first === undefined) return undefined;
-  const { deletedAt, deletedBy, deletedByType, deletedByName } = first;
+  const { deletedAt, deletedBy, deletedByType, deletedByName, deletedByCluster } = first;
   return {
-    deletion: { deletedAt, deletedBy, deletedByType, deletedByName },
+    deletion: { deletedAt, deletedBy, deletedByType, deletedByName, deletedByCluster },
     versions: rows.flatMap((row) => (row.version === null ? [] : [versionOf(row)])),
   };
 }
@@ -100,6 +103,7 @@ function versionOf({
   deletedBy: _by,
   deletedByType: _type,
   deletedByName: _name,
+  deletedByCluster: _cluster,
   ...version
 }: VersionRecord & Deletion): VersionRecord {
   return version;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { limits } from '../domain/limits.ts';
-import { integerText, timestamp, uuid } from './fields.ts';
+import { integerText, timestamp, uuid, vouchingCluster } from './fields.ts';
 import { actorType, tokenCreatorView } from './token-creator.ts';
 
 /** docs/interface.md 6: reading the audit of an organization or of the instance. */
@@ -58,6 +58,8 @@ export const auditEntryView = z
     label: z.string().nullable(),
     /** The presented token; null for custom resources, for the server and for older entries. */
     credential: z.strictObject({ id: z.guid(), createdBy: tokenCreatorView }).nullable(),
+    /** Or of the SecretSync that read with the token. */
+    cluster: vouchingCluster,
   })
   .meta({ id: 'AuditEntry' });
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { limits } from '../domain/limits.ts';
-import { comment, planHash, revisionText, uuid } from './fields.ts';
+import { comment, planHash, revisionText, uuid, vouchingCluster } from './fields.ts';
 import { pageQuery } from './page.ts';
 
 /** docs/interface.md 4.10: the changes of an environment, as a list and as server-sent events. */
@@ -34,6 +34,7 @@ export const changeView = z
     changedBy: z.guid(),
     changedByType: z.enum(['user', 'service_token', 'resource', 'system']),
     changedByName: z.string(),
+    changedByCluster: vouchingCluster,
     comment: z.string().nullable(),
     createdAt: z.iso.datetime(),
     /** Sorted by key. */

@@ -39,6 +39,11 @@ export const secretValueSchema = {
 export const slug = text(validateSlug).meta({ pattern: slugPattern.source });
 /** The name of a cluster. */
 export const clusterName = text(validateClusterName).meta({ pattern: clusterNamePattern.source });
+/**
+ * In responses: the cluster that vouched for an actor; null if none did, and for callers who may not see it. A server of the
+ * former release does not return it.
+ */
+export const vouchingCluster = z.string().nullable().exactOptional();
 export const name = text(validateName).meta({ maxLength: limits.nameLength, pattern: nonBlankLine });
 export const comment = text(validateComment).meta({ maxLength: limits.commentLength, pattern: oneLine });
 export const secretKey = text(validateSecretKey).meta(secretKeySchema);

@@ -14,6 +14,7 @@ import {
   secretValue,
   secretValueSchema,
   uuid,
+  vouchingCluster,
 } from './fields.ts';
 import { parsePart } from './parse-input.ts';
 
@@ -189,6 +190,7 @@ export const secretKeyView = secretView.omit({ value: true }).extend({
   updatedBy: z.guid(),
   updatedByType: actorType,
   updatedByName: z.string(),
+  updatedByCluster: vouchingCluster,
 });
 
 /** The list with `?values=false`. */
@@ -203,6 +205,7 @@ export const deletedSecretView = secretView.omit({ value: true }).extend({
   deletedBy: z.guid(),
   deletedByType: actorType,
   deletedByName: z.string(),
+  deletedByCluster: vouchingCluster,
 });
 
 /** The list with `?deleted=true`. */
@@ -218,10 +221,12 @@ const listedSecretView = secretView
     updatedBy: secretKeyView.shape.updatedBy.exactOptional(),
     updatedByType: secretKeyView.shape.updatedByType.exactOptional(),
     updatedByName: secretKeyView.shape.updatedByName.exactOptional(),
+    updatedByCluster: vouchingCluster,
     deletedAt: deletedSecretView.shape.deletedAt.exactOptional(),
     deletedBy: deletedSecretView.shape.deletedBy.exactOptional(),
     deletedByType: deletedSecretView.shape.deletedByType.exactOptional(),
     deletedByName: deletedSecretView.shape.deletedByName.exactOptional(),
+    deletedByCluster: vouchingCluster,
   })
   .meta({ id: 'ListedSecret' });
 

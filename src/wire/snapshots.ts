@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isTimeZone } from '../lib/time-zone.ts';
-import { comment, keySelection, name, planHash, uuid } from './fields.ts';
+import { comment, keySelection, name, planHash, uuid, vouchingCluster } from './fields.ts';
 
 /** docs/interface.md 2.1 and 4.1 to 4.3: snapshots of environments, and restores from them. */
 
@@ -70,6 +70,7 @@ const snapshotFields = {
   createdBy: z.guid(),
   createdByType: z.enum(['user', 'service_token', 'resource', 'system']),
   createdByName: z.string(),
+  createdByCluster: vouchingCluster,
   createdAt: z.iso.datetime(),
   secretCount: z.int().min(0),
   ...revisionOfSnapshot,

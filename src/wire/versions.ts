@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { comment, expectedVersion, integerText, secretKey, uuid, versionNumber } from './fields.ts';
+import { comment, expectedVersion, integerText, secretKey, uuid, versionNumber, vouchingCluster } from './fields.ts';
 
 /** docs/interface.md 4.6, 4.7 and 4.11: the history of a secret, its rollback, and the destruction of its values. */
 
@@ -26,6 +26,7 @@ const versionFields = {
   changedBy: z.guid(),
   changedByType: actorType,
   changedByName: z.string(),
+  changedByCluster: vouchingCluster,
   comment: z.string().nullable(),
   createdAt: z.iso.datetime(),
   /** When and by whom the value was destroyed; null while the version has a value. */
@@ -44,6 +45,7 @@ export const versionListView = z
     deletedBy: z.guid().nullable().exactOptional(),
     deletedByType: actorType.nullable().exactOptional(),
     deletedByName: z.string().nullable().exactOptional(),
+    deletedByCluster: vouchingCluster,
     nextCursor: z.string().nullable(),
   })
   .meta({ id: 'SecretVersionList' });

@@ -46,6 +46,7 @@ async function audit(): Promise<void> {
       sourceAddress: '127.0.0.1',
       label: null,
       credential: null,
+      cluster: null,
     },
   ]);
 }

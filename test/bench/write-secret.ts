@@ -133,7 +133,7 @@ class BareWriters {
     } as const;
     await writeRevision(tx, {
       ...revision,
-      actor: { id, type, name },
+      actor: { id, type, name, cluster: null },
       comment: null,
       changes: [version],
       budgetBytesPerDay: 0,
@@ -149,6 +149,7 @@ class BareWriters {
       sourceAddress: '127.0.0.1',
       label: '[Service Token]',
       credential: null,
+      cluster: null,
     });
     await credentialIsLive(tx, this.#principal);
     await holdTarget(tx, null, this.#target);

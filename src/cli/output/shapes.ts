@@ -58,6 +58,7 @@ const listedSecret = secret.extend({
   updatedBy: secretKeyView.shape.updatedBy.exactOptional(),
   updatedByType: secretKeyView.shape.updatedByType.exactOptional(),
   updatedByName: secretKeyView.shape.updatedByName.exactOptional(),
+  updatedByCluster: secretKeyView.shape.updatedByCluster,
 });
 const pastSecret = z.strictObject({ ...versionView.shape, ...secret.shape });
 

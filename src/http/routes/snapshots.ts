@@ -107,6 +107,7 @@ function viewOf(record: SnapshotRecord): SnapshotView {
     createdBy: record.createdBy,
     createdByType: record.createdByType,
     createdByName: record.createdByName,
+    createdByCluster: record.createdByCluster,
     createdAt: record.createdAt.toISOString(),
     secretCount: record.secretCount,
     revision: record.revision,

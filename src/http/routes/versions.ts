@@ -11,13 +11,14 @@ export const versionRoutes: readonly Route[] = [
     action: 'version.list',
     async handle({ versions }, access, { params, query }) {
       const list = await versions.list(access, params.key, query);
-      const { deletedAt, deletedBy, deletedByType, deletedByName, nextCursor } = list;
+      const { deletedAt, deletedBy, deletedByType, deletedByName, deletedByCluster, nextCursor } = list;
       const view = {
         versions: list.versions.map(versionView),
         deletedAt: deletedAt?.toISOString() ?? null,
         deletedBy,
         deletedByType,
         deletedByName,
+        deletedByCluster,
         nextCursor,
       };
       return { status: 200, body: view };
@@ -63,6 +64,7 @@ function versionView(record: VersionRecord): VersionView {
     changedBy: record.changedBy,
     changedByType: record.changedByType,
     changedByName: record.changedByName,
+    changedByCluster: record.changedByCluster,
     comment: record.comment,
     createdAt: record.createdAt.toISOString(),
     destroyedAt: record.destroyedAt?.toISOString() ?? null,

@@ -164,11 +164,12 @@ export class Access {
 
   /** Throws what `ceilingRefusal` returns, which is audited, for a read of a SecretSync that the organization does not allow its cluster. */
   async #judgeCeiling(
-    { through, ...caller }: Caller,
+    caller: Caller,
     action: EnvironmentAction,
     slugs: EnvironmentSlugs,
     { ceiling, organizationId }: { readonly ceiling?: ClusterCeiling | null; readonly organizationId: string },
   ): Promise<void> {
+    const { through } = caller;
     if (through === undefined || ceiling === undefined || ceiling === null) return;
     const refusal = ceilingRefusal(through, ceiling, { ...slugs, permission: 'read', kind: 'SecretSync' });
     if (refusal === undefined) return;

@@ -219,6 +219,7 @@ export class KeylessAccess {
         sourceAddress: null,
         label: token === undefined ? null : '[Service Token]',
         credential: null,
+        cluster: reader.cluster,
       });
       this.#denials.report(subject, verdict);
     }

@@ -2,7 +2,7 @@ import type { Database } from '../../store/database.ts';
 import { listTokensOfResources } from '../../store/service-tokens.ts';
 import type { EnvironmentAccess } from './access.ts';
 
-/** The fields of records that say who did something; with the suffixes `Type` and `Name`. */
+/** The fields of records that say who did something; with the suffixes `Type`, `Name` and, if a cluster vouched, `Cluster`. */
 const actorFields = ['createdBy', 'changedBy', 'updatedBy', 'deletedBy', 'destroyedBy'] as const;
 /** Texts that may repeat the name of a custom resource. */
 const texts = ['comment', 'description'] as const;
@@ -11,7 +11,8 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /**
  * Records of an environment as the caller may see them. Names of custom resources contain their namespace, and so do those of
- * the tokens of ServiceTokens. Callers who may not see the namespaces of consumers get these names without it.
+ * the tokens of ServiceTokens. Callers who may not see the namespaces of consumers get these names without it, and without
+ * the cluster that vouched for the resource.
  */
 export async function shownActors<T extends object>(
   pool: Database['pool'],
@@ -41,9 +42,11 @@ function withoutNamespaces<T extends object>(record: T, tokensOfResources: Reado
     const name = String(shown[`${field}Name`]);
     const short = withoutNamespace(name);
     shown[`${field}Name`] = short;
-    if (isResource) shorten(shown, name, short);
+    if (!isResource) continue;
+    shorten(shown, name, short);
+    if (`${field}Cluster` in shown) shown[`${field}Cluster`] = null;
   }
-  // The same fields with shorter texts.
+  // The same fields with shorter texts, and without clusters.
   return shown as T;
 }
 

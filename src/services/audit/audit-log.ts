@@ -1,7 +1,7 @@
 import { isClusterRefusal } from '../../domain/cluster-refusal.ts';
 import { DomainError } from '../../domain/errors/domain-error.ts';
 import { shownTokenCreator } from '../../domain/impersonation.ts';
-import type { AnyCaller, Principal } from '../../domain/principal.ts';
+import { type AnyCaller, type Principal, recordedActor } from '../../domain/principal.ts';
 import {
   appendAuditBatch,
   type AuditedCredential,
@@ -46,17 +46,18 @@ export function isDenial(error: DomainError): boolean {
 /** The audit record of what a caller did; `success` by default, labelled if a service token is concerned. */
 export function auditRecord(caller: AnyCaller, subject: AuditSubject): AuditRecord {
   const { organizationId, action, target, outcome = 'success' } = subject;
-  const { type, id, name } = caller.principal;
+  const { cluster, ...actor } = recordedActor(caller);
   return {
     organizationId,
-    actor: { type, id, name },
+    actor,
     action,
     target,
     outcome,
     requestId: caller.requestId,
     sourceAddress: caller.sourceAddress,
-    label: type === 'service_token' || action.startsWith('service_token.') ? '[Service Token]' : null,
+    label: actor.type === 'service_token' || action.startsWith('service_token.') ? '[Service Token]' : null,
     credential: credentialOf(caller.principal),
+    cluster,
   };
 }
 

@@ -18,5 +18,6 @@ export function systemRecords(actor: Actor): SystemRecord {
     sourceAddress: null,
     label: action.startsWith('service_token.') ? '[Service Token]' : null,
     credential: null,
+    cluster: null,
   });
 }

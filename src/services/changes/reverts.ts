@@ -1,6 +1,7 @@
 import { DomainError } from '../../domain/errors/domain-error.ts';
 import { growthOf, keysWith } from '../../domain/plans/plan.ts';
 import { planRevert, type RevertConflict, type RevertPlan, revertParts } from '../../domain/plans/revert.ts';
+import { recordedActor } from '../../domain/principal.ts';
 import type { Database } from '../../store/database.ts';
 import {
   readLockedRevertFacts,
@@ -146,18 +147,18 @@ export class Reverts {
     const plan = checkedPlan(facts, place, input);
     const lists = listsOf(plan);
     if (input.overwrite !== true) refuseConflicts(lists);
-    const { type, id, name } = access.caller.principal;
+    const actor = recordedActor(access.caller);
     const { budget } = this.#deps;
     const { environmentId } = place;
     if (input.idempotency !== undefined) {
-      await chargeAnswer(tx, budget, { environmentId, callerId: id, answer: lists });
+      await chargeAnswer(tx, budget, { environmentId, callerId: actor.id, answer: lists });
     }
     const written = await writePlan(tx, {
       organizationId: access.organizationId,
       environmentId,
       before,
       keys: plan.keys,
-      actor: { type, id, name },
+      actor,
       comment: input.comment ?? `reverted revision ${plan.reverted.revision}`,
       budget,
     });

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { PlannedKey } from '../../domain/plans/plan.ts';
-import type { Actor } from '../../domain/principal.ts';
+import type { RecordedActor } from '../../domain/principal.ts';
 import { notifyEnvironment } from '../../store/notify.ts';
 import { type ChangeType, type NewVersion, type SecretChange, writeRevision } from '../../store/secrets.ts';
 import type { Transaction } from '../../store/transaction.ts';
@@ -16,7 +16,7 @@ export interface PlanWrite<Planned extends PlannedKey> {
   readonly keys: readonly Planned[];
   /** Content and change type of the version of a key; by default the source is copied, and it is rolled back to. */
   readonly versionOf?: (planned: Planned) => Pick<NewVersion, 'content' | 'changeType'>;
-  readonly actor: Actor;
+  readonly actor: RecordedActor;
   readonly comment: string | null;
   readonly budget: Pick<GrowthBudget, 'charge' | 'environmentBytesPerDay'>;
 }

@@ -6,6 +6,7 @@ import type {
   ResourceRestoreOptions,
   RestorePlace,
 } from '../../domain/resources/restores.ts';
+import { recordedActor } from '../../domain/principal.ts';
 import type { Database } from '../../store/database.ts';
 import { claimOnce } from '../../store/resource-claims.ts';
 import {
@@ -128,9 +129,9 @@ async function restoreFirst(
   if (planHash === null && (await wasRestoredUnderName(tx, principal, access.environmentId))) {
     throw alreadyRestored(principal.name);
   }
-  const { type, id, name } = principal;
-  const comment = `restored from snapshot ${input.snapshotId} by ${name}`;
-  const author = { actor: { type, id, name }, comment, budget };
+  const actor = recordedActor(access.caller);
+  const comment = `restored from snapshot ${input.snapshotId} by ${actor.name}`;
+  const author = { actor, comment, budget };
   const first = await readLockedRestoreFacts(tx, demand.request);
   const done = await restoreLocked(tx, demand, author, { before, first });
   const { backupSnapshotId, revision, revisionId } = done;

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { DomainError } from '../../domain/errors/domain-error.ts';
+import { recordedActor } from '../../domain/principal.ts';
 import type { TakeSnapshotInput } from '../../domain/resources/snapshots.ts';
 import type { Database } from '../../store/database.ts';
 import { type Claim, claimOnce, noteClaimed } from '../../store/resource-claims.ts';
@@ -64,16 +65,16 @@ export class ResourceSnapshots {
       },
       obtain: async (tx) => {
         const { budget } = this.#deps;
-        const { type, id: actorId, name: actorName } = access.caller.principal;
+        const creator = recordedActor(access.caller);
         const { snapshot, ...growth } = await insertSnapshot(tx, {
           id: randomUUID(),
           environmentId: access.environmentId,
           name: name ?? null,
           description: description ?? null,
-          creator: { type, id: actorId, name: actorName },
+          creator,
           budgetBytesPerDay: budget.environmentBytesPerDay,
         });
-        budget.chargeSnapshot(actorId, growth);
+        budget.chargeSnapshot(creator.id, growth);
         return snapshot.id;
       },
       accept: () => undefined,

@@ -15,6 +15,8 @@ export interface SecretKey extends Omit<SecretValue, 'value'> {
   readonly updatedByType: ActorType;
   /** The actor's name as of then. */
   readonly updatedByName: string;
+  /** The cluster that vouched for the actor, if the caller may know it; null if none did. */
+  readonly updatedByCluster: string | null;
 }
 
 /** A key that is deleted: its last version, and when and by whom it was deleted. */
@@ -23,6 +25,7 @@ export interface DeletedSecretKey extends Omit<SecretValue, 'value'> {
   readonly deletedBy: string;
   readonly deletedByType: ActorType;
   readonly deletedByName: string;
+  readonly deletedByCluster: string | null;
 }
 
 /** Secrets of an environment, and the revision they are of. */

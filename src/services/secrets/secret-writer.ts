@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Keyring, Sealer } from '../../crypto/keyring.ts';
 import { hashesEqual } from '../../crypto/token.ts';
 import { DomainError } from '../../domain/errors/domain-error.ts';
-import type { Caller } from '../../domain/principal.ts';
+import { type Caller, recordedActor } from '../../domain/principal.ts';
 import type { Database } from '../../store/database.ts';
 import { notifyEnvironment } from '../../store/notify.ts';
 import * as store from '../../store/secrets.ts';
@@ -174,11 +174,8 @@ interface LockedWrite {
   readonly sealing: Sealing;
 }
 
-function authorship(
-  { principal: { type, id, name } }: Caller,
-  { comment }: WriteRequest,
-): Pick<store.NewRevision, 'actor' | 'comment'> {
-  return { actor: { type, id, name }, comment };
+function authorship(caller: Caller, { comment }: WriteRequest): Pick<store.NewRevision, 'actor' | 'comment'> {
+  return { actor: recordedActor(caller), comment };
 }
 
 async function findTargets(

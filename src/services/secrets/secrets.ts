@@ -111,8 +111,9 @@ export class Secrets {
       if (stored === undefined) throw absentRevision(selection.revision);
       const { revision, revisionId } = stored;
       note({ revision, revisionId, secrets: stored.secrets.length, values: false });
-      const secrets = stored.secrets.map(({ key, version, updatedAt, updatedBy, updatedByType, updatedByName }) => {
-        return { key, version, updatedAt, updatedBy, updatedByType, updatedByName };
+      const secrets = stored.secrets.map(({ key, version, updatedAt, ...row }) => {
+        const { updatedBy, updatedByType, updatedByName, updatedByCluster } = row;
+        return { key, version, updatedAt, updatedBy, updatedByType, updatedByName, updatedByCluster };
       });
       const shown = await shownActors(this.#deps.database.pool, access, secrets);
       return { environmentId, revision, revisionId, secrets: shown };
@@ -131,11 +132,10 @@ export class Secrets {
       if (stored === undefined) throw absentRevision(undefined);
       const { revision, revisionId } = stored;
       note({ revision, revisionId, secrets: stored.secrets.length, values: false, deleted: true });
-      const secrets = stored.secrets.map(
-        ({ key, version, updatedAt, deletedAt, deletedBy, deletedByType, deletedByName }) => {
-          return { key, version, updatedAt, deletedAt, deletedBy, deletedByType, deletedByName };
-        },
-      );
+      const secrets = stored.secrets.map(({ key, version, updatedAt, deletedAt, ...row }) => {
+        const { deletedBy, deletedByType, deletedByName, deletedByCluster } = row;
+        return { key, version, updatedAt, deletedAt, deletedBy, deletedByType, deletedByName, deletedByCluster };
+      });
       const shown = await shownActors(this.#deps.database.pool, access, secrets);
       return { environmentId, revision, revisionId, secrets: shown };
     });

@@ -1,6 +1,7 @@
 import type { Keyring } from '../../crypto/keyring.ts';
 import { DomainError } from '../../domain/errors/domain-error.ts';
 import type { Plaintext } from '../../domain/plaintext.ts';
+import { recordedActor } from '../../domain/principal.ts';
 import type { Database } from '../../store/database.ts';
 import { type Deletion, findVersion, listVersions, notDestroyed, type VersionRecord } from '../../store/versions.ts';
 import type { EnvironmentAccess } from '../access/access.ts';
@@ -175,13 +176,14 @@ function rollbackAnswer(
   { changes: [change], at, revision, revisionId }: WrittenSecrets,
 ): RollbackAnswer {
   if (change?.kind !== 'version' || at === null) throw new Error('a rollback makes a version');
-  const { type, id, name } = caller.principal;
+  const { type, id, name, cluster } = recordedActor(caller);
   return {
     version: change.version,
     changeType: change.changeType,
     changedBy: id,
     changedByType: type,
     changedByName: name,
+    changedByCluster: cluster,
     comment: comment ?? null,
     createdAt: at,
     ...notDestroyed,

@@ -10,7 +10,7 @@ export function recordOf({
   sourceAddress,
 }: Pick<Caller, 'requestId' | 'sourceAddress'>): Pick<
   AuditRecord,
-  'organizationId' | 'requestId' | 'sourceAddress' | 'label' | 'credential'
+  'organizationId' | 'requestId' | 'sourceAddress' | 'label' | 'credential' | 'cluster'
 > {
-  return { organizationId: null, requestId, sourceAddress, label: null, credential: null };
+  return { organizationId: null, requestId, sourceAddress, label: null, credential: null, cluster: null };
 }

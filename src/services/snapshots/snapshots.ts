@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { DomainError } from '../../domain/errors/domain-error.ts';
+import { recordedActor } from '../../domain/principal.ts';
 import type { Database } from '../../store/database.ts';
 import {
   compareSnapshot,
@@ -102,7 +103,7 @@ export class Snapshots {
       if (name !== undefined) checkName('name', name);
       checkDescription(description);
       const { environmentId } = access;
-      const { type, id, name: creator } = access.caller.principal;
+      const creator = recordedActor(access.caller);
       const once = {
         request: idempotency,
         keep: (snapshot: SnapshotRecord) => ({ id: snapshot.id }),
@@ -117,11 +118,11 @@ export class Snapshots {
             environmentId,
             name: name ?? null,
             description: description ?? null,
-            creator: { type, id, name: creator },
+            creator,
             budgetBytesPerDay: budget.environmentBytesPerDay,
           }),
         async work(_tx, { first: { snapshot, ...growth } }) {
-          budget.chargeSnapshot(id, growth);
+          budget.chargeSnapshot(creator.id, growth);
           return { result: snapshot, audit: successRecord(access, auditedFields(snapshot)) };
         },
       });

@@ -221,7 +221,15 @@ describe('list', () => {
     expect(await folder.output(['list', '--output', 'name', '--prefix', 'B_'])).toBe('B_1\nB_2\n');
     const { secrets } = JSON.parse(await folder.output(['list', '--output', 'json'])) as SecretListView;
     expect(secrets.map((secret) => Object.keys(secret))).toEqual(
-      Array.from({ length: 3 }, () => ['key', 'version', 'updatedBy', 'updatedByType', 'updatedByName', 'updatedAt']),
+      Array.from({ length: 3 }, () => [
+        'key',
+        'version',
+        'updatedBy',
+        'updatedByType',
+        'updatedByName',
+        'updatedByCluster',
+        'updatedAt',
+      ]),
     );
     await folder.patch({ delete: ['A'] });
     expect(await folder.output(['list', '--revision', '1', '--output', 'name'])).toBe('A\nB_1\nB_2\n');

@@ -59,6 +59,7 @@ async function expectAudited(
       sourceAddress: '127.0.0.1',
       label: expected,
       credential: expect.objectContaining({ id: expect.any(String) }),
+      cluster: null,
     },
   ]);
 }

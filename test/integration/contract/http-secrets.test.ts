@@ -60,7 +60,8 @@ describe('the versions of a secret', () => {
     await developer.client.expectStatus(200, 'PUT', path, { value: 'two' });
     times.push(Date.now());
     const answer = await site.owner.client.send('GET', `/versions/${place.path}/KEY`);
-    const rest = { changedByType: 'user', createdAt: expect.stringMatching(instant), ...notDestroyed };
+    const by = { changedByType: 'user', changedByCluster: null };
+    const rest = { ...by, createdAt: expect.stringMatching(instant), ...notDestroyed };
     const { owner } = site;
     expect([answer.status, answer.body]).toEqual([
       200,
@@ -80,6 +81,7 @@ describe('the versions of a secret', () => {
         deletedBy: null,
         deletedByType: null,
         deletedByName: null,
+        deletedByCluster: null,
         nextCursor: null,
       },
     ]);

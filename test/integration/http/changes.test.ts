@@ -76,6 +76,7 @@ describe('the changes of an environment as a list', () => {
         revision: 2,
         revisionId,
         changedByName: world.developer.email,
+        changedByCluster: null,
         keys: [
           { key: 'A', version: null },
           { key: 'B', version: 1 },

@@ -141,6 +141,12 @@ test('each of them reads what the other one writes, and its streams report the c
     stream.close();
     const read = await clientOf(reader).expectStatus(200, 'GET', `/secrets/${environment}/SIDE_BY_SIDE`);
     expect(read).toMatchObject({ value });
+    const { changes } = await clientOf(present).expectStatus<{ changes: unknown[] }>(
+      200,
+      'GET',
+      `/changes/${environment}?limit=1`,
+    );
+    expect(changes).toMatchObject([{ revisionId: written.revisionId, changedByCluster: null }]);
   }
 }, 120_000);
 

@@ -63,6 +63,7 @@ describe('a snapshot over HTTP', () => {
       createdBy: world.developer.id,
       createdByType: 'user',
       createdByName: world.developer.email,
+      createdByCluster: null,
       secretCount: 2,
       revision: 1,
     });

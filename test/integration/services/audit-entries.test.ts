@@ -92,6 +92,7 @@ describe('the audit of an organization', () => {
         sourceAddress: '192.0.2.7',
         label: null,
         credential: { id: caller.principal.credentialId, createdBy: null },
+        cluster: null,
       },
     ]);
     const all = (await read()).entries.map((entry) => BigInt(entry.id));

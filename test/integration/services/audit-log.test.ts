@@ -35,6 +35,7 @@ function record(action: string, more: Partial<AuditRecord> = {}): AuditRecord {
     sourceAddress: null,
     label: null,
     credential: null,
+    cluster: null,
     ...more,
   };
 }

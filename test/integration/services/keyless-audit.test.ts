@@ -54,6 +54,7 @@ describe('a read as a keyless token', () => {
         requestId: own.reader.requestId,
         sourceAddress: null,
         credentialId: null,
+        cluster: 'test',
         target: {
           ...world.slugs,
           cluster: 'test',
@@ -80,6 +81,7 @@ describe('a read as a keyless token', () => {
         actorName: 'SecretSync team-a/app',
         label: '[Service Token]',
         outcome: 'success',
+        cluster: 'test',
         target: {
           ...world.slugs,
           serviceTokenId: tokenId,

@@ -12,6 +12,7 @@ import type { TestServices, World } from '../../support/api/services.ts';
 import { codeOf } from '../../support/api/sync-reader.ts';
 import { ruleFor } from '../../support/api/token-resource.ts';
 import { withWorlds } from '../../support/api/with-services.ts';
+import { prismaOf } from '../../support/database/prisma.ts';
 
 /** The sources of SecretSyncs, through the port to the services of the same process. */
 
@@ -89,6 +90,24 @@ describe.each(['a token', 'the keyless token of its namespace'])('a source with 
     expect(await outcome()).toBe('cluster_not_allowed');
     await clusters.set([clusterRule(world)]);
     expect(await outcome()).toBe('value');
+  });
+
+  test('is audited with its cluster, when it may read and when it may not', async () => {
+    await calls.put('KEY', 'value');
+    const [backend, presented] = [sourcesOf(), await credential()];
+    // The first one makes the cluster known.
+    for (const one of ['keyless', presented] as const) await readOne(backend, one, 'KEY');
+    await new ClusterCalls(services, world).set([]);
+    await expect(readOne(backend, presented, 'KEY')).rejects.toMatchObject({ code: 'cluster_not_allowed' });
+    const entries = await prismaOf(services.database).auditEntry.findMany({
+      where: { action: 'secret.list', target: { path: ['organization'], equals: world.slugs.organization } },
+      orderBy: { id: 'asc' },
+    });
+    expect(entries.map(({ outcome, cluster }) => [outcome, cluster])).toEqual([
+      ['success', 'test'],
+      ['success', 'test'],
+      ['denied', 'test'],
+    ]);
   });
 
   test('gets no value whose audit entry cannot be written', async () => {

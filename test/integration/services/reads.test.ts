@@ -151,7 +151,7 @@ describe('a prefix', () => {
 });
 
 function updatedBy({ id, email }: TestUser) {
-  return { updatedBy: id, updatedByType: 'user', updatedByName: email };
+  return { updatedBy: id, updatedByType: 'user', updatedByName: email, updatedByCluster: null };
 }
 
 describe('a list without values', () => {

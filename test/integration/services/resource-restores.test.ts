@@ -139,17 +139,29 @@ describe('a restore', () => {
       revision: 2,
       createdByType: 'resource',
       createdBy: resource.principal.id,
+      createdByCluster: resource.principal.cluster,
     });
     expect(done.completedAt.getTime()).toBeGreaterThanOrEqual(done.startedAt.getTime());
     expect(await of().find()).toEqual(done);
     const [, entry] = await audited();
     const target = { snapshotId: id, restoredKeys: ['CHANGED'], prunedKeys: ['LATER'], revision: 3 };
     expect(entry).toEqual({ outcome: 'success', target: expect.objectContaining(target) });
+    const { cluster } = resource.principal;
     const version = await prismaOf(services.database).secretVersion.findFirst({
       where: { changedById: resource.principal.id },
     });
     const comment = `restored from snapshot ${id} by ${resource.principal.name}`;
-    expect(version).toMatchObject({ changeType: 'rolled_back', changedByType: 'resource', comment });
+    expect(version).toMatchObject({
+      changeType: 'rolled_back',
+      changedByType: 'resource',
+      changedByCluster: cluster,
+      comment,
+    });
+    const revisions = await prismaOf(services.database).environmentRevision.findMany({
+      where: { environmentId: world.environment.id },
+      orderBy: { number: 'asc' },
+    });
+    expect(revisions.map(({ actorCluster }) => actorCluster)).toEqual([null, null, cluster]);
   });
 
   test('is one, of 10 calls at once', async () => {

@@ -51,7 +51,7 @@ async function countSnapshots(): Promise<number> {
 async function audited(action: string, outcome = 'success'): Promise<unknown[]> {
   return prismaOf(services.database).auditEntry.findMany({
     where: { action, outcome, organizationId: world.organization.id },
-    select: { actorType: true, actorId: true, actorName: true, target: true },
+    select: { actorType: true, actorId: true, actorName: true, cluster: true, target: true },
     orderBy: { id: 'asc' },
   });
 }
@@ -81,18 +81,19 @@ describe('taking', () => {
       createdBy: resource.principal.id,
       createdByType: 'resource',
       createdByName: 'SecretSnapshot team-a/before-deploy',
+      createdByCluster: 'test',
       secretCount: 2,
       revision: 1,
     });
     expect(await snapshotCalls(services, world, world.developer.caller).get(snapshot.id)).toEqual(record);
     const token = await world.serviceToken({ permission: 'read' });
     for (const { caller } of [world.viewer, token]) {
-      const shown = { ...record, createdByName: 'SecretSnapshot before-deploy' };
+      const shown = { ...record, createdByName: 'SecretSnapshot before-deploy', createdByCluster: null };
       expect(await snapshotCalls(services, world, caller).get(snapshot.id)).toEqual(shown);
     }
     expect(await of().find()).toEqual(snapshot);
     expect(await audited('snapshot.create')).toEqual([
-      expect.objectContaining({ actorType: 'resource', actorId: resource.principal.id, target: expect.anything() }),
+      expect.objectContaining({ actorType: 'resource', actorId: resource.principal.id, cluster: 'test' }),
     ]);
   });
 

@@ -79,6 +79,7 @@ describe('setting a key', () => {
       changedById: token.id,
       changedByType: 'service_token',
       changedByName: 'deployer',
+      changedByCluster: null,
       comment: 'rotated',
     });
   });

@@ -33,6 +33,7 @@ describe('a snapshot', () => {
       createdBy: world.developer.id,
       createdByType: 'user',
       createdByName: world.developer.email,
+      createdByCluster: null,
       createdAt: expect.any(Date),
       secretCount: 2,
       revision,

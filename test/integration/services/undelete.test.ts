@@ -334,6 +334,7 @@ describe('the list of deleted keys', () => {
         deletedBy: id,
         deletedByType: 'user',
         deletedByName: email,
+        deletedByCluster: null,
       },
       expect.objectContaining({ key: 'GONE_B', version: 1, deletedBy: world.developer.id }),
     ]);

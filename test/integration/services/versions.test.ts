@@ -36,6 +36,7 @@ describe('the list of versions', () => {
       changedBy: id,
       changedByType: 'user',
       changedByName: email,
+      changedByCluster: null,
       createdAt: expect.any(Date),
       ...notDestroyed,
     };

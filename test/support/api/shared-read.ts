@@ -24,6 +24,7 @@ export async function recordSharedRead(
     sourceAddress: null,
     label: '[Service Token]',
     credential: null,
+    cluster: 'test',
   });
   return secretSyncs;
 }

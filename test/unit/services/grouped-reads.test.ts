@@ -15,6 +15,7 @@ interface Kind {
   readonly action: string;
   readonly organizationId: string | null;
   readonly sourceAddress: string | null;
+  readonly cluster: string | null;
 }
 
 const plain: Kind = {
@@ -25,20 +26,22 @@ const plain: Kind = {
   action: 'secret.list',
   organizationId,
   sourceAddress: null,
+  cluster: 'test',
 };
 
 function recordOf(kind: Kind, more: AuditTarget): AuditRecord {
-  const { token, revision, secrets, outcome, action } = kind;
+  const { token, revision, secrets, outcome, action, cluster } = kind;
   return {
     organizationId: kind.organizationId,
     actor: { type: 'service_token', id: `token-${token}`, name: `SecretSyncs of team-${token} (cluster test)` },
     action,
-    target: { organization: 'acme', cluster: 'test', ...more, revision, secrets },
+    target: { organization: 'acme', ...more, revision, secrets },
     outcome,
     requestId: randomUUID(),
     sourceAddress: kind.sourceAddress,
     label: '[Service Token]',
     credential: null,
+    cluster,
   };
 }
 
@@ -77,8 +80,8 @@ function texts(records: readonly AuditRecord[]): string[] {
 
 /** What reads must have in common to share an entry. */
 function alike(record: AuditRecord): string {
-  const { organization, cluster, revision, secrets } = record.target;
-  return JSON.stringify({ ...record, requestId: '', target: { organization, cluster, revision, secrets } });
+  const { organization, revision, secrets } = record.target;
+  return JSON.stringify({ ...record, requestId: '', target: { organization, revision, secrets } });
 }
 
 const anyKind = fc.record<Kind>({
@@ -89,6 +92,7 @@ const anyKind = fc.record<Kind>({
   action: fc.constantFrom('secret.list', 'secret.list', 'secret.read'),
   organizationId: fc.constantFrom(organizationId, null),
   sourceAddress: fc.constantFrom(null, null, '127.0.0.1'),
+  cluster: fc.constantFrom('test', 'other', null),
 });
 const anyName = fc.integer({ min: 0, max: 400 }).map((index) => `sync-${index}`);
 const anySource = fc.option(fc.constantFrom('base', 'more'), { nil: undefined });
@@ -146,6 +150,7 @@ describe('the entries for records of the audit', () => {
     ['action', { action: 'secret.read' }],
     ['organization', { organizationId: null }],
     ['address', { sourceAddress: '127.0.0.1' }],
+    ['cluster', { cluster: 'other' }],
   ])('are two for reads of another %s', (_, kind) => {
     expect(groupReads([readOf('a'), readOf('b', kind)])).toHaveLength(2);
   });
@@ -158,7 +163,6 @@ test('an entry of several reads names each SecretSync with its source and its re
       ...first,
       target: {
         organization: 'acme',
-        cluster: 'test',
         revision: 1,
         secrets: 2,
         secretSyncs: [

@@ -4,6 +4,7 @@ import { selectionTest } from '../../../domain/key-globs.ts';
 import { limits } from '../../../domain/limits.ts';
 import type { CopyAction } from '../../../domain/plans/copy.ts';
 import { growthOf, hashedParts, keysWith } from '../../../domain/plans/plan.ts';
+import { recordedActor } from '../../../domain/principal.ts';
 import { appendAudit } from '../../../store/audit.ts';
 import { readOneMoment } from '../../../store/copies.ts';
 import type { Database } from '../../../store/database.ts';
@@ -147,11 +148,11 @@ export class Copies {
     const { budget } = this.#deps;
     const planned = await this.#checkedPlan(tx, { ends, input, newIds });
     const sealed = await sealer.seal(planned);
-    const { type, id, name } = destination.caller.principal;
+    const actor = recordedActor(destination.caller);
     const lists = listsOf(planned);
     const { environmentId } = destination;
     if (input.idempotency !== undefined) {
-      await chargeAnswer(tx, budget, { environmentId, callerId: id, answer: lists });
+      await chargeAnswer(tx, budget, { environmentId, callerId: actor.id, answer: lists });
     }
     const written = await writePlan(tx, {
       organizationId: destination.organizationId,
@@ -162,7 +163,7 @@ export class Copies {
         content: sealed(key),
         changeType: isWithinOne(ends) ? 'rolled_back' : present.live === null ? 'created' : 'updated',
       }),
-      actor: { type, id, name },
+      actor,
       comment: input.comment ?? defaultComment(ends, planned),
       budget,
     });

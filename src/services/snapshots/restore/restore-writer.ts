@@ -8,7 +8,7 @@ import {
   type RestorePlan,
   restoreParts,
 } from '../../../domain/plans/restore.ts';
-import type { Actor } from '../../../domain/principal.ts';
+import type { RecordedActor } from '../../../domain/principal.ts';
 import type { RestorePlace } from '../../../store/restore-facts.ts';
 import { insertSnapshot, readSnapshot } from '../../../store/snapshots.ts';
 import type { Transaction } from '../../../store/transaction.ts';
@@ -53,7 +53,7 @@ export interface RestoreDone extends RestoreLists {
  * Whose restore it is, and the comment of its versions and its revision; without one a line that names the snapshot.
  */
 export interface RestoreAuthor {
-  readonly actor: Actor;
+  readonly actor: RecordedActor;
   readonly comment?: string | undefined;
   /** What the restore and its backup count against. */
   readonly budget: RestoreBudget;

@@ -1,4 +1,5 @@
 import type { KeySelection } from '../../../domain/key-globs.ts';
+import { recordedActor } from '../../../domain/principal.ts';
 import type { Database } from '../../../store/database.ts';
 import { readLockedRestoreFacts, readRestoreFacts } from '../../../store/restore-facts.ts';
 import type { EnvironmentAccess } from '../../access/access.ts';
@@ -106,10 +107,9 @@ export class Restores {
       const done = await changeEnvironmentOnce(this.#deps, access, once, {
         first: (tx) => readLockedRestoreFacts(tx, request),
         work: async (tx, locked) => {
-          const { type, id, name } = access.caller.principal;
           const { budget } = this.#deps;
           const keepsAnswer = input.idempotency !== undefined;
-          const author = { actor: { type, id, name }, comment: input.comment, budget, keepsAnswer };
+          const author = { actor: recordedActor(access.caller), comment: input.comment, budget, keepsAnswer };
           const result = await restoreLocked(tx, demand, author, locked);
           return { result, audit: successRecord(access, summaryOf(request, result)) };
         },
