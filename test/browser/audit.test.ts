@@ -114,6 +114,7 @@ test('an entry that SecretSyncs share names the first of them, and its drawer ea
   const { page } = await site.visitAs(fleet.owner, '/orgs/fleet/audit?action=secret.list');
   const row = page.getByRole('row', { name: /^secret\.list/ });
   await row.getByText('SecretSyncs team-a/web-0, team-a/web-1, team-a/web-2 and 4 more').waitFor();
+  await row.getByText('Service token in test', { exact: true }).waitFor();
   await row.getByRole('link').click();
   const drawer = page.getByRole('dialog', { name: 'secret.list' });
   await drawer.getByText('team-a/web-1 · source base', { exact: true }).waitFor();

@@ -1,5 +1,6 @@
 import type { ChangeView } from '../../wire/changes.ts';
 import type { SnapshotView } from '../../wire/snapshots.ts';
+import { actorText } from './actor-text.ts';
 
 /** What happened in an environment, as one list. */
 export type TimelineEntry =
@@ -59,12 +60,16 @@ function searched(entry: TimelineEntry): readonly string[] {
     entry.kind === 'revision'
       ? [
           `revision ${entry.change.revision}`,
-          entry.change.changedByName,
+          actorText(entry.change.changedByName, entry.change.changedByCluster),
           entry.change.comment,
           ...entry.change.keys.map(({ key }) => key),
         ]
-      : ['snapshot', entry.snapshot.name, entry.snapshot.createdByName, entry.snapshot.description];
+      : ['snapshot', entry.snapshot.name, creatorOf(entry.snapshot), entry.snapshot.description];
   return parts.flatMap((part) => (part === null ? [] : [part.toLowerCase()]));
+}
+
+function creatorOf({ createdByName, createdByCluster }: SnapshotView): string {
+  return actorText(createdByName, createdByCluster);
 }
 
 /** Entries of one day, by the clock of the browser. */

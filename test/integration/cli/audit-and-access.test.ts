@@ -136,6 +136,8 @@ describe('audit', () => {
     expect(row).toContain(`  ${slugs.project}/shared `);
     const shown = secretSyncs.slice(0, 5).map(({ name }) => name);
     expect(row).toContain(` secretSyncs=${shown.join(',')} and 2 more`);
+    // In its column, and not in the target again.
+    expect(row.match(/\btest\b/g)).toHaveLength(2);
     const [entry] = await entries('--action', 'secret.list');
     expect(entry?.target['secretSyncs']).toEqual(secretSyncs);
   });

@@ -334,6 +334,31 @@ describe('snapshots', () => {
     expect(done.pruned.map(({ id }) => id)).toEqual(ids.slice(0, 3).toReversed());
   });
 
+  test('the tables of the history have a column of clusters only if one vouched', async () => {
+    const { id } = await cli.json<{ id: string }>(['snapshot', 'create', '-n', 'vouched', ...scope]);
+    await write({ VOUCHED: '1' });
+    await write({}, ['VOUCHED']);
+    const lines = [
+      ['history', ...scope],
+      ['versions', 'VOUCHED', ...scope],
+      ['snapshot', 'list', ...scope],
+      ['list', '--deleted', ...scope],
+    ];
+    for (const line of lines)
+      expect([line, await cli.output(line)]).toEqual([line, expect.not.stringMatching(/CLUSTER/)]);
+    const { pool } = api.services.database;
+    const { id: environmentId } = world.environment;
+    await pool.query(`UPDATE environment_revision SET actor_cluster = 'fra-1' WHERE environment_id = $1`, [
+      environmentId,
+    ]);
+    await pool.query(`UPDATE snapshot SET created_by_cluster = 'fra-1' WHERE id = $1`, [id]);
+    for (const line of lines) {
+      const output = await cli.output(line);
+      expect([line, output]).toEqual([line, expect.stringMatching(/^.* BY +CLUSTER\b[^]* fra-1\b/)]);
+    }
+    expect(await cli.output(['snapshot', 'show', id, ...scope])).toMatch(/^Cluster: +fra-1$/m);
+  });
+
   test('history shows who changed which keys, and --since leaves out what was before', async () => {
     await write({ HISTORY: 'value-of-history' });
     const output = await cli.output(['history', ...scope, '--limit', '1']);

@@ -52,13 +52,17 @@ describe('the timeline', () => {
 
   test('finds entries by key, person, comment, name and number, in any case', () => {
     const { entries } = mergeTimeline(
-      all(change(2, '20T10:00', { comment: 'New cluster' }), change(1, '20T09:00', { changedByName: 'Cy' })),
+      all(
+        change(2, '20T10:00', { comment: 'New cluster' }),
+        change(1, '20T09:00', { changedByName: 'Cy', changedByCluster: 'fra-1' }),
+      ),
       all(snapshot('before Release', '20T11:00')),
     );
     const found = (filter: string) => names(matchingEntries(entries, filter));
     expect(found(' key_1 ')).toEqual([1]);
     expect(found('CLUSTER')).toEqual([2]);
     expect(found('cy')).toEqual([1]);
+    expect(found('cy in fra-1')).toEqual([1]);
     expect(found('release')).toEqual(['before Release']);
     expect(found('bo')).toEqual(['before Release']);
     expect(found('revision 2')).toEqual([2]);

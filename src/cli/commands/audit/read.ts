@@ -5,6 +5,7 @@ import { defineCommand } from '../../core/command.ts';
 import { usageError } from '../../core/cli-error.ts';
 import { choice, flag, integer, organizationOption, text } from '../../core/options.ts';
 import { timeOption } from '../../core/time-option.ts';
+import { clusterColumn } from '../vouching-cluster.ts';
 import { actorId } from './actor.ts';
 import { time } from '../../terminal/time.ts';
 
@@ -53,9 +54,10 @@ export const auditCommand = defineCommand({
       columns: [
         { title: 'AT', cell: ({ at }) => time(at) },
         { title: 'ACTOR', cell: actorText, isCut: true },
+        ...clusterColumn(list.entries, ({ cluster }) => cluster),
         { title: 'ACTION', cell: ({ action: done }) => done },
         { title: 'OUTCOME', cell: ({ outcome }) => outcome },
-        { title: 'TARGET', cell: ({ target }) => targetText(target, { isWhole: instance }), isCut: true },
+        { title: 'TARGET', cell: (entry) => targetText(entry, { isWhole: instance }), isCut: true },
         { title: 'FROM', cell: ({ sourceAddress }) => sourceAddress },
         // A separate column: beside the actor it would label a user who creates a service token as one.
         { title: 'LABEL', cell: ({ label }) => label },
@@ -78,16 +80,17 @@ function actorText({ actor: { name }, credential }: AuditEntryView): string {
 
 /**
  * The target on one line: its place first, as `shop/production`, then names, then the rest without ids beside which a name
- * or number says the same. --output json has everything.
+ * or number says the same, and without the cluster that has a column. --output json has everything.
  */
 function targetText(
-  { organization, project, environment, ...target }: AuditEntryView['target'],
+  { target: { organization, project, environment, ...target }, cluster }: AuditEntryView,
   { isWhole }: { isWhole: boolean },
 ): string {
   const slugs = [isWhole ? organization : undefined, project, environment];
   const place = slugs.filter((slug) => typeof slug === 'string').join('/');
   const rest = Object.entries(target)
     .filter(([field, value]) => !isNothing(value) && !(field.endsWith('Id') && field.slice(0, -2) in target))
+    .filter(([field, value]) => field !== 'cluster' || value !== cluster)
     .toSorted(([, one], [, other]) => Number(Array.isArray(other)) - Number(Array.isArray(one)))
     .map(([field, value]) => `${field}=${Array.isArray(value) ? namesText(value) : String(value)}`);
   return [place, ...rest].filter((part) => part !== '').join(' ');

@@ -6,6 +6,7 @@ import { integer, scopeOptions, text } from '../../core/options.ts';
 import { scopeParams } from '../../settings/scope.ts';
 import { time as shownTime } from '../../terminal/time.ts';
 import { pastTime } from '../../core/time-option.ts';
+import { clusterColumn } from '../vouching-cluster.ts';
 import { isId } from '../named-thing.ts';
 
 /** `history`: the changes of an environment. */
@@ -38,6 +39,7 @@ export const historyCommand = defineCommand({
       columns: [
         { title: 'REVISION', cell: ({ revision }) => revision },
         { title: 'BY', cell: ({ changedByName }) => changedByName, isCut: true },
+        ...clusterColumn(list.changes, ({ changedByCluster }) => changedByCluster),
         { title: 'AT', cell: ({ createdAt }) => shownTime(createdAt) },
         { title: 'KEYS', cell: ({ keys }) => keysText(keys), isCut: true },
         { title: 'COMMENT', cell: ({ comment }) => comment, isCut: true },

@@ -5,6 +5,7 @@ import { type CommandContext, defineCommand } from '../../core/command.ts';
 import { flag, scopeOptions, text } from '../../core/options.ts';
 import type { Column } from '../../terminal/printer.ts';
 import { scopeParams } from '../../settings/scope.ts';
+import { clusterColumn } from '../vouching-cluster.ts';
 import { time } from '../../terminal/time.ts';
 
 type Secret = Omit<SecretListView['secrets'][number], 'value'> & { readonly value?: string };
@@ -50,6 +51,7 @@ async function printDeletedKeys({ printer }: CommandContext, list: DeletedSecret
     { title: 'VERSION', cell: ({ version }) => version },
     { title: 'DELETED', cell: ({ deletedAt }) => time(deletedAt) },
     { title: 'BY', cell: ({ deletedByName }) => deletedByName, isCut: true },
+    ...clusterColumn(list.secrets, ({ deletedByCluster }) => deletedByCluster),
   ];
   await printer.list({
     value: list,

@@ -4,6 +4,7 @@ import { type CommandContext, defineCommand } from '../../core/command.ts';
 import { completing, argument, integer, revealOption, scopeOptions, versionNumber } from '../../core/options.ts';
 import type { Column } from '../../terminal/printer.ts';
 import { type Scope, scopeParams } from '../../settings/scope.ts';
+import { clusterColumn, clusterField } from '../vouching-cluster.ts';
 import { pastSecret } from './secrets-api.ts';
 import { time } from '../../terminal/time.ts';
 
@@ -43,6 +44,7 @@ export const versionsCommand = defineCommand({
         { title: 'VERSION', cell: ({ version }) => (version === null ? null : `v${version}`) },
         { title: 'CHANGE', cell: ({ changeType }) => changeType },
         { title: 'BY', cell: ({ changedByName }) => changedByName, isCut: true },
+        ...clusterColumn(rows, ({ changedByCluster }) => changedByCluster),
         { title: 'AT', cell: ({ createdAt }) => time(createdAt) },
         ...(versions.some(isDestroyed) ? [destroyedColumn] : []),
         { title: 'COMMENT', cell: ({ comment }) => comment, isCut: true },
@@ -60,16 +62,16 @@ export const versionsCommand = defineCommand({
 /** A version, or the deletion above the newest one. */
 type Row =
   | VersionView
-  | (Pick<VersionView, 'changedByName' | 'createdAt' | 'comment' | 'destroyedAt'> & {
+  | (Pick<VersionView, 'changedByName' | 'changedByCluster' | 'createdAt' | 'comment' | 'destroyedAt'> & {
       readonly version: null;
       readonly changeType: 'deleted';
     });
 
 /** The deletion of a key that is deleted. A server of the former release does not say it. */
-function deletionOf({ deletedAt, deletedByName }: VersionListView): Row[] {
+function deletionOf({ deletedAt, deletedByName, deletedByCluster = null }: VersionListView): Row[] {
   if (typeof deletedAt !== 'string') return [];
-  const rest = { comment: null, destroyedAt: null };
-  return [{ version: null, changeType: 'deleted', changedByName: deletedByName ?? '', createdAt: deletedAt, ...rest }];
+  const by = { changedByName: deletedByName ?? '', changedByCluster: deletedByCluster };
+  return [{ version: null, changeType: 'deleted', ...by, createdAt: deletedAt, comment: null, destroyedAt: null }];
 }
 
 const destroyedColumn: Column<Row> = { title: 'DESTROYED', cell: ({ destroyedAt }) => time(destroyedAt) };
@@ -95,6 +97,7 @@ async function showVersion(
       ['Version', `v${answer.version}`],
       ['Change', answer.changeType],
       ['By', answer.changedByName],
+      ...clusterField(answer.changedByCluster),
       ['At', time(answer.createdAt)],
       ['Comment', answer.comment],
       ['Value', isShown ? value : '(hidden; --reveal shows it)'],

@@ -2,6 +2,7 @@ import { call } from '../../../client/call.ts';
 import { defineCommand } from '../../core/command.ts';
 import { scopeOptions } from '../../core/options.ts';
 import { scopeParams } from '../../settings/scope.ts';
+import { clusterColumn } from '../vouching-cluster.ts';
 import { scopeFlags } from '../secret/secrets-api.ts';
 import { time } from '../../terminal/time.ts';
 
@@ -26,6 +27,7 @@ export const snapshotListCommand = defineCommand({
         { title: 'NAME', cell: ({ name }) => name },
         { title: 'SECRETS', cell: ({ secretCount }) => secretCount },
         { title: 'BY', cell: ({ createdByName }) => createdByName, isCut: true },
+        ...clusterColumn(list.snapshots, ({ createdByCluster }) => createdByCluster),
         { title: 'AT', cell: ({ createdAt }) => time(createdAt) },
         { title: 'DESCRIPTION', cell: ({ description }) => description, isCut: true },
       ],

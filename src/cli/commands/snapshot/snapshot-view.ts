@@ -9,6 +9,7 @@ import { type Scope, type ScopeFlags, scopeParams } from '../../settings/scope.t
 import type { ObjectView } from '../../terminal/printer.ts';
 import { time } from '../../terminal/time.ts';
 import { isId, thingOf } from '../named-thing.ts';
+import { clusterField } from '../vouching-cluster.ts';
 import { scopeFlags, shownScope } from '../secret/secrets-api.ts';
 
 /** A snapshot that was found, with the slugs of its environment. */
@@ -27,6 +28,7 @@ export function snapshotFields(snapshot: SnapshotView): ObjectView['fields'] {
     ['Name', snapshot.name],
     ['Description', snapshot.description],
     ['Created by', snapshot.createdByName],
+    ...clusterField(snapshot.createdByCluster),
     ['Created at', time(snapshot.createdAt)],
     ['Secrets', snapshot.secretCount],
     ['Revision', snapshot.revision],

@@ -5,6 +5,7 @@ import type { ActorNames } from '../../api/actor-names.ts';
 import { Moment } from '../../parts/moment.tsx';
 import { Status, type Tone } from '../../parts/status.tsx';
 import { VirtualTable } from '../../parts/virtual-table.tsx';
+import { actorText } from '../../text/actor-text.ts';
 import { targetText } from '../../text/audit-target.ts';
 
 export interface AuditTableProps {
@@ -38,7 +39,7 @@ export function AuditTable({ entries, names, isFormer, linkTo }: AuditTableProps
           </th>
           <td className="two-lines grid-place">
             <span>{entry.actor.name}</span>
-            <span className="small muted">{actorWords[entry.actor.type]}</span>
+            <span className="small muted">{actorText(actorWords[entry.actor.type], entry.cluster)}</span>
           </td>
           <td className="grid-used muted">
             <Moment at={entry.at} />

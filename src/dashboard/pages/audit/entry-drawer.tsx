@@ -15,7 +15,7 @@ export interface EntryDrawerProps {
 
 /** All of one entry. */
 export function EntryDrawer({ entry, onFilter, onClose }: EntryDrawerProps): ReactNode {
-  const { at, action, actor, target, sourceAddress, requestId, credential } = entry;
+  const { at, action, actor, target, sourceAddress, requestId, credential, cluster } = entry;
   return (
     <Drawer title={action} actions={<OutcomeStatus {...entry} />} onClose={onClose}>
       <Facts>
@@ -27,6 +27,7 @@ export function EntryDrawer({ entry, onFilter, onClose }: EntryDrawerProps): Rea
         <Fact name="Actor id">
           <span className="mono">{actor.id}</span>
         </Fact>
+        <Fact name="Cluster">{cluster}</Fact>
         <Fact name="Address">{sourceAddress}</Fact>
         <Fact name="Credential">{credential === null ? undefined : <span className="mono">{credential.id}</span>}</Fact>
         <Fact name="Created by">{credential?.createdBy?.name}</Fact>

@@ -3,6 +3,7 @@ import type { VersionView } from '../../../wire/versions.ts';
 import { useIsChanging } from '../../api/use-change.ts';
 import { Button } from '../../parts/button.tsx';
 import { Moment } from '../../parts/moment.tsx';
+import { actorText } from '../../text/actor-text.ts';
 import type { Place, Rights } from '../../text/place.ts';
 import { DestroyForm } from './destroy-form.tsx';
 import { RollbackForm } from './rollback-form.tsx';
@@ -77,14 +78,15 @@ function actionsOf({
 }
 
 function VersionFacts({ entry, isPresent }: { readonly entry: VersionView; readonly isPresent: boolean }): ReactNode {
-  const { version, changeType, createdAt, changedByName, comment, destroyedAt, destroyedByName } = entry;
+  const { version, changeType, createdAt, changedByName, changedByCluster, comment, destroyedAt, destroyedByName } =
+    entry;
   return (
     <>
       <p className="version-title">
         <strong>v{version}</strong>
         {isPresent ? <span className="badge">Present</span> : undefined}
         <span className="muted">
-          {verbs[changeType]} <Moment at={createdAt} /> by {changedByName}
+          {verbs[changeType]} <Moment at={createdAt} /> by {actorText(changedByName, changedByCluster)}
         </span>
       </p>
       {comment === null ? undefined : <p className="version-comment">{comment}</p>}

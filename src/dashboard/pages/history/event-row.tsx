@@ -2,6 +2,7 @@ import { memo, type ReactNode } from 'react';
 import { Link } from 'react-router';
 import type { ChangeView } from '../../../wire/changes.ts';
 import type { SnapshotView } from '../../../wire/snapshots.ts';
+import { actorText } from '../../text/actor-text.ts';
 import { counted } from '../../text/counted.ts';
 import { originOf, type TimelineEntry } from '../../text/timeline.ts';
 import { ClockTime } from '../../parts/clock-time.tsx';
@@ -13,7 +14,7 @@ export const EventRow = memo(function EventRow({ entry }: { readonly entry: Time
 });
 
 function Revision({ change }: { readonly change: ChangeView }): ReactNode {
-  const { revision, createdAt, changedByName, keys } = change;
+  const { revision, createdAt, changedByName, changedByCluster, keys } = change;
   const { origin, comment } = originOf(change);
   return (
     <li className={`event event-${origin === undefined ? 'change' : 'origin'}`}>
@@ -27,7 +28,7 @@ function Revision({ change }: { readonly change: ChangeView }): ReactNode {
           </>
         )}
         <span className="event-by">
-          <span className="event-name">{changedByName}</span> <ClockTime at={createdAt} />
+          <span className="event-name">{actorText(changedByName, changedByCluster)}</span> <ClockTime at={createdAt} />
         </span>
       </p>
       {comment === null ? undefined : <p className="event-comment">{comment}</p>}
@@ -37,7 +38,7 @@ function Revision({ change }: { readonly change: ChangeView }): ReactNode {
 }
 
 function Snapshot({ snapshot }: { readonly snapshot: SnapshotView }): ReactNode {
-  const { id, name, description, createdAt, createdByName, secretCount, revision } = snapshot;
+  const { id, name, description, createdAt, createdByName, createdByCluster, secretCount, revision } = snapshot;
   return (
     <li className="event event-snapshot">
       <p className="event-title">
@@ -49,7 +50,7 @@ function Snapshot({ snapshot }: { readonly snapshot: SnapshotView }): ReactNode 
           {counted(secretCount, 'key')} at revision {revision}
         </span>
         <span className="event-by">
-          <span className="event-name">{createdByName}</span> <ClockTime at={createdAt} />
+          <span className="event-name">{actorText(createdByName, createdByCluster)}</span> <ClockTime at={createdAt} />
         </span>
       </p>
       {description === null ? undefined : <p className="event-comment">{description}</p>}

@@ -11,6 +11,7 @@ import { Notice } from '../../parts/notice.tsx';
 import { PlanDrawer } from '../../parts/plan-drawer.tsx';
 import { PlannedKeys } from '../../parts/planned-keys.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
+import { actorText } from '../../text/actor-text.ts';
 import { counted } from '../../text/counted.ts';
 import type { Place } from '../../text/place.ts';
 import { revertKeys } from '../../text/planned-keys.ts';
@@ -79,7 +80,7 @@ function Details({ change, place }: { readonly change: ChangeView; readonly plac
     <section className="drawer-section" aria-label="Change">
       <p className="muted">
         {origin === undefined ? 'Changed' : `${origin.name} ${origin.from},`} <Moment at={change.createdAt} /> by{' '}
-        {change.changedByName}
+        {actorText(change.changedByName, change.changedByCluster)}
       </p>
       {comment === null ? undefined : <p className="event-comment">{comment}</p>}
       <h3>It changed {counted(changes.length, 'key')}</h3>

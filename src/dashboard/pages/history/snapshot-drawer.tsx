@@ -9,6 +9,7 @@ import { Moment } from '../../parts/moment.tsx';
 import { PlanDrawer } from '../../parts/plan-drawer.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { useSnapshot } from '../../api/timeline.ts';
+import { actorText } from '../../text/actor-text.ts';
 import { counted } from '../../text/counted.ts';
 import { restoreKeys } from '../../text/planned-keys.ts';
 import { StateThen } from './state-then.tsx';
@@ -54,11 +55,12 @@ export function SnapshotDrawer(props: SnapshotDrawerProps): ReactNode {
 }
 
 function Details({ snapshot }: { readonly snapshot: SnapshotView }): ReactNode {
-  const { createdAt, createdByName, description, revision, secretCount } = snapshot;
+  const { createdAt, createdByName, createdByCluster, description, revision, secretCount } = snapshot;
   return (
     <section className="drawer-section" aria-label="Snapshot">
       <p className="muted">
-        {counted(secretCount, 'key')} at revision {revision}, taken <Moment at={createdAt} /> by {createdByName}
+        {counted(secretCount, 'key')} at revision {revision}, taken <Moment at={createdAt} /> by{' '}
+        {actorText(createdByName, createdByCluster)}
       </p>
       {description === null ? undefined : <p className="event-comment">{description}</p>}
     </section>
