@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Problem } from '../wire/problem.ts';
 import { ClientError } from './client-error.ts';
+import { refusedJwt } from './jwt.ts';
 import { type Proxy, shownProxy } from './proxy.ts';
 
 export interface RefusedAnswer {
@@ -11,17 +12,20 @@ export interface RefusedAnswer {
   readonly headers: IncomingHttpHeaders;
   /** Parsed JSON; undefined if the answer is not JSON. */
   readonly body: unknown;
+  /** What the request presented; absent if it presented nothing. */
+  readonly token?: string | undefined;
 }
 
 /** The error for an answer other than a success. */
-export function answerError({ url, path = '', status, headers, body }: RefusedAnswer): ClientError {
+export function answerError({ url, path = '', status, headers, body, token = '' }: RefusedAnswer): ClientError {
   if (status >= 300 && status < 400 && status !== 304) {
     const message = `${url} redirects to another address, and the token is not sent there`;
     return new ClientError(message, { fault: 'redirected', url, status });
   }
   const problem = problemOf(body);
   if (problem === undefined) return foreignAnswer(url, status);
-  return new ClientError(problemText(problem), { fault: 'refused', url, path, status, problem, headers });
+  const jwt = status === 401 ? refusedJwt(token) : undefined;
+  return new ClientError(problemText(problem), { fault: 'refused', url, path, status, problem, headers, jwt });
 }
 
 /** The error for an answer that does not come from Keyframe. */
@@ -80,7 +84,8 @@ const networkFaults: Readonly<Record<string, string>> = {
   ENETUNREACH: 'there is no route to the network',
 };
 
-function networkFault(error: unknown): { code: string; reason: string } {
+/** The code and the reason, in words, of a fault of the network. */
+export function networkFault(error: unknown): { code: string; reason: string } {
   // Several addresses were tried: the error of the last one is reported.
   const single = error instanceof AggregateError ? (error.errors as unknown[]).at(-1) : error;
   const { code = '', message } = single as NodeJS.ErrnoException;

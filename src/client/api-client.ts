@@ -16,6 +16,7 @@ import { EventParser, type SentEvent } from '../wire/event-parser.ts';
 import { lookup } from './lookup.ts';
 import type { Proxy } from './proxy.ts';
 import type { Route } from './route.ts';
+import { type TokenSource, fixedToken } from './token-source.ts';
 
 export interface ApiAnswer {
   readonly status: number;
@@ -28,7 +29,7 @@ export interface ApiClientOptions {
   /** The server's address without a slash at its end. */
   readonly url: string;
   /** Absent for requests that need none. */
-  readonly token?: string | undefined;
+  readonly token?: string | TokenSource | undefined;
   /** Called when a request was sent: prepares what is needed after the answer while the server works. */
   readonly whileWaiting?: () => void;
   /** Called once for a request that has no answer after 3 seconds. */
@@ -57,7 +58,8 @@ const transientStatuses: ReadonlySet<number> = new Set([502, 503, 504]);
 
 /**
  * Calls /api/v1 with one token. Throws ClientError for every answer other than 2xx. Only GET is retried, and only if the
- * server was reached and went away. The token appears in no error.
+ * server was reached and went away. A request that is refused with 401, which changes nothing, is sent once more if there
+ * is another token then. The token appears in no error.
  *
  * It uses node:http because fetch takes longer to load than the rest of a command.
  */
@@ -65,7 +67,7 @@ export class ApiClient implements Transport<IncomingHttpHeaders>, StreamTranspor
   readonly url: string;
   /** The proxy before the server. */
   readonly proxy: Proxy | undefined;
-  readonly #token: string | undefined;
+  readonly #token: TokenSource | undefined;
   readonly #whileWaiting: () => void;
   readonly #onSlow: () => void;
   readonly #timeoutMs: number | undefined;
@@ -87,7 +89,7 @@ export class ApiClient implements Transport<IncomingHttpHeaders>, StreamTranspor
     this.#onSlow = onSlow;
     this.#timeoutMs = timeoutMs;
     this.url = url;
-    this.#token = token;
+    this.#token = typeof token === 'string' ? fixedToken(token) : token;
     this.#whileWaiting = whileWaiting;
     this.#signal = signal;
   }
@@ -100,14 +102,30 @@ export class ApiClient implements Transport<IncomingHttpHeaders>, StreamTranspor
   ): Promise<ApiAnswer> {
     const path = pathOf(template, params) + queryText(query);
     const headers = idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey };
-    const request = { body, headers };
+    const { answer, token } = await this.#withToken(async (bearer) => {
+      return await this.#attempts(method, path, { body, headers, token: bearer });
+    });
+    return this.#read(answer, path, token);
+  }
+
+  /** Sends a request with the token, and again with another one if the server refuses the first. */
+  async #withToken<Answer extends { readonly status: number }>(
+    send: (token: string | undefined) => Promise<Answer>,
+  ): Promise<{ readonly answer: Answer; readonly token: string | undefined }> {
+    const token = await this.#token?.current();
+    const answer = await send(token);
+    if (answer.status !== 401 || token === undefined) return { answer, token };
+    const other = await this.#token?.after(token);
+    return other === undefined ? { answer, token } : { answer: await send(other), token: other };
+  }
+
+  async #attempts(method: Method, path: string, request: SentParts): Promise<RawAnswer> {
     for (const pauseMs of method === 'GET' ? retryPausesMs : []) {
       const answer = await this.#attempt(method, path, request).catch((error) => this.#droppedOr(method, error));
-      if (answer !== undefined && !transientStatuses.has(answer.status)) return this.#read(answer, path);
+      if (answer !== undefined && !transientStatuses.has(answer.status)) return answer;
       await this.#pause(pauseMs);
     }
-    const last = await this.#attempt(method, path, request).catch((error) => this.#fail(method, error));
-    return this.#read(last, path);
+    return await this.#attempt(method, path, request).catch((error) => this.#fail(method, error));
   }
 
   /**
@@ -127,25 +145,46 @@ export class ApiClient implements Transport<IncomingHttpHeaders>, StreamTranspor
     let request: ClientRequest | undefined;
     const end = (): void => void request?.destroy();
     signal.addEventListener('abort', end, { once: true });
-    try {
+    const open = async (token: string | undefined): Promise<OpenedStream> => {
+      request?.destroy();
       const address = this.#addressOf(path, {});
       const route = await this.#routeTo(address, 'GET', signal);
-      if (signal.aborted) return;
-      request = this.#open('GET', address, { headers }, route);
+      signal.throwIfAborted();
+      request = this.#open('GET', address, { headers, token }, route);
       const response = await responseOf(request);
+      return { status: response.statusCode ?? 0, request, response };
+    };
+    try {
+      const { answer, token } = await this.#withToken((bearer) =>
+        open(bearer).catch((error) => this.#fail('GET', error)),
+      );
       clearTimeout(slow);
-      const { statusCode: status = 0, headers: sent } = response;
-      const contentType = sent['content-type'];
-      if (status !== 200) this.#read(await readAnswer(request, response), path);
+      const { status, response } = answer;
+      if (status !== 200) {
+        const refusal = await readAnswer(answer.request, response).catch((error) => this.#fail('GET', error));
+        this.#read(refusal, path, token);
+      }
+      const contentType = response.headers['content-type'];
       if (contentType?.startsWith('text/event-stream') !== true) throw foreignAnswer(this.url, status);
-      request.setTimeout(streamTimeoutMs);
-      yield* eventsOf(response, this.url);
+      answer.request.setTimeout(streamTimeoutMs);
+      yield* this.#eventsOf(response);
     } catch (error) {
-      if (!signal.aborted) this.#fail('GET', error);
+      if (!signal.aborted) throw error;
     } finally {
       clearTimeout(slow);
       signal.removeEventListener('abort', end);
       request?.destroy();
+    }
+  }
+
+  async *#eventsOf(response: IncomingMessage): AsyncGenerator<SentEvent, void> {
+    const parser = new EventParser();
+    response.setEncoding('utf8');
+    try {
+      for await (const part of response) yield* parser.read(part as string);
+    } catch (error) {
+      if (error instanceof SyntaxError) throw foreignAnswer(this.url, 200);
+      this.#fail('GET', error);
     }
   }
 
@@ -168,13 +207,13 @@ export class ApiClient implements Transport<IncomingHttpHeaders>, StreamTranspor
     return { isReady: false, reason: body.reason };
   }
 
-  #read({ status, headers, text }: RawAnswer, path: string): ApiAnswer {
+  #read({ status, headers, text }: RawAnswer, path: string, token: string | undefined): ApiAnswer {
     if (status === 407 && this.proxy !== undefined) throw refusedByProxy(this.url, this.proxy, status);
     // No request is conditional, so 304 is an error.
     if (status === 204) return { status, headers, body: undefined };
     const body = parsedObject(headers['content-type'], text);
     if (status >= 200 && status < 300 && body !== undefined) return { status, headers, body };
-    throw answerError({ url: this.url, path, status, headers, body });
+    throw answerError({ url: this.url, path, status, headers, body, token });
   }
 
   /** Ignores a connection that broke; throws every other fault. */
@@ -234,7 +273,7 @@ export class ApiClient implements Transport<IncomingHttpHeaders>, StreamTranspor
     return this.#connections.routeTo(address, this.proxy, { timeoutMs: this.#timeoutOf(method), signal });
   }
 
-  #open(method: Method, address: string, { body, headers, root }: SentParts, route: Route): ClientRequest {
+  #open(method: Method, address: string, { body, headers, token }: SentParts, route: Route): ClientRequest {
     const payload = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
     const options = {
       ...route,
@@ -246,7 +285,7 @@ export class ApiClient implements Transport<IncomingHttpHeaders>, StreamTranspor
           ? {}
           : { 'content-type': 'application/json', 'content-length': String(payload.length) }),
         ...headers,
-        ...(root === '' || this.#token === undefined ? {} : { authorization: `Bearer ${this.#token}` }),
+        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
         ...route.headers,
       },
       timeout: this.#timeoutOf(method),
@@ -267,7 +306,8 @@ export class ApiClient implements Transport<IncomingHttpHeaders>, StreamTranspor
 
 interface SentParts extends Pick<PlainRequest, 'body'> {
   readonly headers?: Readonly<Record<string, string>>;
-  /** What stands before the path: by default that of the API. A request to a public path has an empty one, and no token. */
+  readonly token?: string | undefined;
+  /** What stands before the path: by default that of the API. */
   readonly root?: string;
 }
 
@@ -275,6 +315,12 @@ interface RawAnswer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
+}
+
+interface OpenedStream {
+  readonly status: number;
+  readonly request: ClientRequest;
+  readonly response: IncomingMessage;
 }
 
 /** Throws ClientError invalid_path for a name that cannot be part of a path. */
@@ -290,16 +336,6 @@ function responseOf(request: ClientRequest): Promise<IncomingMessage> {
     // A later error of the request is one of the response too.
     request.once('error', reject);
   });
-}
-
-async function* eventsOf(response: IncomingMessage, url: string): AsyncGenerator<SentEvent, void> {
-  const parser = new EventParser();
-  response.setEncoding('utf8');
-  try {
-    for await (const part of response) yield* parser.read(part as string);
-  } catch (error) {
-    throw error instanceof SyntaxError ? foreignAnswer(url, 200) : error;
-  }
 }
 
 /** Uses events because starting an async iteration takes longer than the answer. */

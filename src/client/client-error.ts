@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Problem } from '../wire/problem.ts';
+import type { RefusedJwt } from './jwt.ts';
 
 /**
  * Why a request has no result:
@@ -34,6 +35,8 @@ export interface ClientErrorOptions extends ErrorOptions {
   readonly status?: number;
   readonly problem?: Problem;
   readonly headers?: IncomingHttpHeaders;
+  /** The JWT that the server refused. */
+  readonly jwt?: RefusedJwt | undefined;
 }
 
 /** A request to the API failed. The message holds neither a value nor the token. */
@@ -48,9 +51,11 @@ export class ClientError extends Error {
   /** What Keyframe returned; present if `fault` is `refused`. */
   readonly problem: Problem | undefined;
   readonly headers: IncomingHttpHeaders;
+  /** The JWT that the server refused; undefined for a token of another kind, and for other errors. */
+  readonly jwt: RefusedJwt | undefined;
 
   constructor(message: string, options: ClientErrorOptions) {
-    const { fault, url = '', path = '', networkCode = '', status, problem, headers = {}, ...rest } = options;
+    const { fault, url = '', path = '', networkCode = '', status, problem, headers = {}, jwt, ...rest } = options;
     super(message, rest);
     this.name = 'ClientError';
     this.fault = fault;
@@ -60,13 +65,14 @@ export class ClientError extends Error {
     this.status = status;
     this.problem = problem;
     this.headers = headers;
+    this.jwt = jwt;
   }
 
   /** The same error with another message, and this one as its cause. */
   withMessage(message: string): ClientError {
-    const { fault, url, path, networkCode, status, problem, headers } = this;
+    const { fault, url, path, networkCode, status, problem, headers, jwt } = this;
     const answer = { ...(status === undefined ? {} : { status }), ...(problem === undefined ? {} : { problem }) };
-    return new ClientError(message, { fault, url, path, networkCode, ...answer, headers, cause: this });
+    return new ClientError(message, { fault, url, path, networkCode, ...answer, headers, jwt, cause: this });
   }
 
   /** The resource does not exist, or the holder of the token may not see it. */

@@ -3,6 +3,7 @@ export const commandVariables = [
   'KEYFRAME_URL',
   'KEYFRAME_TOKEN',
   'KEYFRAME_TOKEN_FILE',
+  'KEYFRAME_AUDIENCE',
   'KEYFRAME_PROFILE',
   'KEYFRAME_ORG',
   'KEYFRAME_PROJECT',
@@ -13,3 +14,8 @@ export const commandVariables = [
 ] as const;
 
 export type CommandVariable = (typeof commandVariables)[number];
+
+/** What the runner of GitHub sets in a job that may request a JWT. The command asks it if KEYFRAME_AUDIENCE is set. */
+export const runnerVariables = ['ACTIONS_ID_TOKEN_REQUEST_URL', 'ACTIONS_ID_TOKEN_REQUEST_TOKEN'] as const;
+
+export type RunnerVariable = (typeof runnerVariables)[number];

@@ -1,4 +1,6 @@
 import type { ClientError, ClientFault } from '../../client/client-error.ts';
+import type { RefusedJwt } from '../../client/jwt.ts';
+import { relativeTime } from '../terminal/time.ts';
 import { CliError } from './cli-error.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 
@@ -98,11 +100,30 @@ function namedBy({ path, message }: ClientError): Named {
   };
 }
 
+/** The server does not say what is wrong with a JWT. An admin may ask it. */
+function jwtSteps({ serviceTokenId, expiresAt }: RefusedJwt): string[] {
+  const now = new Date();
+  const hasExpired = expiresAt !== undefined && expiresAt <= now.getTime();
+  const iso = new Date(expiresAt ?? 0).toISOString();
+  return [
+    ...(hasExpired
+      ? [`The JWT expired ${relativeTime({ iso }, now)} by the clock of this machine: request a new one`]
+      : []),
+    `An admin of the organization sees what is wrong with a JWT: keyframe token explain ${serviceTokenId ?? '<id>'} (docs/ci.md)`,
+  ];
+}
+
 const steps: ReadonlyMap<string, (error: ClientError) => string[]> = new Map(
   Object.entries<(error: ClientError) => string[]>({
-    unauthenticated: ({ url }) => [
-      `Sign in: keyframe login --url ${url}`,
-      'In automation: set KEYFRAME_TOKEN to another service token (keyframe token create-service)',
+    unauthenticated: ({ url, jwt }) => {
+      if (jwt !== undefined) return jwtSteps(jwt);
+      return [
+        `Sign in: keyframe login --url ${url}`,
+        'In automation: set KEYFRAME_TOKEN to another service token (keyframe token create-service)',
+      ];
+    },
+    issuer_changed: ({ jwt }) => [
+      `An admin of the organization must accept the issuer as it is now: keyframe token accept-issuer ${jwt?.serviceTokenId ?? '<id>'}`,
     ],
     forbidden: () => ['See who you are and what you may do: keyframe whoami'],
     not_found: () => ['See what exists: keyframe org list, keyframe project list, keyframe env list, keyframe list'],

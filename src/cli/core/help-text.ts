@@ -43,10 +43,11 @@ Examples:
 
 Settings come from the first of these sources that is set:
   server       --url, --profile, KEYFRAME_URL, KEYFRAME_PROFILE, .keyframe.json of this directory or a parent, login
-  token        --token-file, --profile, KEYFRAME_TOKEN or KEYFRAME_TOKEN_FILE, KEYFRAME_PROFILE, login for that server
+  token        --token-file, --profile, KEYFRAME_TOKEN or KEYFRAME_TOKEN_FILE, KEYFRAME_AUDIENCE, KEYFRAME_PROFILE, login for that server
   environment  -o, -p, -e; KEYFRAME_ORG, KEYFRAME_PROJECT, KEYFRAME_ENV; .keyframe.json; scope of the service token
   variables    of run: --only, KEYFRAME_RUN_VARIABLES, .keyframe.json, else those of the last run
 A .keyframe.json is used if keyframe init wrote it, or after keyframe trust (in CI: KEYFRAME_TRUST_FOLDER=1).
+A token is a personal or service token, or the JWT of a pipeline or pod. With KEYFRAME_AUDIENCE, the runner of GitHub gives it.
 Over http the token is sent only to this machine, unless --insecure-http or KEYFRAME_INSECURE_HTTP=1 is set.
 Proxies: HTTPS_PROXY, HTTP_PROXY and NO_PROXY, as curl has them.
 If only .keyframe.json names the server, no token is sent until you sign in there or set --url or KEYFRAME_URL.

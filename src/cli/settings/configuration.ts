@@ -1,3 +1,4 @@
+import { type TokenSource, fixedToken } from '../../client/token-source.ts';
 import { CliError, usageError } from '../core/cli-error.ts';
 import type { Environment } from './environment.ts';
 import { exitCodes } from '../core/exit-codes.ts';
@@ -5,27 +6,26 @@ import { type FolderFile, type FoundFolderFile, findFolderFile } from './folder-
 import { TrustedFolders } from './trusted-folders.ts';
 import { storedToken } from './sign-ins.ts';
 import { type Profile, type UserFile, readUserFile } from './user-file.ts';
-import { fileFault } from './file-fault.ts';
 import { isLoopback } from './loopback.ts';
-import { UnusableFile, readNamedFile } from './regular-file.ts';
+import { RunnerToken } from './runner-token.ts';
+import { TokenFile } from './token-file.ts';
+import { tokenOf } from './token-form.ts';
 
 /** The address of a local server: without settings a token never leaves the machine. */
 const defaultUrl = 'http://127.0.0.1:8700';
-
-// A token with its line end, and far more.
-const maxTokenFileBytes = 64 * 1024;
 
 /** Whether the folder's file is used, and if not, why. */
 export type FolderTrust = 'trusted' | 'untrusted' | 'changed';
 
 export interface ConfigurationOptions {
   readonly environment: Environment;
-  /** --url, --token-file, --profile and --insecure-http. */
+  /** --url, --token-file, --profile, --insecure-http and --timeout, in seconds. */
   readonly flags: {
     readonly url?: string;
     readonly tokenFile?: string;
     readonly profile?: string;
     readonly allowsInsecureHttp?: boolean;
+    readonly timeout?: number;
   };
   /** Without it nothing is written and nothing repaired: a user file that others can read is refused. */
   readonly warn?: (line: string) => void;
@@ -41,6 +41,7 @@ export class Configuration {
   readonly #warn: ((line: string) => void) | undefined;
   #folder: { readonly found: FoundFolderFile | undefined } | undefined;
   #user: UserFile | undefined;
+  #token: TokenSource | undefined;
 
   constructor({ environment, flags, warn }: ConfigurationOptions) {
     this.#environment = environment;
@@ -138,11 +139,12 @@ export class Configuration {
   /** The setting that a token comes from, if there is one, as users write it. */
   get tokenSource(): string {
     const { tokenFile: flagFile, profile: flagProfile } = this.#flags;
-    const { token, tokenFile, profile } = this.#environment;
+    const { token, tokenFile, audience, profile } = this.#environment;
     if (flagFile !== undefined) return '--token-file';
     if (flagProfile !== undefined) return '--profile';
     if (token !== undefined) return 'KEYFRAME_TOKEN';
     if (tokenFile !== undefined) return 'KEYFRAME_TOKEN_FILE';
+    if (audience !== undefined) return 'KEYFRAME_AUDIENCE';
     return profile === undefined ? 'login' : 'KEYFRAME_PROFILE';
   }
 
@@ -173,22 +175,28 @@ export class Configuration {
   }
 
   /** The token in the file that --token-file names. */
-  get flagToken(): string | undefined {
+  get flagToken(): TokenSource | undefined {
     const { tokenFile } = this.#flags;
-    return tokenFile === undefined ? undefined : tokenOf(readTokenFile(tokenFile, '--token-file'), '--token-file');
+    return tokenFile === undefined ? undefined : new TokenFile(tokenFile, '--token-file');
   }
 
-  /** The token from --token-file or the variables; undefined if none is set. */
-  get givenToken(): string | undefined {
+  /**
+   * The token from --token-file or the variables; undefined if none is set. Both forms of a pipeline may be set: that of GitHub
+   * is used without another one, because a job of GitLab may name its audience by the same variable.
+   */
+  get givenToken(): TokenSource | undefined {
     const { flagToken } = this;
-    const { token, tokenFile } = this.#environment;
+    const { token, tokenFile, audience } = this.#environment;
     if (flagToken !== undefined) return flagToken;
     if (token !== undefined && tokenFile !== undefined) {
       throw usageError('KEYFRAME_TOKEN is set and so is KEYFRAME_TOKEN_FILE; keep one of them');
     }
-    if (token !== undefined) return tokenOf(token, 'KEYFRAME_TOKEN');
-    const source = 'KEYFRAME_TOKEN_FILE';
-    return tokenFile === undefined ? undefined : tokenOf(readTokenFile(tokenFile, source), source);
+    if (token !== undefined) return fixedToken(tokenOf(token, 'KEYFRAME_TOKEN'));
+    if (tokenFile !== undefined) return new TokenFile(tokenFile, 'KEYFRAME_TOKEN_FILE');
+    if (audience === undefined) return undefined;
+    const { timeout } = this.#flags;
+    const timeoutMs = timeout === undefined ? undefined : timeout * 1000;
+    return new RunnerToken({ audience, environment: this.#environment, timeoutMs });
   }
 
   /**
@@ -198,7 +206,11 @@ export class Configuration {
    *
    * @throws CliError 3 if there is none.
    */
-  get token(): string {
+  get token(): TokenSource {
+    return (this.#token ??= this.#chosenToken());
+  }
+
+  #chosenToken(): TokenSource {
     const { profile: flagProfile } = this.#flags;
     const given = flagProfile === undefined ? this.givenToken : this.flagToken;
     const { url } = this;
@@ -208,7 +220,7 @@ export class Configuration {
       return given;
     }
     const { profile } = this;
-    return profile === undefined ? this.#storedToken(url) : this.#profileToken(profile, url);
+    return fixedToken(profile === undefined ? this.#storedToken(url) : this.#profileToken(profile, url));
   }
 
   #storedToken(url: string): string {
@@ -298,16 +310,6 @@ function isSet(text: string | undefined, name: string): boolean {
   throw usageError(`${name} must be 1 or 0`);
 }
 
-/** A token is sent in a header: what a header cannot contain is refused, and never shown. */
-export function tokenOf(text: string, source: string): string {
-  const token = text.trim();
-  if (/^[\x21-\x7e]+$/.test(token)) return token;
-  if (text.includes('\0')) throw usageError(`${source} is in UTF-16, which PowerShell 5 writes`, 'Save it as UTF-8');
-  throw usageError(
-    `${source} does not hold a token: it is ${token === '' ? 'empty' : 'not one word of letters and digits'}`,
-  );
-}
-
 function serverUrl(text: string, source: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const isPlain = url?.username === '' && url.password === '' && url.search === '' && url.hash === '';
@@ -315,13 +317,4 @@ function serverUrl(text: string, source: string): string {
     throw usageError(`${source} must be an address such as https://keyframe.example.com`);
   }
   return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
-}
-
-function readTokenFile(path: string, source: string): string {
-  try {
-    return readNamedFile(path, maxTokenFileBytes);
-  } catch (error) {
-    if (error instanceof UnusableFile) throw usageError(`${source} names a file that ${error.message}`);
-    throw usageError(`${source} names a file that cannot be read: ${fileFault(error)}`);
-  }
 }

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { CommandVariable } from '../../lib/command-variables.ts';
+import type { CommandVariable, RunnerVariable } from '../../lib/command-variables.ts';
 import { type ProxyVariable, type ProxyVariables, readProxyVariables } from './proxy-variables.ts';
 
 /** The environment of the command. Nothing else reads process.env; `run` passes it on. */
@@ -7,6 +7,15 @@ export interface Environment {
   readonly url: string | undefined;
   readonly token: string | undefined;
   readonly tokenFile: string | undefined;
+  /** KEYFRAME_AUDIENCE: of the JWT that the runner of a job of GitHub gives. */
+  readonly audience: string | undefined;
+  /** What a job of GitHub with the permission `id-token: write` has. */
+  readonly runner: {
+    readonly requestUrl: string | undefined;
+    readonly requestToken: string | undefined;
+    /** Whether this is a job of GitHub, with or without the permission. */
+    readonly isJob: boolean;
+  };
   /** KEYFRAME_PROFILE: which stored sign-in to use. */
   readonly profile: string | undefined;
   /** KEYFRAME_ORG, KEYFRAME_PROJECT and KEYFRAME_ENV: the environment of a pipeline. */
@@ -39,9 +48,19 @@ export interface Environment {
   readonly variables: Readonly<NodeJS.ProcessEnv>;
 }
 
-/** Variables of all programs. */
+/** Variables of all programs, and of jobs of GitHub. */
 type OtherVariable =
-  'XDG_CONFIG_HOME' | 'HOME' | 'VISUAL' | 'EDITOR' | 'XDG_RUNTIME_DIR' | 'TMPDIR' | 'NO_COLOR' | 'TERM' | ProxyVariable;
+  | 'XDG_CONFIG_HOME'
+  | 'HOME'
+  | 'VISUAL'
+  | 'EDITOR'
+  | 'XDG_RUNTIME_DIR'
+  | 'TMPDIR'
+  | 'NO_COLOR'
+  | 'TERM'
+  | 'GITHUB_ACTIONS'
+  | RunnerVariable
+  | ProxyVariable;
 
 /** Reads the environment. An empty variable counts as absent, as NO_COLOR and XDG_CONFIG_HOME have it. */
 export function readEnvironment(
@@ -55,6 +74,12 @@ export function readEnvironment(
     url: value('KEYFRAME_URL'),
     token: value('KEYFRAME_TOKEN'),
     tokenFile: value('KEYFRAME_TOKEN_FILE'),
+    audience: value('KEYFRAME_AUDIENCE'),
+    runner: {
+      requestUrl: value('ACTIONS_ID_TOKEN_REQUEST_URL'),
+      requestToken: value('ACTIONS_ID_TOKEN_REQUEST_TOKEN'),
+      isJob: value('GITHUB_ACTIONS') === 'true',
+    },
     profile: value('KEYFRAME_PROFILE'),
     place: {
       organization: value('KEYFRAME_ORG'),

@@ -36,11 +36,14 @@ export function readRegularFile(path: string, { maxBytes, followsLinks }: ReadOp
   }
 }
 
-/** Reads a file that the user named, which may be a pipe. Throws UnusableFile, and what node:fs throws. */
-export function readNamedFile(path: string, maxBytes: number): string {
+/**
+ * Reads a file that the user named, which may be a pipe: that gives its text only once. Throws UnusableFile, and what
+ * node:fs throws.
+ */
+export function readNamedFile(path: string, maxBytes: number): RegularFile {
   const file = openSync(path, 'r');
   try {
-    return readBounded(file, maxBytes).toString('utf8');
+    return { text: readBounded(file, maxBytes).toString('utf8'), status: fstatSync(file) };
   } finally {
     closeSync(file);
   }

@@ -64,10 +64,14 @@ describe('variables', () => {
     }
   });
 
-  test('a secret that is called so is a secret like others', async () => {
+  test('a secret that is called so is handed on only if a list names it', async () => {
     const other = await site.newFolder();
     await other.patch({ set: { KEYFRAME_TOKEN: 'inner' } });
-    expect(await other.output(['run', '--', process.execPath, '-p', 'process.env.KEYFRAME_TOKEN'])).toBe('inner\n');
+    const program = ['--', process.execPath, '-p', 'process.env.KEYFRAME_TOKEN'];
+    const { code, stdout, stderr } = await other.run(['run', ...program]);
+    expect({ code, stdout }).toEqual({ code: 7, stdout: '' });
+    expect(stderr).toContain('KEYFRAME_TOKEN is a variable by which a value can run code');
+    expect(await other.output(['run', '--only', 'KEYFRAME_TOKEN', ...program])).toBe('inner\n');
   });
 
   test('--revision gives those of the past', async () => {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { checkoutDirectory } from '../../../tools/checkout.ts';
-import { commandVariables } from '../../../src/lib/command-variables.ts';
+import { commandVariables, runnerVariables } from '../../../src/lib/command-variables.ts';
 import { loaderVariableGroups, loaderVariablesIn } from '../../../src/cli/commands/secret/loader-variables.ts';
 
 function refused(keys: readonly string[], value = '/some/value'): string[] {
@@ -36,7 +36,7 @@ test.each([
   ['RM', 'CO', 'GET', 'LEX', 'YACC', 'TEX', 'MAKE', 'MAKE_COMMAND', 'COMPILE.c', 'LINK.o', 'OUTPUT_OPTION', 'ARFLAGS'],
   ['HEALTH_CMD', 'START_COMMAND', 'MY_EDITOR', 'MY_PAGER', 'MY_SHELL', 'CHROME_EXECUTABLE', 'yarn_script_shell'],
   ['ELECTRON_MIRROR', 'SASS_BINARY_MIRROR', 'CYPRESS_DOWNLOAD_MIRROR', 'PLAYWRIGHT_DOWNLOAD_HOST'],
-  commandVariables.filter((name) => !name.startsWith('KEYFRAME_TOKEN')),
+  [...commandVariables, ...runnerVariables],
 ])('%s and others of its kind are loader variables', (...keys) => {
   expect(refused(keys)).toEqual(keys);
 });
@@ -115,7 +115,6 @@ test('the names of ordinary settings and credentials are not', () => {
     'LINK_URL',
     'DOWNLOAD_URL',
     'RUBY_VERSION',
-    'KEYFRAME_TOKEN',
     'KEYFRAME_DATABASE_URL',
     'path',
     'home',

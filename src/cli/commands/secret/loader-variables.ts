@@ -1,3 +1,4 @@
+import { commandVariables, runnerVariables } from '../../../lib/command-variables.ts';
 import type { SecretTable } from '../../../wire/formats/secret-table.ts';
 
 const words = (line: string): string[] => line.split(' ');
@@ -155,11 +156,8 @@ export const loaderVariableGroups: readonly LoaderVariableGroup[] = [
     ].flatMap(words),
   },
   {
-    title: 'This command itself',
-    names: [
-      'KEYFRAME_URL KEYFRAME_PROFILE KEYFRAME_ORG KEYFRAME_PROJECT KEYFRAME_ENV KEYFRAME_TRUST_FOLDER',
-      'KEYFRAME_INSECURE_HTTP KEYFRAME_RUN_VARIABLES',
-    ].flatMap(words),
+    title: 'This command itself, and the jobs of GitHub that it runs in',
+    names: [...commandVariables, ...runnerVariables],
   },
 ];
 

@@ -17,13 +17,16 @@ const defaultGraceMs = 30_000;
 export const runCommand = defineCommand({
   summary: 'Run a program with the secrets as environment variables',
   description:
-    'The secrets are read at the start and never written to disk. They override variables of the same name. Signals are forwarded to the program, and keyframe ends with its exit code: 128 plus the signal number after a signal, 127 if the program does not exist, 126 if it cannot be executed. KEYFRAME_TOKEN and KEYFRAME_TOKEN_FILE are removed unless you add --keep-token. The program is looked up in the PATH of your shell. Secrets through which a value can run code, such as PATH or NODE_OPTIONS, are refused unless you add --allow-loader-variables. A variable that is new since the last run on this machine needs your yes, or --allow-new: users who may write the environment choose the names. A list decides without a question: --only, KEYFRAME_RUN_VARIABLES, or variables in .keyframe.json (docs/cli-files.md). The variables of a running program cannot change. So with --watch keyframe reads the new values when the environment has changed, asks the program to end with --signal, kills it after --grace, and starts it again. A program that ends by itself is not started again. If the new values cannot be read or used, a warning says so and the program keeps running.',
+    'The secrets are read at the start and never written to disk. They override variables of the same name. Signals are forwarded to the program, and keyframe ends with its exit code: 128 plus the signal number after a signal, 127 if the program does not exist, 126 if it cannot be executed. KEYFRAME_TOKEN and KEYFRAME_TOKEN_FILE are removed unless you add --keep-token, and with KEYFRAME_AUDIENCE what the runner of GitHub is asked with. The program is looked up in the PATH of your shell. Secrets through which a value can run code, such as PATH or NODE_OPTIONS, are refused unless you add --allow-loader-variables. A variable that is new since the last run on this machine needs your yes, or --allow-new: users who may write the environment choose the names. A list decides without a question: --only, KEYFRAME_RUN_VARIABLES, or variables in .keyframe.json (docs/cli-files.md). The variables of a running program cannot change. So with --watch keyframe reads the new values when the environment has changed, asks the program to end with --signal, kills it after --grace, and starts it again. A program that ends by itself is not started again. If the new values cannot be read or used, a warning says so and the program keeps running.',
   arguments: { command: restArguments('<command...>', 'Program and its arguments') },
   options: {
     ...scopeOptions,
     revision: text('--revision <revision>', 'State at this revision (number or id)'),
     keepExisting: flag('--keep-existing', 'Existing variables override secrets of the same name'),
-    keepToken: flag('--keep-token', 'Keep KEYFRAME_TOKEN and KEYFRAME_TOKEN_FILE in the environment of the program'),
+    keepToken: flag(
+      '--keep-token',
+      'Keep KEYFRAME_TOKEN, KEYFRAME_TOKEN_FILE and what gets a JWT from GitHub in the environment of the program',
+    ),
     ...variableOptions,
     isWatching: flag('--watch', 'Restart the program when the environment changes'),
     signal: signalOption('--signal <name>', 'With --watch: what asks the program to end for a restart (default: TERM)'),

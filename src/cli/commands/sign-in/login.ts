@@ -2,7 +2,7 @@ import { foreignAnswer } from '../../../client/answer-error.ts';
 import { call } from '../../../client/call.ts';
 import { usageError } from '../../core/cli-error.ts';
 import { type CommandContext, defineCommand } from '../../core/command.ts';
-import { tokenOf } from '../../settings/configuration.ts';
+import { storableToken } from '../../settings/token-form.ts';
 import { flag, text } from '../../core/options.ts';
 import type { SignInListOutput } from '../../output/shapes.ts';
 import { signInsOf, withToken } from '../../settings/sign-ins.ts';
@@ -49,8 +49,10 @@ export const loginCommand = defineCommand({
     changeUserFile(environment.userFile, (present) => withToken(present, { profile, url }, token));
     await context.printer.object({ value: me, fields: [['Server', url], ...meFields(me)], name: me.name });
     io.note(`Signed in; the token is stored in ${environment.userFile}.`);
-    if (environment.token !== undefined || environment.tokenFile !== undefined) {
-      io.warn('KEYFRAME_TOKEN or KEYFRAME_TOKEN_FILE is set in this shell and overrides the stored token');
+    const { token: variable, tokenFile, audience } = environment;
+    if (variable !== undefined || tokenFile !== undefined || audience !== undefined) {
+      const variables = 'KEYFRAME_TOKEN, KEYFRAME_TOKEN_FILE or KEYFRAME_AUDIENCE';
+      io.warn(`${variables} is set in this shell and overrides the stored token`);
     }
   },
 });
@@ -87,10 +89,10 @@ async function chosenToken(context: CommandContext, url: string, { token, device
 }
 
 async function givenToken({ io, configuration }: CommandContext, url: string, given?: string): Promise<string> {
-  if (given === '-') return tokenOf((await io.readInput()).toString('utf8'), 'standard input');
-  if (given !== undefined) return tokenOf(given, '--token');
+  if (given === '-') return storableToken((await io.readInput()).toString('utf8'), 'standard input');
+  if (given !== undefined) return storableToken(given, '--token');
   const { flagToken } = configuration;
-  if (flagToken !== undefined) return flagToken;
+  if (flagToken !== undefined) return storableToken(await flagToken.current(), '--token-file');
   if (!io.canAsk) {
     throw usageError(
       'no token was given, and there is no terminal to prompt at',
@@ -99,5 +101,5 @@ async function givenToken({ io, configuration }: CommandContext, url: string, gi
     );
   }
   const answer = await io.askHidden(`Token for ${url}:`);
-  return tokenOf(answer ?? '', 'the input');
+  return storableToken(answer ?? '', 'the input');
 }

@@ -36,7 +36,7 @@ export const statusCommand = defineCommand({
     const problems = new Problems(context);
     const server = await serverState(context, problems);
     const folder = problems.catching(() => folderState(context));
-    const token = problems.catching(() => context.configuration.token);
+    const token = await problems.catchingAsync(async () => await context.configuration.token.current());
     const isAsked = canServe(server) && token !== undefined;
     const identity = isAsked ? await problems.catchingAsync(async () => meOf(context)) : undefined;
     const named = await namedScope(context, options, { problems, identity });

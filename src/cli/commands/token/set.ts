@@ -1,6 +1,6 @@
 import { usageError } from '../../core/cli-error.ts';
 import { defineCommand } from '../../core/command.ts';
-import { tokenOf } from '../../settings/configuration.ts';
+import { storableToken } from '../../settings/token-form.ts';
 import { argument } from '../../core/options.ts';
 import type { SessionOutput } from '../../output/shapes.ts';
 import { withToken } from '../../settings/sign-ins.ts';
@@ -20,7 +20,7 @@ export const tokenSetCommand = defineCommand({
   ],
   async run({ configuration, environment, io, printer }, { args }) {
     const text = args.token === '-' ? (await io.readInput()).toString('utf8') : args.token;
-    const token = tokenOf(text, args.token === '-' ? 'standard input' : 'the argument');
+    const token = storableToken(text, args.token === '-' ? 'standard input' : 'the argument');
     if (!/^kf_(?:svc|pat)_/.test(token)) {
       throw usageError('this is not a Keyframe token: they begin with kf_svc_ or kf_pat_', 'Copy the whole token');
     }

@@ -1,8 +1,9 @@
+import { runnerVariables } from '../../../../lib/command-variables.ts';
 import { usageError } from '../../../core/cli-error.ts';
 import type { SecretTable } from '../../../../wire/formats/secret-table.ts';
 
 /** What this command itself is signed in with: a program needs its secrets and not the means to all others. */
-const credentials = ['KEYFRAME_TOKEN', 'KEYFRAME_TOKEN_FILE'];
+const credentials: readonly string[] = ['KEYFRAME_TOKEN', 'KEYFRAME_TOKEN_FILE'];
 
 /** The secrets that become variables if variables that are set already take precedence, or all. */
 export function injectedSecrets(
@@ -30,7 +31,9 @@ export function childVariables(own: Readonly<NodeJS.ProcessEnv>, secrets: Secret
   return { ...own, ...Object.fromEntries(secrets) };
 }
 
-/** The variables without the token of this command. */
+/** The variables without the token of this command, and without what it gets one with. */
 export function withoutCredentials(own: Readonly<NodeJS.ProcessEnv>): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(own).filter(([name]) => !credentials.includes(name)));
+  // Without KEYFRAME_AUDIENCE, the variables of the runner are there for other services.
+  const removed = own['KEYFRAME_AUDIENCE'] === undefined ? credentials : [...credentials, ...runnerVariables];
+  return Object.fromEntries(Object.entries(own).filter(([name]) => !removed.includes(name)));
 }
