@@ -32,6 +32,17 @@ export async function claimOnce(tx: Transaction, owner: ClaimOwner, claim: Claim
   return claimed > 0;
 }
 
+/** Whether a resource claimed an operation. */
+export async function hasClaim(
+  tx: Transaction,
+  { cluster, id }: Pick<ClaimOwner, 'cluster' | 'id'>,
+  operation: ClaimOperation,
+): Promise<boolean> {
+  const claims = await tx.rows<object>`
+    SELECT FROM resource_claim WHERE cluster = ${cluster} AND uid = ${id}::uuid AND operation = ${operation} LIMIT 1`;
+  return claims.length > 0;
+}
+
 /** What was made under a claim. */
 export interface Claimed {
   readonly serviceTokenId?: string;

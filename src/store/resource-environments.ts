@@ -107,10 +107,3 @@ export async function readClaimedEnvironment(
 function claimed(row: ClaimedRow | undefined): ClaimedEnvironmentRecord | 'gone' | undefined {
   return row?.environmentId === null ? 'gone' : row;
 }
-
-/** Whether the resource said that it is over: it takes no environment over any more. */
-export async function environmentOwnerIsEnded(tx: Transaction, { cluster, id }: ClaimOwner): Promise<boolean> {
-  const ended = await tx.row<object>`
-    SELECT FROM resource_claim WHERE cluster = ${cluster} AND uid = ${id}::uuid AND operation = 'environment_end'`;
-  return ended !== undefined;
-}

@@ -109,13 +109,6 @@ export async function holdResourceToken(
   return tokenOf(await tx.rows<Row>`${rowsOf({ cluster, uid })} ORDER BY c.serial`);
 }
 
-/** Whether the resource said that it is over: nothing is made for it any more. */
-export async function resourceTokenIsEnded(tx: Transaction, { cluster, uid }: TokenOwner): Promise<boolean> {
-  const ended = await tx.row<object>`
-    SELECT FROM resource_claim WHERE cluster = ${cluster} AND uid = ${uid}::uuid AND operation = 'token_end'`;
-  return ended !== undefined;
-}
-
 /** A credential that opens nothing before it is activated. */
 export interface PendingCredential {
   readonly id: string;

@@ -18,10 +18,9 @@ import { insertEnvironment, updateEnvironment } from '../../store/environments.t
 import { notifyAppearance } from '../../store/notify.ts';
 import { insertOrganization } from '../../store/organizations.ts';
 import { insertProject } from '../../store/projects.ts';
-import { type ClaimOwner, claimOnce, noteClaimed } from '../../store/resource-claims.ts';
+import { type ClaimOwner, claimOnce, noteClaimed, hasClaim } from '../../store/resource-claims.ts';
 import {
   type ClaimedEnvironmentRecord,
-  environmentOwnerIsEnded,
   type EnvironmentPath,
   findClaimedEnvironment,
   findEnvironmentPath,
@@ -119,7 +118,7 @@ export class ResourceEnvironments {
     const { principal } = access.caller;
     return this.#end(access, slugs, async (tx, { organizationId, environmentId }) => {
       const owner = successorOf(principal, successor);
-      if (await environmentOwnerIsEnded(tx, owner)) {
+      if (await hasClaim(tx, owner, 'environment_end')) {
         throw new DomainError('conflict', `${owner.name} was deleted, so it takes no environment over`);
       }
       const claim = { operation: 'environment', serial: 1, organizationId } as const;

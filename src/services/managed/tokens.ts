@@ -14,7 +14,7 @@ import type {
 import type { Database } from '../../store/database.ts';
 import { notifyServiceTokens } from '../../store/notify.ts';
 import { type LiveTokenRecord, listLiveTokens } from '../../store/live-tokens.ts';
-import { claimOnce, noteClaimed } from '../../store/resource-claims.ts';
+import { claimOnce, noteClaimed, hasClaim } from '../../store/resource-claims.ts';
 import {
   activateCredential,
   credentialHash,
@@ -24,7 +24,6 @@ import {
   type PendingCredential,
   putPendingCredential,
   type ResourceTokenRecord,
-  resourceTokenIsEnded,
   revokeCredential,
   setCredentialExpiry,
   setPermission,
@@ -116,7 +115,7 @@ export class ResourceTokens {
     const claim = { operation: 'token', serial: 1, organizationId } as const;
     const isFirst = await claimOnce(tx, principal, claim);
     const held = await holdResourceToken(tx, owner);
-    if (await resourceTokenIsEnded(tx, owner)) throw new DomainError('conflict', `${principal.name} has ended`);
+    if (await hasClaim(tx, principal, 'token_end')) throw new DomainError('conflict', `${principal.name} has ended`);
     if (held !== undefined) {
       checkMintable(held, access, credential.serial);
       await putPendingCredential(tx, held.tokenId, credential);
