@@ -2,15 +2,9 @@ import { type ClusterCeiling, leavesRoom } from './cluster-ceiling.ts';
 import { DomainError } from './errors/domain-error.ts';
 import { byNameText, grantPlaceText } from './grant-refusal.ts';
 import { type GrantNeed, grantedPermission, kindsNeeded } from './grants.ts';
+import type { ClusterAsker } from './principal.ts';
 
 /** Refusals by the state of a cluster, and by what an organization allows it. */
-
-/** Who asks for something, as messages name it. */
-export interface ClusterAsker {
-  readonly cluster: string;
-  /** Such as `SecretSync team-a/app`. */
-  readonly name: string;
-}
 
 /** Whether an error is a refusal by the state of a cluster, or by what an organization allows it. */
 export function isClusterRefusal({ code }: DomainError): boolean {

@@ -151,11 +151,11 @@ export interface Caller<P extends Principal = BearerPrincipal> {
   readonly requestId: string;
   readonly sourceAddress: string | null;
   /** The SecretSync that reads with the token; absent for a request of a client. */
-  readonly through?: SyncOfCluster;
+  readonly through?: ClusterAsker;
 }
 
-/** A SecretSync, for which its cluster vouches. */
-export interface SyncOfCluster {
+/** A custom resource, for which its cluster vouches, as messages name it. */
+export interface ClusterAsker {
   readonly cluster: string;
   /** Such as `SecretSync team-a/app`. */
   readonly name: string;

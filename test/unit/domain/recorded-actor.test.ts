@@ -1,11 +1,11 @@
 import { expect, test } from '@jest/globals';
-import { type Principal, recordedActor, type SyncOfCluster } from '../../../src/domain/principal.ts';
+import { type Principal, recordedActor, type ClusterAsker } from '../../../src/domain/principal.ts';
 import { resourceCaller } from '../../support/api/resource-caller.ts';
 import { keylessToken, serviceToken, user } from './policy-principals.ts';
 
-const through: SyncOfCluster = { cluster: 'fra-1', name: 'SecretSync team-a/app' };
+const through: ClusterAsker = { cluster: 'fra-1', name: 'SecretSync team-a/app' };
 
-test.each<[string, Principal, SyncOfCluster | undefined, string | null]>([
+test.each<[string, Principal, ClusterAsker | undefined, string | null]>([
   ['a user', user(true), undefined, null],
   ['a service token of a client', serviceToken('environment', 'read'), undefined, null],
   ['a service token with which a SecretSync reads', serviceToken('environment', 'read'), through, 'fra-1'],
