@@ -1,9 +1,10 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type pg from 'pg';
+import { sha256 } from '../lib/digest.ts';
 import { DomainError } from '../domain/errors/domain-error.ts';
 import type { Logger } from '../observability/logger.ts';
 import { isOlderRelease, ownRelease } from '../lib/release.ts';
@@ -150,7 +151,7 @@ async function readMigrations(directory: string): Promise<Migration[]> {
   return Promise.all(
     names.sort().map(async (name) => {
       const sql = await readFile(join(directory, name, 'migration.sql'), 'utf8');
-      return { name, sql, checksum: createHash('sha256').update(sql).digest('hex') };
+      return { name, sql, checksum: sha256(sql) };
     }),
   );
 }

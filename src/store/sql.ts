@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { sha256 } from '../lib/digest.ts';
 
 /** The text of a statement with `$1`, `$2` …, and the name under which connections prepare it. */
 interface Prepared {
@@ -71,7 +71,7 @@ function preparedOf(parts: readonly string[]): Prepared {
   if (known !== undefined) return known;
   const text = parts.reduce((before, part, index) => `${before}$${index}${part}`);
   // PostgreSQL keeps 63 bytes of a name.
-  const made = { text, name: `sql-${createHash('sha256').update(text).digest('hex').slice(0, 40)}` };
+  const made = { text, name: `sql-${sha256(text).slice(0, 40)}` };
   prepared.set(parts, made);
   return made;
 }
