@@ -2,7 +2,7 @@ import { FormatError } from '../../wire/formats/format-error.ts';
 import { LineCounter } from '../../wire/formats/line-counter.ts';
 import { type SecretTable, SecretTableBuilder } from '../../wire/formats/secret-table.ts';
 import { shownName } from '../../wire/shown-name.ts';
-import { JsonFault, JsonObject, type JsonValue, readJson } from './strict-json.ts';
+import { JsonFault, JsonObject, type JsonValue, readJson } from '../../lib/strict-json.ts';
 
 /**
  * Reads a JSON file: one object of strings. No other value is converted to a string, because the text would be ambiguous

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { JsonFault, JsonObject, type JsonValue, readJson } from '../../../../src/cli/formats/strict-json.ts';
+import { JsonFault, JsonObject, type JsonValue, readJson } from '../../../src/lib/strict-json.ts';
 
 /** What JSON.parse returns for the same text. */
 function plain(value: JsonValue): unknown {

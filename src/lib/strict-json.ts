@@ -26,14 +26,14 @@ export class JsonFault extends Error {
 }
 
 // The parser calls itself for each level, and secrets have one.
-const maxDepth = 100;
+const defaultMaxDepth = 100;
 
 /**
  * Reads one JSON value (RFC 8259): comments, and a comma after the last value, are faults.
  *
- * @throws JsonFault, also for what is nested more than 100 levels deep.
+ * @throws JsonFault, also for what is nested more than `maxDepth` levels deep.
  */
-export function readJson(text: string): JsonValue {
+export function readJson(text: string, { maxDepth = defaultMaxDepth }: { readonly maxDepth?: number } = {}): JsonValue {
   const root: JsonValue[] = [];
   const open: (JsonValue[] | JsonObject)[] = [root];
   const take = (value: JsonValue): void => {
