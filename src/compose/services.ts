@@ -9,7 +9,9 @@ import { Issuer, type IssuerOptions } from '../identity/issuer.ts';
 import { RelyingParty } from '../identity/relying-party.ts';
 import type { Logger } from '../observability/logger.ts';
 import { Access } from '../services/access/access.ts';
-import { Authentication } from '../services/access/authentication.ts';
+import { Authentication, type AuthenticationDeps } from '../services/access/authentication.ts';
+import { FederatedTokens } from '../services/access/federated-tokens.ts';
+import { IssuerKeys, type IssuerKeysDeps } from '../services/access/issuer-keys.ts';
 import { CredentialUsage } from '../services/access/credential-usage.ts';
 import { KeylessAccess } from '../services/access/keyless.ts';
 import { AuditEntries } from '../services/audit-entries/audit-entries.ts';
@@ -70,6 +72,7 @@ export interface Services extends HttpServices {
   readonly database: Database;
   readonly keyring: Keyring;
   readonly authentication: Authentication;
+  readonly issuerKeys: IssuerKeys;
   /** For the API. */
   readonly audit: AuditLog;
   /** For the controller, so that its many reads delay no request. */
@@ -112,6 +115,8 @@ export interface ServicesOptions {
   readonly growthLimits?: GrowthLimits;
   /** The defaults of `ChangeStreams`. */
   readonly streams?: Pick<ChangeStreamsDeps, 'maxStreams' | 'checkMs'>;
+  /** Whether keys of trusted issuers may be fetched from private addresses; false by default. */
+  readonly trustedIssuerPrivateAddresses?: boolean;
   /** Whether users may approve a command on another machine; true by default. */
   readonly deviceLogin?: boolean;
   /** The origin at which browsers reach this server: by default that of each request, and no passkeys. */
@@ -144,6 +149,7 @@ export async function openServices(options: ServicesOptions, open: AsyncDisposab
     await services.audit.drain();
     await services.controllerAudit.drain();
     await services.usage.drain();
+    await services.issuerKeys.drain();
   });
   open.defer(() => services.feed.close());
   return services;
@@ -181,7 +187,7 @@ function composeServices(opened: Opened, options: ServicesOptions): Services {
     usage,
     feed,
     states,
-    authentication: new Authentication({ database, usage }),
+    ...composeAuthentication({ database, usage, clock, logger }, options),
     access,
     me: new Me({ database, audit, serverVersion: release }),
     users: new Users({ database, audit }),
@@ -225,6 +231,15 @@ function composeServices(opened: Opened, options: ServicesOptions): Services {
     resourceSchedules: new ResourceSchedules({ database, audit: controllerAudit }),
     resourceEnvironments: new ResourceEnvironments({ database, audit: controllerAudit }),
   };
+}
+
+function composeAuthentication(
+  { database, usage, clock, logger }: Omit<IssuerKeysDeps, 'fetchRules'> & Omit<AuthenticationDeps, 'federated'>,
+  { trustedIssuerPrivateAddresses: allowsPrivateAddresses = false }: ServicesOptions,
+): Pick<Services, 'authentication' | 'issuerKeys'> {
+  const issuerKeys = new IssuerKeys({ database, clock, logger, fetchRules: { allowsPrivateAddresses } });
+  const federated = new FederatedTokens({ database, keys: issuerKeys });
+  return { authentication: new Authentication({ database, usage, federated }), issuerKeys };
 }
 
 function composeOidc(options: OidcOptions, deps: Omit<OidcSignInDeps, 'issuer'>): OidcSignIn {

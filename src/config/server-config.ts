@@ -29,6 +29,8 @@ export interface ServerConfig extends DatabaseConfig {
   /** Open connections; 0 for no limit. Connections of trusted proxies do not count. */
   readonly maxConnectionsPerAddress: number;
   readonly growthLimits: GrowthLimitsConfig;
+  /** Whether keys of trusted issuers may be fetched from private addresses. */
+  readonly trustedIssuerPrivateAddresses: boolean;
   /** Whether users may approve the sign-in of a command on another machine. */
   readonly deviceLogin: boolean;
   /** How long the server keeps serving while it reports that it is not ready. */
@@ -97,6 +99,7 @@ export function loadServerConfig(role: ServerRole, source: ConfigSource = proces
       trafficBytes: values.RATE_LIMIT_TRAFFIC_MIB,
     },
     maxConnectionsPerAddress: values.MAX_CONNECTIONS_PER_ADDRESS,
+    trustedIssuerPrivateAddresses: values.TRUSTED_ISSUER_PRIVATE_ADDRESSES,
     deviceLogin: values.DEVICE_LOGIN,
     growthLimits: {
       environmentBytesPerDay: values.WRITE_LIMIT_ENVIRONMENT,

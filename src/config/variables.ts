@@ -148,6 +148,15 @@ export const variables = {
     description: 'Max MiB of bodies and responses per minute of one user or service token, on each replica.',
     details: limitDetails,
   },
+  TRUSTED_ISSUER_PRIVATE_ADDRESSES: {
+    schema: schemas.trueOrFalse,
+    roles: serverRoles,
+    default: 'false',
+    format: '`true`, `false`',
+    description:
+      'Whether keys of trusted issuers may be fetched from private, loopback, link-local and other reserved addresses too.',
+    details: '[Federated service tokens](security-model.md#federated-service-tokens)',
+  },
   DEVICE_LOGIN: {
     schema: schemas.trueOrFalse,
     roles: serverRoles,

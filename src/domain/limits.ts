@@ -52,6 +52,8 @@ export const limits = {
   /** Rules of one organization for one cluster, and environments that one of them names. */
   rulesPerCluster: 100,
   environmentsPerClusterRule: 64,
+  /** Keys of one trusted issuer. */
+  keysPerIssuer: 20,
   /** Namespaces of a cluster that are listed for one environment, and sources of SecretSyncs in one organization. */
   reportedNamespacesPerEnvironment: 1_000,
   reportedSourcesPerOrganization: 20_000,

@@ -68,7 +68,10 @@ export interface ServiceTokenPrincipal extends Actor {
   readonly environmentId: string | null;
   readonly permission: TokenPermission;
   readonly credentialId: string;
+  /** With a JWT at the latest when that expires. */
   readonly expiresAt: Date | null;
+  /** When the JWT that was presented is no longer accepted; absent for a token with a value. */
+  readonly jwtEndsAt?: Date;
 }
 
 /**

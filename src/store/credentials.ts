@@ -1,7 +1,14 @@
 import type pg from 'pg';
 import type { CredentialFault } from '../domain/credential-faults.ts';
+import type { FederationFault } from '../domain/jwt-faults.ts';
 import type { TokenPermission } from '../domain/grants.ts';
-import type { BearerPrincipal, ResourcePrincipal, SessionFacts, TokenCreator } from '../domain/principal.ts';
+import type {
+  BearerPrincipal,
+  ResourcePrincipal,
+  ServiceTokenPrincipal,
+  SessionFacts,
+  TokenCreator,
+} from '../domain/principal.ts';
 import { limits } from '../domain/limits.ts';
 import { queryRows, type Statement } from './database.ts';
 import type {
@@ -29,7 +36,7 @@ export interface FoundCredential {
 /** What rows of all kinds have, besides the hash. */
 type CredentialRow = Pick<FoundCredential, 'fault' | 'useDue'> & { readonly credentialId: string };
 
-type ServiceTokenRow = CredentialRow &
+export type ServiceTokenRow = CredentialRow &
   Readonly<
     Pick<ServiceTokenCredentialModel, 'tokenHash' | 'expiresAt'> &
       Pick<ServiceTokenModel, 'id' | 'name' | 'organizationId' | 'projectId' | 'environmentId' | 'scope' | 'permission'>
@@ -87,6 +94,17 @@ export const serviceTokenFault = `CASE
     WHEN c.state = 'pending' THEN 'pending'
     WHEN c.expires_at <= clock_timestamp() THEN 'expired'
     WHEN t.suspended_at IS NOT NULL THEN 'suspended' END`;
+// Of a federation f with its issuer i, if that was not deleted, and the organization o.
+const federationFault = `CASE
+    WHEN f.ended_at IS NOT NULL OR i.id IS NULL THEN 'revoked'
+    WHEN i.disabled_at IS NOT NULL THEN 'issuer_disabled'
+    WHEN o.impersonation_forbidden AND f.generation <> i.generation THEN 'issuer_changed' END`;
+/** SQL: credentials of federated service tokens, as `serviceTokenTables`, with the federation as f and its issuer as i. */
+export const federatedTables = `${serviceTokenTables}
+    JOIN service_token_federation f ON f.credential_id = c.id
+    JOIN trusted_issuer i ON i.id = f.issuer_id`;
+/** SQL over `federatedTables`: why a row works with no JWT, null for a credential that works. */
+export const federatedFault = `COALESCE(${serviceTokenFault}, ${federationFault})`;
 /** SQL: personal tokens as c, and their users as u. */
 export const personalTokenTables = 'personal_token c JOIN app_user u ON u.id = c.user_id';
 /** SQL over `personalTokenTables`: the CredentialFault of a row, null for a token that works. */
@@ -131,10 +149,15 @@ function credentialColumns(fault: string): string {
       (c.last_used_at IS NULL OR c.last_used_at < clock_timestamp() - interval '1 minute') AS "useDue"`;
 }
 
+/** The columns of a service token as t, and of its credential. */
+export function serviceTokenColumns(fault: string): string {
+  return `${credentialColumns(fault)}, t.id, t.name, t.organization_id AS "organizationId",
+      t.project_id AS "projectId", t.environment_id AS "environmentId", t.scope, t.permission`;
+}
+
 const findServiceTokens: Statement = {
   name: 'credential-find-service-tokens',
-  text: `SELECT ${credentialColumns(serviceTokenFault)}, t.id, t.name, t.organization_id AS "organizationId",
-      t.project_id AS "projectId", t.environment_id AS "environmentId", t.scope, t.permission
+  text: `SELECT ${serviceTokenColumns(serviceTokenFault)}
     FROM ${serviceTokenTables} WHERE c.id = ANY($1::uuid[])`,
 };
 
@@ -200,7 +223,9 @@ export function liveCredentialIds(ids: string): string {
  */
 export function liveServiceCredentials(ids: string): string {
   return `SELECT c.id, t.organization_id FROM ${serviceTokenTables}
-    WHERE c.id = ANY(${ids}) AND ${serviceTokenFault} IS NULL`;
+    WHERE c.id = ANY(${ids}) AND ${serviceTokenFault} IS NULL
+      AND NOT EXISTS (SELECT FROM service_token_federation f LEFT JOIN trusted_issuer i ON i.id = f.issuer_id
+        WHERE f.credential_id = c.id AND ${federationFault} IS NOT NULL)`;
 }
 
 /**
@@ -250,18 +275,26 @@ export async function credentialIsLive(
   principal: BearerPrincipal | ResourcePrincipal,
 ): Promise<boolean> {
   if (principal.type === 'resource') return true;
-  const { tables, fault, permission, locks } = heldAs[credentialKindOf(principal)];
-  const row = await tx.row<{ fault: CredentialFault | null; permission: TokenPermission | null }>`
-    SELECT ${raw(fault)} AS fault, ${raw(permission)} AS permission
+  const { tables, fault, permission, locks } = heldAs[heldKindOf(principal)];
+  const row = await tx.row<HeldRow>`
+    SELECT ${raw(fault)} AS fault, ${raw(permission)} AS permission, clock_timestamp() AS now
     FROM ${raw(tables)}
     WHERE c.id = ${principal.credentialId}::uuid FOR SHARE OF ${raw(locks)}`;
   if (row === undefined || row.fault !== null) return false;
-  return principal.type === 'user' || principal.permission === row.permission;
+  if (principal.type === 'user') return true;
+  const { jwtEndsAt, permission: letIn } = principal;
+  return letIn === row.permission && (jwtEndsAt === undefined || row.now < jwtEndsAt);
 }
 
 /** Notes that credentials were used just now. One that is being changed at this moment is passed over. */
 export async function touchCredentials(pool: pg.Pool, kind: CredentialKind, ids: readonly string[]): Promise<void> {
   await queryRows(pool, touchStatements[kind], [ids]);
+}
+
+interface HeldRow {
+  readonly fault: CredentialFault | FederationFault | null;
+  readonly permission: TokenPermission | null;
+  readonly now: Date;
 }
 
 interface HeldAs {
@@ -271,10 +304,17 @@ interface HeldAs {
   readonly locks: string;
 }
 
-const heldAs: Readonly<Record<CredentialKind, HeldAs>> = {
+const heldAs: Readonly<Record<CredentialKind | 'federated_token', HeldAs>> = {
   service_token: {
     tables: serviceTokenTables,
     fault: serviceTokenFault,
+    permission: 't.permission',
+    locks: 'c, t',
+  },
+  // A change of the issuer that commits at the same time counts as later. Its row is not locked: fetching keys updates it.
+  federated_token: {
+    tables: federatedTables,
+    fault: federatedFault,
     permission: 't.permission',
     locks: 'c, t',
   },
@@ -282,13 +322,19 @@ const heldAs: Readonly<Record<CredentialKind, HeldAs>> = {
   session: { tables: heldSessionTables, fault: sessionFault, permission: 'NULL', locks: 'u, c' },
 };
 
-function credentialKindOf(principal: BearerPrincipal): CredentialKind {
-  if (principal.type === 'service_token') return 'service_token';
+function heldKindOf(principal: BearerPrincipal): keyof typeof heldAs {
+  if (principal.type === 'service_token') {
+    return principal.jwtEndsAt === undefined ? 'service_token' : 'federated_token';
+  }
   return principal.session === undefined ? 'personal_token' : 'session';
 }
 
 function foundServiceToken(row: ServiceTokenRow): FoundCredential {
-  return foundCredential(row, {
+  return foundCredential(row, serviceTokenPrincipal(row));
+}
+
+export function serviceTokenPrincipal(row: Omit<ServiceTokenRow, keyof FoundCredential>): ServiceTokenPrincipal {
+  return {
     type: 'service_token',
     id: row.id,
     name: row.name,
@@ -299,7 +345,7 @@ function foundServiceToken(row: ServiceTokenRow): FoundCredential {
     permission: row.permission,
     credentialId: row.credentialId,
     expiresAt: row.expiresAt,
-  });
+  };
 }
 
 function foundPersonalToken(row: PersonalTokenRow): FoundCredential {

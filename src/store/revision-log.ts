@@ -81,7 +81,8 @@ const changedKeys = `SELECT array_agg(s.key ORDER BY s.key COLLATE "C") AS keys,
 const lookStatement: Statement = {
   name: 'stream-look',
   text: `SELECT e.revision_number AS revision, e.revision_id AS "revisionId", ${standingColumns},
-      EXISTS (${liveCredentialIds('ARRAY[$3]::uuid[]')}) AS "credentialIsLive",
+      coalesce($6::timestamptz > clock_timestamp(), true) AND EXISTS (${liveCredentialIds('ARRAY[$3]::uuid[]')})
+        AS "credentialIsLive",
       $5::uuid IS NULL OR $5 = e.revision_id
         OR EXISTS (SELECT FROM environment_revision known WHERE known.id = $5 AND known.environment_id = e.id)
         AS "positionIsKnown",
@@ -153,7 +154,8 @@ export async function lookForStream(
   }: { readonly environmentId: string; readonly principal: BearerPrincipal; readonly position: StreamPosition },
 ): Promise<StreamLook | undefined> {
   const userId = principal.type === 'user' ? principal.id : null;
-  const values = [environmentId, userId, principal.credentialId, position.revision, position.revisionId];
+  const jwtEndsAt = principal.type === 'service_token' ? (principal.jwtEndsAt ?? null) : null;
+  const values = [environmentId, userId, principal.credentialId, position.revision, position.revisionId, jwtEndsAt];
   const [row] = await queryRows<LookRow>(pool, lookStatement, values);
   if (row === undefined) return undefined;
   const { revision, revisionId, nextRevision, nextRevisionId, credentialIsLive, positionIsKnown } = row;

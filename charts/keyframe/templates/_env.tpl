@@ -80,6 +80,7 @@
 - { name: KEYFRAME_RATE_LIMIT_REQUESTS, value: {{ $values.rateLimits.requests | int64 | quote }} }
 - { name: KEYFRAME_RATE_LIMIT_FAILED_AUTHENTICATIONS, value: {{ $values.rateLimits.failedAuthentications | int64 | quote }} }
 - { name: KEYFRAME_RATE_LIMIT_TRAFFIC_MIB, value: {{ $values.rateLimits.trafficMiB | int64 | quote }} }
+- { name: KEYFRAME_TRUSTED_ISSUER_PRIVATE_ADDRESSES, value: {{ $values.trustedIssuers.privateAddresses | quote }} }
 - { name: KEYFRAME_DEVICE_LOGIN, value: {{ $values.deviceLogin | quote }} }
 {{- with $values.trustedProxies }}
 - { name: KEYFRAME_TRUSTED_PROXIES, value: {{ join "," . | quote }} }

@@ -11,6 +11,12 @@ export const httpErrors = {
     effect: 'wait',
     isTokenError: true,
   },
+  issuer_changed: {
+    status: 401,
+    title: 'Trusted issuer was changed',
+    reason: 'IssuerChanged',
+    effect: 'wait',
+  },
   forbidden: { status: 403, title: 'Not allowed', reason: 'AccessDenied', effect: 'wait' },
   cluster_not_allowed: {
     status: 403,
@@ -64,6 +70,13 @@ export const httpErrors = {
     reason: 'KeyUnavailable',
     effect: 'retry',
     logLevel: 'error',
+  },
+  issuer_unavailable: {
+    status: 503,
+    title: 'Trusted issuer unavailable',
+    reason: 'IssuerUnavailable',
+    effect: 'retry',
+    logLevel: 'warn',
   },
   store_unavailable: {
     status: 503,

@@ -1,4 +1,5 @@
 import type { Request, Response } from 'express';
+import { DomainError } from '../../domain/errors/domain-error.ts';
 import type { Caller, BearerPrincipal } from '../../domain/principal.ts';
 import type { AuditLog } from '../../services/audit/audit-log.ts';
 import { type Authentication, AuthenticationRefusal } from '../../services/access/authentication.ts';
@@ -10,7 +11,7 @@ import { isActivity, refuseCrossSite, sessionTokenOf } from './session-cookie.ts
 import { sourceAddress } from './source-address.ts';
 
 export interface IdentifyDeps {
-  readonly authentication: Pick<Authentication, 'authenticate' | 'authenticateSession'>;
+  readonly authentication: Pick<Authentication, 'authenticateBearer' | 'authenticateSession'>;
   readonly auditLog: Pick<AuditLog, 'recordDenial'>;
   readonly rateLimits: RateLimits;
 }
@@ -34,7 +35,7 @@ export async function identify(request: Request, response: Response, deps: Ident
     if (presented.isPresented) await rateLimits.admit(source, token);
     const principal = isSession
       ? await authentication.authenticateSession(token ?? '', { isActivity: isActivity(request) })
-      : await authentication.authenticate(bearerToken(request.headers.authorization));
+      : await authentication.authenticateBearer(bearerToken(request.headers.authorization));
     // Before the rate limit, so that the log names the caller.
     const caller = callerOf(principal);
     setRateHeaders(response, await rateLimits.accepted(token ?? '', principal));
@@ -42,13 +43,9 @@ export async function identify(request: Request, response: Response, deps: Ident
     if (isSession) refuseCrossSite(request, principal);
     return caller;
   } catch (error) {
-    if (error instanceof AuthenticationRefusal) {
-      if (isGuess(presented, error)) {
-        await rateLimits.refused(source, token, { hasEnded: error.principal !== undefined });
-      }
-      context.fault = error.fault;
-      await auditRefusal(error, deps, callerOf);
-    }
+    if (error instanceof AuthenticationRefusal) context.fault = error.fault;
+    await countRefusal(error, { rateLimits, source, presented });
+    if (error instanceof AuthenticationRefusal) await auditRefusal(error, deps, callerOf);
     throw error;
   }
 }
@@ -67,13 +64,28 @@ function presentedBy({ headers: { authorization, cookie } }: Request): Presented
   return { isPresented: token !== undefined, isSession: token !== undefined, token };
 }
 
+interface Refused {
+  readonly rateLimits: RateLimits;
+  readonly source: string;
+  readonly presented: Presented;
+}
+
+/** Throws LimitExceeded if the address or the credential was refused too often. */
+async function countRefusal(error: unknown, { rateLimits, source, presented }: Refused): Promise<void> {
+  if (error instanceof AuthenticationRefusal && isGuess(presented, error)) {
+    await rateLimits.refused(source, presented.token, error.principal);
+  }
+  // Without the keys of its issuer, it is not known whose a JWT is.
+  if (error instanceof DomainError && error.code === 'issuer_unavailable') await rateLimits.countPublic(source);
+}
+
 /** Neither a request without a token nor one that another site caused is a guess. */
 function isGuess({ isPresented }: Presented, { fault }: AuthenticationRefusal): boolean {
   return isPresented && fault !== 'cross_site';
 }
 
 /**
- * Audits a refused token whose secret part was right. Other refusals leave no audit entry: a client without a token must
+ * Audits a refused token whose secret part, or whose JWT, was right. Other refusals leave no audit entry: a client without a token must
  * not be able to fill the audit.
  */
 async function auditRefusal(

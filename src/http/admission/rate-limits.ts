@@ -103,12 +103,22 @@ export class RateLimits {
     if (state !== undefined && state.used > state.limit) throw new LimitExceeded('address', details.public, state);
   }
 
-  /** Must be called after a token was refused. `hasEnded`: its secret part was right, so it was not a guess. */
-  async refused(address: string, token: string | undefined, { hasEnded }: { hasEnded: boolean }): Promise<void> {
+  /**
+   * Must be called after a token was refused. `principal`: of a token that has ended, so it was not a guess. One credential
+   * can have many JWTs, so that it is counted too.
+   *
+   * @throws LimitExceeded if the credential has ended and came too often.
+   */
+  async refused(address: string, token?: string, principal?: BearerPrincipal): Promise<void> {
     const digest = digestOf(token);
     this.#known.delete(digest);
-    if (hasEnded) await this.#ended?.count(digest);
-    else await this.#guesses?.count(sourceNetwork(address));
+    if (principal === undefined) {
+      await this.#guesses?.count(sourceNetwork(address));
+      return;
+    }
+    await this.#ended?.count(digest);
+    const state = await this.#ended?.count(principal.credentialId);
+    if (state !== undefined && state.used > state.limit) throw new LimitExceeded('credential', details.ended, state);
   }
 
   /**

@@ -15,7 +15,7 @@ export const errorHandler: ErrorRequestHandler = (error: unknown, request, respo
     response.destroy();
     return;
   }
-  if (problem.code === 'unauthenticated') {
+  if (problem.status === 401) {
     const presented = request.headers.authorization !== undefined;
     response.setHeader('WWW-Authenticate', `Bearer realm="keyframe"${presented ? ', error="invalid_token"' : ''}`);
   }

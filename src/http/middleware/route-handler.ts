@@ -79,7 +79,7 @@ export function publicRouteHandler(
       await sendResponse(response, prepared, { work });
     } catch (error) {
       if (error instanceof DomainError && guesses.has(error.description.status)) {
-        await rateLimits.refused(address, undefined, { hasEnded: false });
+        await rateLimits.refused(address);
       }
       throw error;
     }

@@ -2,14 +2,17 @@ import { hashesEqual, type ParsedToken, parseToken } from '../../crypto/token.ts
 import type { CredentialFault, RefusalFault } from '../../domain/credential-faults.ts';
 import { DomainError } from '../../domain/errors/domain-error.ts';
 import type { BearerPrincipal } from '../../domain/principal.ts';
+import { isJwt } from '../../identity/jwt.ts';
 import { type CredentialKind, findCredentials, type FoundCredential } from '../../store/credentials.ts';
 import type { Database } from '../../store/database.ts';
 import type { CredentialUsage } from './credential-usage.ts';
+import type { FederatedTokens } from './federated-tokens.ts';
 import { GroupedLookup } from '../kernel/grouped-lookup.ts';
 
 export interface AuthenticationDeps {
   readonly database: Pick<Database, 'pool'>;
   readonly usage: Pick<CredentialUsage, 'note'>;
+  readonly federated: Pick<FederatedTokens, 'judge'>;
 }
 
 const faultDetails: Readonly<Record<CredentialFault, string>> = {
@@ -25,14 +28,20 @@ const faultDetails: Readonly<Record<CredentialFault, string>> = {
 /** In a session, for every fault but `disabled`. */
 const endedSession = 'the session has ended; sign in again';
 
-/** An `unauthenticated` that knows its reason. */
+// Each refused JWT gets this text: anyone can write one, and an issuer signs those of others too.
+const refusedJwt =
+  'the JWT was refused; an admin of the organization finds out why with `keyframe token explain`, and the log of the server names the fault';
+const changedIssuer =
+  'the trusted issuer of this token was changed; an admin of the organization must accept it with `keyframe token accept-issuer`';
+
+/** An `unauthenticated` that knows its reason. A JWT that would work if its issuer was accepted gets `issuer_changed`. */
 export class AuthenticationRefusal extends DomainError {
   readonly fault: RefusalFault;
-  /** The token's principal; set only if its secret part was right. */
+  /** The token's principal; set only if its secret part, or signature and claims of its JWT, were right. */
   readonly principal: BearerPrincipal | undefined;
 
   constructor(fault: RefusalFault, detail: string, principal?: BearerPrincipal) {
-    super('unauthenticated', detail);
+    super(fault === 'issuer_changed' ? fault : 'unauthenticated', detail);
     this.fault = fault;
     this.principal = principal;
   }
@@ -41,10 +50,12 @@ export class AuthenticationRefusal extends DomainError {
 /** Finds the principal of a token (docs/interface.md section 5). */
 export class Authentication {
   readonly #usage: AuthenticationDeps['usage'];
+  readonly #federated: AuthenticationDeps['federated'];
   readonly #credentials: Readonly<Record<CredentialKind, GroupedLookup<string, FoundCredential>>>;
 
-  constructor({ database: { pool }, usage }: AuthenticationDeps) {
+  constructor({ database: { pool }, usage, federated }: AuthenticationDeps) {
     this.#usage = usage;
+    this.#federated = federated;
     const lookup = (kind: CredentialKind): GroupedLookup<string, FoundCredential> =>
       new GroupedLookup({ look: (ids) => findCredentials(pool, kind, ids), keyOf: (id) => id });
     this.#credentials = {
@@ -77,6 +88,22 @@ export class Authentication {
     const { fault, principal } = found;
     if (fault !== null) throw new AuthenticationRefusal(fault, faultDetails[fault], principal);
     if (found.useDue) this.#usage.note(token.kind, token.credentialId);
+    return principal;
+  }
+
+  /**
+   * Returns the principal of what a header Authorization has: a token, or a JWT that proves a federated service token.
+   * Throws like `authenticate`, and DomainError issuer_unavailable.
+   */
+  async authenticateBearer(bearer: string | undefined): Promise<BearerPrincipal> {
+    if (bearer === undefined || !isJwt(bearer)) return await this.authenticate(bearer);
+    const judged = await this.#federated.judge(bearer);
+    if (!judged.isProven) throw new AuthenticationRefusal(judged.fault, refusedJwt);
+    const { principal, fault } = judged;
+    if (fault !== null) {
+      throw new AuthenticationRefusal(fault, fault === 'issuer_changed' ? changedIssuer : refusedJwt, principal);
+    }
+    if (judged.useDue) this.#usage.note('service_token', principal.credentialId);
     return principal;
   }
 

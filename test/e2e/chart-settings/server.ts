@@ -79,6 +79,11 @@ const programSettings: readonly Setting[] = [
     set: 0,
     shows: { [variable('RATE_LIMIT_FAILED_AUTHENTICATIONS')]: '0' },
   },
+  {
+    value: 'trustedIssuers.privateAddresses',
+    set: true,
+    shows: { [variable('TRUSTED_ISSUER_PRIVATE_ADDRESSES')]: 'true' },
+  },
   { value: 'deviceLogin', set: false, shows: { [variable('DEVICE_LOGIN')]: 'false' } },
   { value: 'rateLimits.trafficMiB', set: 2_048, shows: { [variable('RATE_LIMIT_TRAFFIC_MIB')]: '2048' } },
   {

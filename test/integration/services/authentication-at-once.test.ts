@@ -5,6 +5,7 @@ import { Authentication } from '../../../src/services/access/authentication.ts';
 import { type Database, openDatabase } from '../../../src/store/database.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/postgres.ts';
 import { StoreFixtures, type TokenFixture } from '../../support/database/store-fixtures.ts';
+import { noJwts } from '../../support/oidc/no-jwts.ts';
 
 let server: TestDatabase;
 let database: Database;
@@ -14,7 +15,7 @@ let fixtures: StoreFixtures;
 beforeAll(async () => {
   server = await createTestDatabase();
   database = openDatabase({ url: server.url, poolSize: 6 });
-  authentication = new Authentication({ database, usage: { note: () => {} } });
+  authentication = new Authentication({ database, usage: { note: () => {} }, federated: noJwts });
   fixtures = new StoreFixtures(database.pool);
 });
 

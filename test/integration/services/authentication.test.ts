@@ -11,6 +11,7 @@ import { createTestDatabase, type TestDatabase } from '../../support/database/po
 import { PostgresProxy } from '../../support/faults/postgres-proxy.ts';
 import { waitFor } from '../../support/fixtures/wait-for.ts';
 import { type EnvironmentFixture, StoreFixtures, type TokenFixture } from '../../support/database/store-fixtures.ts';
+import { noJwts } from '../../support/oidc/no-jwts.ts';
 
 let server: TestDatabase;
 let database: Database;
@@ -22,7 +23,7 @@ beforeAll(async () => {
   server = await createTestDatabase();
   database = openDatabase({ url: server.url, poolSize: 6 });
   usage = new CredentialUsage({ database, clock: systemClock, logger: createLogger('silent') });
-  authentication = new Authentication({ database, usage });
+  authentication = new Authentication({ database, usage, federated: noJwts });
   fixtures = new StoreFixtures(database.pool);
 });
 
@@ -196,7 +197,7 @@ describe('a token is refused', () => {
     const cut = openDatabase({ url: proxy.url, poolSize: 2 });
     const { token } = await fixtures.personalToken();
     proxy.refuse();
-    const away = new Authentication({ database: cut, usage });
+    const away = new Authentication({ database: cut, usage, federated: noJwts });
     await expect(away.authenticate(token)).rejects.toMatchObject({ code: 'store_unavailable' });
     await cut.close();
     await proxy.close();

@@ -12,6 +12,7 @@ import { CredentialUsage } from '../../../src/services/access/credential-usage.t
 import { type Database, openDatabase } from '../../../src/store/database.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/postgres.ts';
 import { PostgresProxy, runs } from '../../support/faults/postgres-proxy.ts';
+import { noJwts } from '../../support/oidc/no-jwts.ts';
 
 const logger = createLogger('silent');
 const email = 'admin@example.test';
@@ -49,7 +50,7 @@ async function users(): Promise<{ email: string; instance_admin: boolean; tokens
 async function expectWorkingToken(file: string = tokenFile): Promise<void> {
   const text = (await readFile(file, 'utf8')).trim();
   const usage = new CredentialUsage({ database, clock: systemClock, logger });
-  const principal = await new Authentication({ database, usage }).authenticate(text);
+  const principal = await new Authentication({ database, usage, federated: noJwts }).authenticate(text);
   await usage.drain();
   expect(principal).toMatchObject({ type: 'user', name: email, instanceAdmin: true, expiresAt: null });
 }

@@ -23,7 +23,14 @@ export interface TestServices extends Services {
 
 export interface StartOptions extends Pick<
   ServicesOptions,
-  'poolSize' | 'streams' | 'growthLimits' | 'release' | 'deviceLogin' | 'publicUrl' | 'oidc'
+  | 'poolSize'
+  | 'streams'
+  | 'growthLimits'
+  | 'release'
+  | 'deviceLogin'
+  | 'publicUrl'
+  | 'oidc'
+  | 'trustedIssuerPrivateAddresses'
 > {
   /** `id:base64` lines; a new root key by default. Give the same to two starts on one database. */
   readonly rootKeys?: string;

@@ -34,7 +34,7 @@ async function isAdmitted(limits: RateLimits, token: string): Promise<boolean> {
 }
 
 async function lockAddress(limits: RateLimits, guesses: number): Promise<void> {
-  for (let count = 0; count < guesses; count += 1) await limits.refused(address, `guess ${count}`, { hasEnded: false });
+  for (let count = 0; count < guesses; count += 1) await limits.refused(address, `guess ${count}`);
 }
 
 test('an organization that uses 10,100 tokens does not make the address forget those of others', async () => {
@@ -61,8 +61,19 @@ test('a token becomes known only while it is below its limit of requests', async
 
 test('an ended token is refused above its own limit and locks out no other client at its address', async () => {
   const limits = new RateLimits({ ...noRateLimits, failedAuthentications: 2 });
-  for (let count = 0; count < 3; count += 1) await limits.refused(address, 'ended', { hasEnded: true });
+  const principal = serviceToken();
+  for (let count = 0; count < 2; count += 1) await limits.refused(address, 'ended', principal);
   expect(await isAdmitted(limits, 'ended')).toBe(false);
+  expect(await isAdmitted(limits, 'never seen')).toBe(true);
+});
+
+test('a credential that has ended is refused above its limit, with however many JWTs', async () => {
+  const limits = new RateLimits({ ...noRateLimits, failedAuthentications: 2 });
+  const principal = serviceToken();
+  for (let count = 0; count < 2; count += 1) await limits.refused(address, `JWT ${count}`, principal);
+  const exceeded = expect.objectContaining({ limit: 'credential', code: 'limit_exceeded' });
+  await expect(limits.refused(address, 'another JWT', principal)).rejects.toEqual(exceeded);
+  await limits.refused(address, 'a JWT of another credential', serviceToken());
   expect(await isAdmitted(limits, 'never seen')).toBe(true);
 });
 

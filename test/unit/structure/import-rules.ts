@@ -108,7 +108,8 @@ const owners: readonly (readonly [pattern: RegExp, ...rooms: string[]])[] = [
   [/^@simplewebauthn\/server(\/|$)/, 'identity'],
   [/^@simplewebauthn\/browser(\/|$)/, 'dashboard'],
   [/^croner(\/|$)/, 'lib'],
-  [/^jsonc-parser(\/|$)/, 'cli'],
+  [/^jsonc-parser(\/|$)/, 'lib'],
+  [/^jose(\/|$)/, 'identity'],
   [/^(react(-dom|-router)?|@tanstack|@fontsource-variable)(\/|$)/, 'dashboard'],
 ];
 

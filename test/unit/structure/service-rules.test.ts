@@ -35,6 +35,8 @@ const withoutHandle: Readonly<Record<string, string>> = {
   ClusterFilter: isPart,
   Known: isPart,
   Authentication: findsCaller,
+  FederatedTokens: findsCaller,
+  IssuerKeys: isPart,
   AuditLog: returnsNothing,
   CredentialUsage: returnsNothing,
   ReportedDenials: isPart,

@@ -1,0 +1,164 @@
+import { LRUCache } from 'lru-cache';
+import { DomainError } from '../../domain/errors/domain-error.ts';
+import { JwtError, type UnverifiedJwt } from '../../identity/jwt.ts';
+import { type FetchRules, fetchKeySet, KeyFetchError } from '../../identity/key-set-fetch.ts';
+import { KeySet, type VerificationKey } from '../../identity/key-set.ts';
+import { readKeySet } from '../../identity/public-keys.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { errorFields, type Logger } from '../../observability/logger.ts';
+import type { Database } from '../../store/database.ts';
+import {
+  type FederationIssuer,
+  type IssuerKeysRow,
+  type KeyFetches,
+  readIssuerKeys,
+  storeFetchedKeys,
+  takeKeyFetch,
+} from '../../store/federations.ts';
+
+export interface IssuerKeysDeps {
+  readonly database: Pick<Database, 'pool'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly fetchRules: FetchRules;
+}
+
+// There are at most 100 issuers, besides those of clusters.
+const maxParsed = 256;
+/** From then on the keys are fetched again in the background, so that one that was withdrawn ends. */
+const refreshAfterSeconds = 5 * 60;
+/** From then on the keys prove nothing until they were fetched again. */
+const maxAgeSeconds = 60 * 60;
+const fetchEverySeconds = 60;
+/** How long the fetch of another server is waited for; a little more than it may take. */
+const otherFetchSeconds = 6;
+const lookEveryMs = 250;
+
+/**
+ * The keys of trusted issuers. In memory are parsed keys only, by issuer and version, and each JWT brings the present
+ * version from the database. Keys of a URL are fetched by one server at a time, at most once a minute.
+ */
+export class IssuerKeys {
+  readonly #deps: IssuerKeysDeps;
+  readonly #parsed = new LRUCache<string, Promise<KeySet>>({ max: maxParsed });
+  /** When this process last took the right to fetch the keys of an issuer, for fetches that are done. */
+  readonly #done = new LRUCache<string, number>({ max: maxParsed });
+  /** Fetches of this process, by issuer. */
+  readonly #underWay = new Map<string, Promise<IssuerKeysRow | undefined>>();
+
+  constructor(deps: IssuerKeysDeps) {
+    this.#deps = deps;
+  }
+
+  /**
+   * The key that signed a JWT of an issuer, if that issuer signed it.
+   *
+   * @throws JwtError jwt_issuer_algorithm or jwt_unknown_key. DomainError issuer_unavailable if the keys are more than an
+   *   hour old and cannot be fetched, and store_unavailable.
+   */
+  async keyFor(issuer: FederationIssuer, jwt: UnverifiedJwt): Promise<VerificationKey> {
+    if (!issuer.algorithms.includes(jwt.algorithm)) throw new JwtError('jwt_issuer_algorithm');
+    const known = isUsable(issuer.fetched) ? (await this.#keySet(issuer)).keyFor(jwt) : undefined;
+    if (known !== undefined) {
+      this.#refresh(issuer);
+      return known;
+    }
+    const renewed = issuer.fetched === undefined ? undefined : await this.#renewed(issuer.id, issuer.fetched);
+    if (!isUsable(renewed ?? issuer.fetched)) throw issuerUnavailable();
+    const key = renewed && (await this.#keySetOf(issuer.id, renewed)).keyFor(jwt);
+    if (key === undefined) throw new JwtError('jwt_unknown_key');
+    return key;
+  }
+
+  /** Waits for fetches in the background. */
+  async drain(): Promise<void> {
+    await Promise.allSettled(this.#underWay.values());
+  }
+
+  async #keySet({ id, keysVersion }: FederationIssuer): Promise<KeySet> {
+    const parsed = this.#parsed.get(cacheKey(id, keysVersion));
+    if (parsed !== undefined) return await parsed;
+    const row = await readIssuerKeys(this.#deps.database.pool, id);
+    // A deleted issuer has none.
+    return row === undefined ? await KeySet.parse([]) : await this.#keySetOf(id, row);
+  }
+
+  async #keySetOf(issuerId: string, { version, keys }: IssuerKeysRow): Promise<KeySet> {
+    const key = cacheKey(issuerId, version);
+    const parsed = this.#parsed.get(key) ?? KeySet.parse(readKeySet(keys)?.keys ?? []);
+    this.#parsed.set(key, parsed);
+    return await parsed;
+  }
+
+  /** Fetches keys in the background that are no longer fresh. */
+  #refresh({ id, fetched }: FederationIssuer): void {
+    if (fetched === undefined || (fetched.ageSeconds ?? 0) < refreshAfterSeconds) return;
+    if (!mayFetch(fetched)) return;
+    this.#renewed(id, fetched).catch((error: unknown) => {
+      this.#deps.logger.warn(errorFields(error), 'the keys of a trusted issuer were not fetched');
+    });
+  }
+
+  /** The keys after a fetch, of this server or another one; undefined if none is due. */
+  async #renewed(issuerId: string, fetched: KeyFetches): Promise<IssuerKeysRow | undefined> {
+    const underWay = this.#underWay.get(issuerId);
+    if (underWay !== undefined) return await underWay;
+    if (!mayFetch(fetched) && !isUnderWay(fetched)) return undefined;
+    const fetch = this.#fetch(issuerId).finally(() => this.#underWay.delete(issuerId));
+    this.#underWay.set(issuerId, fetch);
+    return await fetch;
+  }
+
+  async #fetch(issuerId: string): Promise<IssuerKeysRow | undefined> {
+    const { database, fetchRules, logger } = this.#deps;
+    const right = await takeKeyFetch(database.pool, issuerId);
+    if (right === undefined) return await this.#fetchOfOther(issuerId);
+    try {
+      await storeFetchedKeys(database.pool, issuerId, right, await fetchKeySet(right, fetchRules));
+    } catch (error) {
+      if (!(error instanceof KeyFetchError)) throw error;
+      const { fault, code } = error;
+      logger.warn({ issuerId, fault, code }, 'the keys of a trusted issuer were not fetched');
+    }
+    this.#done.set(issuerId, right.triedAt.getTime());
+    return await readIssuerKeys(database.pool, issuerId);
+  }
+
+  /** Waits until the server that fetches the keys is done. */
+  async #fetchOfOther(issuerId: string): Promise<IssuerKeysRow | undefined> {
+    for (;;) {
+      const row = await readIssuerKeys(this.#deps.database.pool, issuerId);
+      if (row === undefined || !isUnderWay(row) || row.triedAt?.getTime() === this.#done.get(issuerId)) return row;
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#deps.clock.after(lookEveryMs, resolve);
+      await promise;
+    }
+  }
+}
+
+function cacheKey(issuerId: string, version: string): string {
+  return `${issuerId} ${version}`;
+}
+
+/** Whether keys count: those that are given by value always, fetched ones for an hour. */
+function isUsable(fetched: KeyFetches | undefined): boolean {
+  return fetched === undefined || (fetched.ageSeconds !== null && fetched.ageSeconds < maxAgeSeconds);
+}
+
+function mayFetch({ triedSecondsAgo }: KeyFetches): boolean {
+  return triedSecondsAgo === null || triedSecondsAgo >= fetchEverySeconds;
+}
+
+/** Whether a server took the right to fetch and may not be done. */
+function isUnderWay({ triedSecondsAgo, ageSeconds }: KeyFetches): boolean {
+  if (triedSecondsAgo === null || triedSecondsAgo > otherFetchSeconds) return false;
+  return ageSeconds === null || ageSeconds > triedSecondsAgo;
+}
+
+function issuerUnavailable(): DomainError {
+  return new DomainError(
+    'issuer_unavailable',
+    'the keys of the trusted issuer of this JWT could not be fetched for an hour; try again, and ask an instance admin if it lasts',
+    { retryAfterSeconds: fetchEverySeconds },
+  );
+}

@@ -1,0 +1,81 @@
+import { randomUUID } from 'node:crypto';
+import type pg from 'pg';
+import { audienceOf } from '../../../src/domain/audience.ts';
+import { type JwtSigner, timesFor } from './jwt-signer.ts';
+
+export interface IssuerFixture {
+  readonly id: string;
+  readonly iss: string;
+}
+
+interface NewIssuer {
+  readonly iss?: string;
+  /** Keys that are given by value. */
+  readonly signers?: readonly JwtSigner[];
+  /** Where keys are fetched. */
+  readonly url?: string;
+  readonly ca?: string;
+  readonly algorithms?: readonly string[];
+  readonly maxAgeSeconds?: number;
+}
+
+interface FederatedToken {
+  readonly id: string;
+  readonly credentialId: string;
+}
+
+/** What JWTs of a test say, besides their audience and times. */
+const testClaims = { sub: 'repo:acme/shop', repository_id: '42', environment: 'production' };
+
+/** Puts trusted issuers and federations into a database, past the services, for tests of what authenticates JWTs. */
+export class FederationFixtures {
+  readonly #pool: pg.Pool;
+
+  constructor(pool: pg.Pool) {
+    this.#pool = pool;
+  }
+
+  async issuer(given: NewIssuer = {}): Promise<IssuerFixture> {
+    const { iss = 'https://issuer.example', signers, url = null, ca = null, maxAgeSeconds = 3_600 } = given;
+    const { algorithms = ['RS256', 'ES256', 'EdDSA'] } = given;
+    const id = randomUUID();
+    const keys = signers && JSON.stringify({ keys: signers.map(({ jwk }) => jwk) });
+    await this.#pool.query(
+      `INSERT INTO trusted_issuer (id, name, preset, iss, keys, jwks_url, ca, algorithms, max_age_seconds)
+       VALUES ($1, $2, 'none', $3, $4, $5, $6, $7, $8)`,
+      [id, `issuer-${id.slice(0, 8)}`, iss, keys, url, ca, algorithms, maxAgeSeconds],
+    );
+    return { id, iss };
+  }
+
+  /** Lets JWTs of an issuer prove a service token, besides its value. Returns their audience. */
+  async federate(
+    { id, credentialId }: FederatedToken,
+    issuer: IssuerFixture,
+    claims: Readonly<Record<string, readonly string[]>> = { repository_id: ['42'], environment: ['production'] },
+  ): Promise<string> {
+    const { rows } = await this.#pool.query<{ id: string }>('SELECT id FROM instance');
+    const audience = audienceOf(rows[0]?.id ?? '', { type: 'service_token', id });
+    await this.#pool.query(
+      `INSERT INTO service_token_federation (credential_id, issuer_id, issuer_name, generation, audience, claims)
+       VALUES ($1, $2, 'issuer', (SELECT generation FROM trusted_issuer WHERE id = $2), $3, $4)`,
+      [credentialId, issuer.id, audience, JSON.stringify(claims)],
+    );
+    return audience;
+  }
+
+  /** Changes columns of an issuer. */
+  async change({ id }: IssuerFixture, assignments: string): Promise<void> {
+    await this.#pool.query(`UPDATE trusted_issuer SET ${assignments} WHERE id = $1`, [id]);
+  }
+}
+
+/** A JWT that an issuer signs for an audience, good for five minutes. */
+export function jwtFor(
+  signer: JwtSigner,
+  { iss }: Pick<IssuerFixture, 'iss'>,
+  aud: string | readonly string[],
+  claims: Readonly<Record<string, unknown>> = {},
+): string {
+  return signer.sign({ iss, aud, ...testClaims, ...timesFor(300), jti: randomUUID(), ...claims });
+}
