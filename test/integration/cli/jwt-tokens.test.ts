@@ -126,17 +126,19 @@ describe('KEYFRAME_TOKEN_FILE', () => {
     expect(server.presented.slice(-2)).toEqual([fresh, fresh]);
   });
 
-  test('may be a pipe, which is read only once', async () => {
+  test.each([
+    ['a substitution of the shell', 'KEYFRAME_TOKEN_FILE=<(printf %s "$JWT") keyframe get A'],
+    // A second reading would wait for another writer.
+    ['a named pipe', 'mkfifo token; printf %s "$JWT" > token & KEYFRAME_TOKEN_FILE=token timeout 20 keyframe get A'],
+  ])('may be %s, which is read only once', async (_what, script) => {
     const jwt = goodJwt();
-    const script = `KEYFRAME_TOKEN_FILE=<(printf %s "$JWT") keyframe get A`;
-    expect(await cli.bash(script, { env: { KEYFRAME_URL: server.url, JWT: jwt } })).toMatchObject({
-      code: 0,
-      stdout: 'hunter2',
-    });
+    const env = { KEYFRAME_URL: server.url, JWT: jwt };
+    expect(await cli.bash(script, { env })).toMatchObject({ code: 0, stdout: 'hunter2' });
     // The scope of the token, and the value.
     expect(server.presented).toEqual([jwt, jwt]);
     server.accepted.clear();
-    expect(await cli.bash(script, { env: { KEYFRAME_URL: server.url, JWT: jwt } })).toMatchObject({ code: 3 });
+    rmSync(join(cli.folder, 'token'), { force: true });
+    expect(await cli.bash(script, { env })).toMatchObject({ code: 3 });
   });
 
   test.each([
