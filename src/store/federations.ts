@@ -82,6 +82,15 @@ export async function findFederations(
   });
 }
 
+/** The name of the issuer whose JWTs prove a credential; undefined for a credential with a value. */
+export async function findIssuerName(pool: pg.Pool, credentialId: string): Promise<string | undefined> {
+  const [row] = await queryRows<Pick<ServiceTokenFederationModel, 'issuerName'>>(
+    pool,
+    sql`SELECT f.issuer_name AS "issuerName" FROM service_token_federation f WHERE f.credential_id = ${credentialId}`,
+  );
+  return row?.issuerName;
+}
+
 /** The keys of one version of an issuer. */
 export interface IssuerKeysRow extends KeyFetches {
   readonly version: string;

@@ -52,6 +52,8 @@ const meServiceTokenView = z
     organization: named,
     project: named.nullable(),
     environment: named.nullable(),
+    /** The trusted issuer whose JWT was presented; absent for a token with a value. */
+    federation: z.strictObject({ issuer: z.string() }).optional(),
   })
   .meta({ id: 'MeServiceToken' });
 

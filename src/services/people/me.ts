@@ -4,6 +4,7 @@ import type { Database } from '../../store/database.ts';
 import { countInvitationsOfUser } from '../../store/invitations.ts';
 import { listOrganizationsOfUser } from '../../store/organizations.ts';
 import { listBindingsOfUser, type OwnBinding } from '../../store/role-bindings.ts';
+import { findIssuerName } from '../../store/federations.ts';
 import { findScopeNames } from '../../store/service-tokens.ts';
 import type { AuditLog } from '../audit/audit-log.ts';
 import { auditedTokenRead } from '../audit/audited.ts';
@@ -41,6 +42,8 @@ export interface ServiceTokenSelf {
   readonly project: Named | null;
   /** Of environment scope. */
   readonly environment: Named | null;
+  /** The trusted issuer whose JWT was presented; absent for a token with a value. */
+  readonly federation?: { readonly issuer: string };
 }
 
 export interface Named {
@@ -98,6 +101,7 @@ export class Me {
     const { type, id, name, scope, permission, expiresAt } = principal;
     const slugs = await findScopeNames(this.#deps.database.pool, id);
     if (slugs === undefined) throw new Error('the token was removed between authentication and this');
+    const issuer = principal.jwtEndsAt && (await findIssuerName(this.#deps.database.pool, principal.credentialId));
     return {
       type,
       id,
@@ -109,6 +113,7 @@ export class Me {
       organization: { id: principal.organizationId, slug: slugs.organization },
       project: named(principal.projectId, slugs.project),
       environment: named(principal.environmentId, slugs.environment),
+      ...(issuer === undefined ? {} : { federation: { issuer } }),
     };
   }
 }

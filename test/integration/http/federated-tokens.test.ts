@@ -65,7 +65,12 @@ describe('a JWT', () => {
   test('reads and writes as its service token, and says when it ends', async () => {
     const { exp, iat } = timesFor(300);
     const text = jwt({ exp, iat });
-    expect((await send(text)).body).toMatchObject({ id: token.id, expiresAt: new Date(exp * 1000).toISOString() });
+    expect((await send(text)).body).toMatchObject({
+      id: token.id,
+      expiresAt: new Date(exp * 1000).toISOString(),
+      federation: { issuer: 'issuer' },
+    });
+    expect((await api.client(token.token).send('GET', '/me')).body).not.toHaveProperty('federation');
     const written = await send(text, `${secrets}/A`, ['PUT', { value: 'one' }]);
     expect(written.status).toBe(201);
     expect(await auditOf(written)).toMatchObject([

@@ -24,6 +24,7 @@ export function meFields(me: MeView): ObjectView['fields'] {
     ['Id', me.id],
     ['Scope', `${me.scope} ${place.join('/')}`],
     ['Permission', me.permission],
+    ...(me.federation === undefined ? [] : [['Proved by', `a JWT of trusted issuer ${me.federation.issuer}`] as const]),
     expiry,
   ];
 }
