@@ -97,6 +97,10 @@ export const commandTable: readonly CommandSection[] = [
             name: 'reinstate',
             load: async () => (await import('./commands/token/reinstate.ts')).tokenReinstateCommand,
           },
+          {
+            name: 'accept-issuer',
+            load: async () => (await import('./commands/token/accept-issuer.ts')).tokenAcceptIssuerCommand,
+          },
           { name: 'create', load: async () => (await import('./commands/token/create.ts')).tokenCreateCommand },
           { name: 'list', load: async () => (await import('./commands/token/list.ts')).tokenListCommand },
           { name: 'revoke', load: async () => (await import('./commands/token/revoke.ts')).tokenRevokeCommand },

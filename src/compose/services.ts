@@ -61,6 +61,7 @@ import { Environments } from '../services/tenancy/environments.ts';
 import { Organizations } from '../services/tenancy/organizations.ts';
 import { Projects } from '../services/tenancy/projects.ts';
 import { PersonalTokens } from '../services/tokens/personal-tokens.ts';
+import { Federations } from '../services/tokens/federations.ts';
 import { ServiceTokens } from '../services/tokens/service-tokens.ts';
 import { type Database, openDatabase } from '../store/database.ts';
 import { PostgresKeyStore } from '../store/keys.ts';
@@ -191,7 +192,6 @@ function composeServices(opened: Opened, options: ServicesOptions): Services {
     access,
     me: new Me({ database, audit, serverVersion: release }),
     users: new Users({ database, audit }),
-    personalTokens: new PersonalTokens({ database, audit }),
     sessions: new Sessions({ database, audit }),
     signIn: new SignIn({ database, audit, publicUrl: options.publicUrl, deviceLogin, oidc, passkeys: passkeySignIn }),
     signInLinks: new SignInLinks({ database, audit }),
@@ -211,7 +211,7 @@ function composeServices(opened: Opened, options: ServicesOptions): Services {
     copies: new Copies({ database, keyring, queue, budget, audit }),
     snapshots: new Snapshots({ database, queue, budget, audit }),
     restores: new Restores({ database, queue, budget, audit }),
-    serviceTokens: new ServiceTokens({ database, audit }),
+    ...composeTokens({ database, audit }),
     changes: new Changes({ database, audit }),
     reverts: new Reverts({ database, queue, budget, audit }),
     changeStreams: new ChangeStreams({ database, changes: feed, audit, clock, ...streams }),
@@ -240,6 +240,16 @@ function composeAuthentication(
   const issuerKeys = new IssuerKeys({ database, clock, logger, fetchRules: { allowsPrivateAddresses } });
   const federated = new FederatedTokens({ database, keys: issuerKeys });
   return { authentication: new Authentication({ database, usage, federated }), issuerKeys };
+}
+
+function composeTokens(
+  deps: Pick<Services, 'database' | 'audit'>,
+): Pick<Services, 'personalTokens' | 'serviceTokens' | 'federations'> {
+  return {
+    personalTokens: new PersonalTokens(deps),
+    serviceTokens: new ServiceTokens(deps),
+    federations: new Federations(deps),
+  };
 }
 
 function composeOidc(options: OidcOptions, deps: Omit<OidcSignInDeps, 'issuer'>): OidcSignIn {

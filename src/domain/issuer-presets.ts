@@ -35,10 +35,25 @@ const enough: Readonly<Record<IssuerPreset, readonly (readonly NeededClaim[])[]>
   none: [[{ name: 'sub' }]],
 };
 
+/** The claim that every set of a preset has, if others could get the name that it stands for. */
+const idClaims: Readonly<Partial<Record<IssuerPreset, { readonly claim: string; readonly thing: string }>>> = {
+  github: { claim: 'repository_id', thing: 'repository' },
+  gitlab: { claim: 'project_id', thing: 'project' },
+};
+
 /** Why claims are not enough with a preset, as a sentence without a value; undefined if they are. */
 export function presetFault(preset: IssuerPreset, claims: RequiredClaims): string | undefined {
-  const isEnough = enough[preset].some((set) => set.every((needed) => isChecked(needed, claims)));
-  return isEnough ? undefined : `must include ${presetText(preset)}, because the issuer has the preset ${preset}`;
+  const id = idClaims[preset];
+  const isNumber = (value: string): boolean => /^[0-9]+$/.test(value);
+  if (id !== undefined && !valuesOf(claims, id.claim).every(isNumber)) {
+    return `must have the number of the ${id.thing} in ${id.claim}, such as 123456, and not its name`;
+  }
+  if (enough[preset].some((set) => set.every((needed) => isChecked(needed, claims)))) return undefined;
+  const isMissing = id !== undefined && valuesOf(claims, id.claim).length === 0;
+  const why = isMissing
+    ? `; ${id.claim} is missing, and after a rename or deletion others can take the name of the ${id.thing}, also in sub`
+    : '';
+  return `must include ${presetText(preset)}, because the issuer has the preset ${preset}${why}`;
 }
 
 /** The claims that are enough with a preset, such as `repository_id and environment`. */
@@ -47,8 +62,12 @@ export function presetText(preset: IssuerPreset): string {
 }
 
 function isChecked({ name, is, isNot }: NeededClaim, claims: RequiredClaims): boolean {
-  const values = Object.hasOwn(claims, name) ? (claims[name] ?? []) : [];
+  const values = valuesOf(claims, name);
   return values.length > 0 && values.every((value) => value !== isNot && (is === undefined || value === is));
+}
+
+function valuesOf(claims: RequiredClaims, name: string): readonly string[] {
+  return Object.hasOwn(claims, name) ? (claims[name] ?? []) : [];
 }
 
 function neededText({ name, is, isNot }: NeededClaim): string {

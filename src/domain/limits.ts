@@ -54,6 +54,11 @@ export const limits = {
   environmentsPerClusterRule: 64,
   /** Keys of one trusted issuer. */
   keysPerIssuer: 20,
+  /** Claims of one federated service token, values of each, and characters of a name and of a value. */
+  claimsPerFederation: 10,
+  valuesPerClaim: 20,
+  claimNameLength: 100,
+  claimValueLength: 200,
   /** Namespaces of a cluster that are listed for one environment, and sources of SecretSyncs in one organization. */
   reportedNamespacesPerEnvironment: 1_000,
   reportedSourcesPerOrganization: 20_000,

@@ -32,6 +32,7 @@ export const actionLevels = {
   'service_token.rotate': 'organization',
   'service_token.revoke': 'organization',
   'service_token.reinstate': 'organization',
+  'service_token.accept_issuer': 'organization',
   'project.read': 'project',
   'project.update': 'project',
   'project.delete': 'project',
@@ -171,6 +172,7 @@ export const rules: Readonly<Record<Action, Rule>> = {
   'service_token.rotate': { roles: admins, serviceToken: 'never' },
   'service_token.revoke': { roles: admins, serviceToken: 'never' },
   'service_token.reinstate': { roles: admins, serviceToken: 'never' },
+  'service_token.accept_issuer': { roles: admins, serviceToken: 'never' },
 };
 
 /**

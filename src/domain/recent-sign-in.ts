@@ -38,6 +38,7 @@ export const needsRecentSignIn: Readonly<Record<Action | PersonAction | Instance
   'service_token.rotate': 'always',
   'service_token.revoke': 'never',
   'service_token.reinstate': 'always',
+  'service_token.accept_issuer': 'always',
   'project.read': 'never',
   'project.update': 'never',
   'project.delete': 'never',

@@ -19,6 +19,7 @@ import type { Projects } from '../services/tenancy/projects.ts';
 import type { Restores } from '../services/snapshots/restore/restores.ts';
 import type { RoleBindings } from '../services/people/role-bindings.ts';
 import type { Secrets } from '../services/secrets/secrets.ts';
+import type { Federations } from '../services/tokens/federations.ts';
 import type { ServiceTokens } from '../services/tokens/service-tokens.ts';
 import type { Identities } from '../services/sign-in/identities.ts';
 import type { Passkeys } from '../services/sign-in/passkeys.ts';
@@ -55,6 +56,7 @@ export interface HttpServices {
   readonly snapshots: Snapshots;
   readonly restores: Restores;
   readonly serviceTokens: ServiceTokens;
+  readonly federations: Federations;
   readonly changes: Changes;
   readonly reverts: Reverts;
   readonly changeStreams: ChangeStreams;

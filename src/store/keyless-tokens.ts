@@ -4,9 +4,9 @@ import type { ClusterCeiling } from '../domain/cluster-ceiling.ts';
 import { ceilingColumn, ceilingJoins } from './cluster-ceilings.ts';
 import { queryRows, type Statement } from './database.ts';
 import type { ServiceTokenModel } from './generated/models.ts';
-import { isIn, type TokenHome } from './service-tokens.ts';
 import { standingOfNoMember } from './standing.ts';
 import type { TokenHolder } from './service-tokens.ts';
+import { isIn, type TokenHome } from './token-home.ts';
 import type { Transaction } from './transaction.ts';
 
 /** An environment by its slugs, and the namespace whose keyless token is to read it. */

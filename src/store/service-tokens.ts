@@ -3,9 +3,11 @@ import type { TokenPermission } from '../domain/grants.ts';
 import type { Actor, TokenScope } from '../domain/principal.ts';
 import { serviceTokenFault, serviceTokenTables } from './credentials.ts';
 import { queryRows, type Statement } from './database.ts';
+import type { FederationRecord } from './token-federations.ts';
 import type { ServiceTokenCredentialModel, ServiceTokenModel } from './generated/models.ts';
 import { readModels, type RecordPage } from './models.ts';
-import { empty, raw, type Sql, sql } from './sql.ts';
+import { empty, raw, sql } from './sql.ts';
+import { isIn, type TokenHome } from './token-home.ts';
 import type { Transaction } from './transaction.ts';
 
 /** A namespace, which the controller of a cluster vouches for. */
@@ -39,6 +41,8 @@ export interface ServiceTokenRecord extends Readonly<
   readonly holder: TokenHolder | null;
   /** Of a keyless token: since when its cluster is disabled, which suspends it. */
   readonly suspendedAt: ServiceTokenModel['suspendedAt'];
+  /** What proves it, if it is federated; null for a token that has a value, and for a keyless one. */
+  readonly federation: FederationRecord | null;
   /** When the newest credential ends; null for never. */
   readonly expiresAt: ServiceTokenCredentialModel['expiresAt'] | null;
   /** When it was last used, to the minute; null for never. */
@@ -65,12 +69,6 @@ export interface NewServiceToken {
   };
 }
 
-/** Where tokens are looked for: in an organization, or only among those for one of its projects and its environments. */
-export interface TokenHome {
-  readonly organizationId: string;
-  readonly projectId: string | null;
-}
-
 /** What exists of a scope that a token is asked for, and the database's time. */
 export interface ScopeFacts {
   readonly now: Date;
@@ -92,12 +90,19 @@ const tables = `service_token t
       SELECT (array_agg(expires_at ORDER BY serial DESC))[1] AS expires_at, max(last_used_at) AS last_used_at
       FROM service_token_credential WHERE service_token_id = t.id
     ) c ON true`;
+// An older server may have given the token a credential with a value, which ended the one before.
+const federation = `(
+      SELECT json_build_object('issuer', f.issuer_name, 'audience', f.audience, 'claims', f.claims,
+        'generation', f.generation, 'issuerGeneration', i.generation)
+      FROM (SELECT id FROM service_token_credential WHERE service_token_id = t.id ORDER BY serial DESC LIMIT 1) newest
+      JOIN service_token_federation f ON f.credential_id = newest.id
+      LEFT JOIN trusted_issuer i ON i.id = f.issuer_id)`;
 const columns = `t.id, t.name, t.scope, t.project_id AS "projectId", t.environment_id AS "environmentId", t.permission,
     t.created_by_id AS "createdBy", t.created_by_type AS "createdByType", t.created_by_name AS "createdByName",
     coalesce(t.cluster, (SELECT cluster FROM resource_claim WHERE service_token_id = t.id AND operation = 'token' LIMIT 1))
       AS cluster,
     CASE WHEN t.cluster IS NOT NULL THEN json_build_object('cluster', t.cluster, 'namespace', t.namespace) END AS holder,
-    t.created_at AS "createdAt", c.expires_at AS "expiresAt", t.revoked_at AS "revokedAt",
+    ${federation} AS federation, t.created_at AS "createdAt", c.expires_at AS "expiresAt", t.revoked_at AS "revokedAt",
     CASE WHEN t.cluster IS NULL THEN t.suspended_at
       ELSE (SELECT sc.disabled_at FROM served_cluster sc WHERE sc.name = t.cluster) END AS "suspendedAt",
     greatest(c.last_used_at, t.last_used_at) AS "lastUsedAt"`;
@@ -172,13 +177,14 @@ export interface NewCredential {
 /** What became of a rotation. */
 export type Rotated =
   | { readonly outcome: 'rotated'; readonly record: ServiceTokenRecord; readonly serial: number }
-  /** `keyless`: it has no credential that could get a successor. */
-  | { readonly outcome: 'revoked' | 'expired' | 'keyless' };
+  /** `keyless`: it has no credential that could get a successor. `federated`: its credential has no value. */
+  | { readonly outcome: 'revoked' | 'expired' | 'keyless' | 'federated' };
 
 interface NewestCredential extends Readonly<Pick<ServiceTokenCredentialModel, 'serial' | 'expiresAt'>> {
   /** Of the token. */
   readonly revokedAt: ServiceTokenModel['revokedAt'];
   readonly isExpired: boolean;
+  readonly isFederated: boolean;
 }
 
 /**
@@ -201,12 +207,14 @@ export async function rotateServiceToken(
   // Under the locks, by a separate statement: what a rotation before this one has committed is seen now.
   const newest = await tx.row<NewestCredential>`
     SELECT t.revoked_at AS "revokedAt", coalesce(c.expires_at <= clock_timestamp(), false) AS "isExpired", c.serial,
-      c.expires_at AS "expiresAt"
+      c.expires_at AS "expiresAt",
+      EXISTS (SELECT FROM service_token_federation f WHERE f.credential_id = c.id) AS "isFederated"
     FROM service_token t JOIN service_token_credential c ON c.service_token_id = t.id
     WHERE t.id = ${id}::uuid AND ${isIn(home)}
     ORDER BY c.serial DESC LIMIT 1`;
   if (newest === undefined) return (await isKeyless(tx, home, id)) ? { outcome: 'keyless' } : undefined;
   if (newest.revokedAt !== null) return { outcome: 'revoked' };
+  if (newest.isFederated) return { outcome: 'federated' };
   if (newest.isExpired) return { outcome: 'expired' };
   const serial = newest.serial + 1;
   // Rounded down: rounded up, an old credential without overlap would be good for another moment.
@@ -229,12 +237,6 @@ async function isKeyless(tx: Transaction, home: TokenHome, id: string): Promise<
   const found = await tx.rows<object>`
     SELECT FROM service_token t WHERE id = ${id}::uuid AND ${isIn(home)} AND cluster IS NOT NULL`;
   return found.length > 0;
-}
-
-/** SQL: whether the service token t is in its home. */
-export function isIn({ organizationId, projectId }: TokenHome): Sql {
-  const inProject = projectId === null ? empty : sql`AND t.project_id = ${projectId}::uuid`;
-  return sql`t.organization_id = ${organizationId}::uuid ${inProject}`;
 }
 
 /** The service tokens of a home, revoked ones too, newest first. */

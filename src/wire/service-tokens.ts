@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { limits } from '../domain/limits.ts';
+import { federationInput, federationView } from './federation.ts';
 import { name, timestamp, uuid } from './fields.ts';
 
 /** docs/interface.md 4.4 and 4.8: creating, listing and revoking service tokens. */
@@ -18,6 +19,8 @@ export const createServiceTokenBody = z.strictObject({
   permission,
   expiresInDays: z.int().min(1).max(limits.tokenLifetimeDays).exactOptional(),
   expiresAt: timestamp.exactOptional(),
+  /** For a token without a value, which JWTs of a trusted issuer prove. */
+  federation: federationInput.exactOptional(),
 });
 
 /** The body may be absent. */
@@ -55,11 +58,24 @@ const serviceTokenFields = {
   lastUsedAt: z.iso.datetime().nullable(),
 };
 
-export const serviceTokenView = z.strictObject(serviceTokenFields).meta({ id: 'ServiceToken' });
+export const serviceTokenView = z
+  .strictObject({
+    ...serviceTokenFields,
+    /** What proves the token; absent for a token that is not federated. */
+    federation: federationView.exactOptional(),
+  })
+  .meta({ id: 'ServiceToken' });
 /** Only this response contains the token. */
 export const createdServiceTokenView = z
   .strictObject({ ...serviceTokenFields, token: z.string() })
   .meta({ id: 'CreatedServiceToken' });
+/** A new federated token, which has no value. */
+export const createdFederatedTokenView = z
+  .strictObject({ ...serviceTokenFields, federation: federationView })
+  .meta({ id: 'CreatedFederatedToken' });
+export const newServiceTokenView = z
+  .union([createdServiceTokenView, createdFederatedTokenView])
+  .meta({ id: 'NewServiceToken' });
 export const serviceTokenListView = z
   .strictObject({
     serviceTokens: z.array(serviceTokenView),
@@ -68,5 +84,6 @@ export const serviceTokenListView = z
   .meta({ id: 'ServiceTokenList' });
 
 export type ServiceTokenView = z.infer<typeof serviceTokenView>;
+export type NewServiceTokenView = z.infer<typeof newServiceTokenView>;
 export type CreatedServiceTokenView = z.infer<typeof createdServiceTokenView>;
 export type ServiceTokenListView = z.infer<typeof serviceTokenListView>;

@@ -30,6 +30,8 @@ export interface Beyond {
   readonly keepLogin: (deviceCode: string) => Promise<void>;
   /** Links an account of an issuer to a user, and returns the id of the identity. */
   readonly linkIdentity: (userId: string) => Promise<string>;
+  /** Adds a trusted issuer with a name. */
+  readonly trustIssuer: (name: string) => Promise<void>;
   /** Registers a passkey of a user, and returns its id. */
   readonly registerPasskey: (userId: string) => Promise<string>;
 }
@@ -42,6 +44,13 @@ const secret = {
 
 const clusterRules = {
   rules: [{ project: 'shop', environments: ['production'], permission: 'read', kinds: ['SecretSync'] }],
+};
+
+const federatedToken = {
+  name: 'jobs',
+  scope: 'organization',
+  permission: 'read',
+  federation: { issuer: 'issuer', claims: { sub: ['ci'] } },
 };
 
 /** A user with the first personal token. */
@@ -95,8 +104,7 @@ export async function makeWorld(api: Api, beyond: Beyond): Promise<World> {
       ...(await makeDoomed(api, scope, tokenBody)),
       // In an organization, only groups have roles.
       'PUT /organizations/{org}/roles/{subject}': { subject: 'group:builders' },
-      ...(await makeProjectTokens(api, project.id, keylessId)),
-      'POST /service-tokens/{org}/{id}/reinstate': { id: keylessId },
+      ...(await makeTokens(api, beyond, { projectId: project.id, keylessId })),
       'DELETE /clusters/{name}': { name: 'doomed' },
       ...(await makeInvitations(api, person, owner)),
       'DELETE /identities/{id}': { id: identityId },
@@ -109,13 +117,14 @@ export async function makeWorld(api: Api, beyond: Beyond): Promise<World> {
       projectId: project.id,
       environmentId: environment.id,
       targetVersion: 1,
+      generation: 1,
       project: 'shop',
       environment: 'staging',
       code: login.deviceCode,
       codeVerifier: secret.verifier,
     },
     examples: {
-      'POST /service-tokens/{org}': tokenBody,
+      'POST /service-tokens/{org}': federatedToken,
       'PUT /organizations/{org}/clusters/{name}': clusterRules,
       'POST /organizations/{org}/invitations': { email: 'new@example.test', role: 'viewer' },
       'POST /sign-in-links/lookup': { link: await signInLink(api) },
@@ -170,8 +179,14 @@ async function makeInvitations(api: Api, person: CreatedUser, adminId: string): 
   };
 }
 
-/** Service tokens for the project, for the operations of its admins. */
-async function makeProjectTokens(api: Api, projectId: string, keylessId: string): Promise<Record<string, PathValues>> {
+/** Service tokens for the project, for the operations of its admins, and a federated one, whose issuer is at generation 1. */
+async function makeTokens(
+  api: Api,
+  { trustIssuer }: Pick<Beyond, 'trustIssuer'>,
+  { projectId, keylessId }: { readonly projectId: string; readonly keylessId: string },
+): Promise<World['operations']> {
+  await trustIssuer('issuer');
+  const federated = await api.call<Created>('POST', '/service-tokens/acme', federatedToken);
   const make = async (name: string): Promise<PathValues> => {
     const body = { name, scope: 'project', projectId, permission: 'read' };
     return { id: (await api.call<Created>('POST', '/projects/acme/shop/service-tokens', body)).id };
@@ -182,6 +197,8 @@ async function makeProjectTokens(api: Api, projectId: string, keylessId: string)
     [`GET ${path}`]: token,
     [`POST ${path}/rotate`]: token,
     [`POST ${path}/reinstate`]: { id: keylessId },
+    'POST /service-tokens/{org}/{id}/reinstate': { id: keylessId },
+    'POST /service-tokens/{org}/{id}/accept-issuer': { id: federated.id },
     [`DELETE ${path}`]: await make('doomed'),
   };
 }

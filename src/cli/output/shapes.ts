@@ -22,7 +22,12 @@ import { roleBindingListView, roleBindingView } from '../../wire/role-bindings.t
 import { deletedSecretListView, secretKeyView, secretPatchView, secretView } from '../../wire/secrets.ts';
 import { sessionListView } from '../../wire/sessions.ts';
 import { signInView } from '../../wire/sign-in.ts';
-import { createdServiceTokenView, serviceTokenListView, serviceTokenView } from '../../wire/service-tokens.ts';
+import {
+  createdFederatedTokenView,
+  createdServiceTokenView,
+  serviceTokenListView,
+  serviceTokenView,
+} from '../../wire/service-tokens.ts';
 import {
   placedSnapshotView,
   pruneView,
@@ -225,6 +230,7 @@ export const shapes = {
   'member-list': memberListView,
   'new-invitation': createdInvitationView,
   'new-personal-token': createdPersonalTokenView,
+  'new-federated-token': createdFederatedTokenView,
   'new-service-token': createdServiceTokenView,
   'new-sign-in-link': createdLinkView,
   'new-user': createdUserView,

@@ -1,13 +1,15 @@
+import type { Plaintext } from '../../domain/plaintext.ts';
 import type { ServiceTokenAction } from '../../domain/policy.ts';
 import type { IdempotencyRequest } from '../../services/change/once.ts';
 import type { PageRequest } from '../../services/kernel/page.ts';
 import type {
-  CreateServiceTokenInput,
+  NewTokenInput,
   RotateServiceTokenInput,
   ServiceTokenRecord,
   TokenAccess,
 } from '../../services/tokens/service-tokens.ts';
 import {
+  acceptIssuer,
   createProjectServiceToken,
   createServiceToken,
   getProjectServiceToken,
@@ -21,7 +23,13 @@ import {
   rotateProjectServiceToken,
   rotateServiceToken,
 } from '../../wire/contract/service-tokens.ts';
-import type { CreatedServiceTokenView, ServiceTokenListView, ServiceTokenView } from '../../wire/service-tokens.ts';
+import type { FederationView } from '../../wire/federation.ts';
+import type {
+  CreatedServiceTokenView,
+  NewServiceTokenView,
+  ServiceTokenListView,
+  ServiceTokenView,
+} from '../../wire/service-tokens.ts';
 import type { HttpServices } from '../http-services.ts';
 import { replayed } from '../request/idempotency.ts';
 import { organizationRoute, projectRoute, type Route } from '../route.ts';
@@ -43,18 +51,19 @@ const list: Handler<'service_token.list', { query: PageRequest }, Ok<ServiceToke
 
 const create: Handler<
   'service_token.create',
-  { body: CreateServiceTokenInput; idempotencyKey: IdempotencyRequest | undefined },
+  { body: NewTokenInput; idempotencyKey: IdempotencyRequest | undefined },
   | ReturnType<typeof replayed<ServiceTokenView>>
-  | { readonly status: 201; readonly body: CreatedServiceTokenView; readonly location: string }
+  | { readonly status: 201; readonly body: NewServiceTokenView; readonly location: string }
 > = async ({ serviceTokens }, access, { body, idempotencyKey }) => {
-  const { record, token } = await serviceTokens.createOnce(access, body, idempotencyKey);
-  if (token === undefined) return replayed(viewOf(access, record));
+  const created = await serviceTokens.createOnce(access, body, idempotencyKey);
+  const { record, token } = created;
+  if (token === undefined && created.isReplayed) return replayed(viewOf(access, record));
   const { organization } = access;
   const home =
     'project' in access
       ? `projects/${organization}/${access.project}/service-tokens`
       : `service-tokens/${organization}`;
-  const view = { ...viewOf(access, record), token: token.reveal() };
+  const view = token === undefined ? federatedViewOf(access, record) : createdViewOf(access, record, token);
   return { status: 201, body: view, location: `/api/v1/${home}/${record.id}` };
 };
 
@@ -70,7 +79,7 @@ const rotate: Handler<
   Ok<CreatedServiceTokenView>
 > = async ({ serviceTokens }, access, { params, body }) => {
   const { record, token } = await serviceTokens.rotate(access, params.id, body);
-  return { status: 200, body: { ...viewOf(access, record), token: token.reveal() } };
+  return { status: 200, body: createdViewOf(access, record, token) };
 };
 
 const reinstate: Handler<'service_token.reinstate', OneToken, Ok<ServiceTokenView>> = async (
@@ -114,6 +123,13 @@ export const serviceTokenRoutes: readonly Route[] = [
     ...reinstateServiceToken,
     action: 'service_token.reinstate',
     handle: reinstate,
+  }),
+  organizationRoute({
+    ...acceptIssuer,
+    action: 'service_token.accept_issuer',
+    async handle({ federations }, access, { params, body }) {
+      return { status: 200, body: viewOf(access, await federations.acceptIssuer(access, params.id, body)) };
+    },
   }),
   organizationRoute({
     ...revokeServiceToken,
@@ -161,7 +177,33 @@ interface Ok<Body> {
   readonly body: Body;
 }
 
-function viewOf({ organizationId }: { readonly organizationId: string }, record: ServiceTokenRecord): ServiceTokenView {
+/** In an organization, as the path names it. */
+type InOrganization = Pick<TokenAccess, 'organizationId'>;
+
+function viewOf(access: InOrganization, record: ServiceTokenRecord): ServiceTokenView {
+  const { federation } = record;
+  return { ...fieldsOf(access, record), ...(federation === null ? {} : { federation: federationOf(federation) }) };
+}
+
+function createdViewOf(access: InOrganization, record: ServiceTokenRecord, token: Plaintext): CreatedServiceTokenView {
+  return { ...fieldsOf(access, record), token: token.reveal() };
+}
+
+function federatedViewOf(access: InOrganization, record: ServiceTokenRecord): NewServiceTokenView {
+  if (record.federation === null) throw new Error('a token without a value is federated');
+  return { ...fieldsOf(access, record), federation: federationOf(record.federation) };
+}
+
+function federationOf({ claims, ...fields }: NonNullable<ServiceTokenRecord['federation']>): FederationView {
+  const shown = Object.fromEntries(Object.entries(claims).map(([claim, values]) => [claim, [...values]]));
+  return { ...fields, claims: shown, isAccepted: fields.generation === fields.issuerGeneration };
+}
+
+/** What all views have. */
+function fieldsOf(
+  { organizationId }: InOrganization,
+  record: ServiceTokenRecord,
+): Omit<ServiceTokenView, 'federation'> {
   return {
     id: record.id,
     organizationId,

@@ -107,7 +107,9 @@ export class SmokeTest {
       params,
       body: { name: 'smoke test', scope: 'environment', environmentId: id, permission: 'read', expiresInDays: 1 },
     });
-    if (created.status !== 201) throw exitError('the API returned no value for a new service token');
+    if (created.status !== 201 || !('token' in created.body)) {
+      throw exitError('the API returned no value for a new service token');
+    }
     return created.body.token;
   }
 

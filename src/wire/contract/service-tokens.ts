@@ -1,7 +1,9 @@
+import { acceptIssuerBody } from '../federation.ts';
 import { pageQuery } from '../page.ts';
 import {
   createServiceTokenBody,
   createdServiceTokenView,
+  newServiceTokenView,
   rotateServiceTokenBody,
   serviceTokenListView,
   serviceTokenParams,
@@ -14,7 +16,7 @@ import { endpoint } from './endpoint.ts';
 const listed = { input: { query: pageQuery }, responses: { 200: serviceTokenListView } } as const;
 const created = {
   input: { body: createServiceTokenBody, idempotencyKey: true },
-  responses: { 201: createdServiceTokenView, 200: serviceTokenView },
+  responses: { 201: newServiceTokenView, 200: serviceTokenView },
 } as const;
 const got = { input: { params: serviceTokenParams }, responses: { 200: serviceTokenView } } as const;
 const rotated = {
@@ -62,6 +64,15 @@ export const reinstateServiceToken = endpoint({
   operation: 'reinstateServiceToken',
   summary: 'Lift the revocation of a keyless service token',
   ...reinstated,
+});
+
+export const acceptIssuer = endpoint({
+  method: 'POST',
+  path: '/service-tokens/{org}/{id}/accept-issuer',
+  operation: 'acceptIssuer',
+  summary: 'Accept the issuer of a federated service token as it is now',
+  input: { params: serviceTokenParams, body: acceptIssuerBody },
+  responses: { 200: serviceTokenView },
 });
 
 export const revokeServiceToken = endpoint({

@@ -5,6 +5,7 @@ import type { CliRunner } from '../../support/cli/cli.ts';
 import { withCommandWorld } from '../../support/cli/command-world.ts';
 import type { TestApi } from '../../support/api/http.ts';
 import { createUser, createWorld, enrol, type World } from '../../support/api/services.ts';
+import { changeIssuer, insertIssuer } from '../../support/api/trusted-issuers.ts';
 import { prismaOf } from '../../support/database/prisma.ts';
 
 /**
@@ -61,6 +62,7 @@ let scope: string[];
 const ids = {
   snapshot: '',
   serviceToken: '',
+  federatedToken: '',
   personalToken: '',
   user: '',
   email: '',
@@ -81,6 +83,7 @@ withCommandWorld(async (given) => {
   await cli.output(['cluster', 'allow', 'ruled', '--yes', ...scope]);
   const service = await world.serviceToken();
   ids.serviceToken = service.id;
+  ids.federatedToken = await changedFederatedToken();
   ids.personalToken = (await cli.output(['token', 'create', '-n', 'spare', '--output', 'name'])).trim();
   const person = await createUser(api.services);
   ids.user = person.id;
@@ -134,6 +137,7 @@ const asks: Readonly<Record<string, () => string[]>> = {
     '1h',
     ...organization(),
   ],
+  'token accept-issuer': () => ['token', 'accept-issuer', ids.federatedToken, ...organization()],
   'token revoke-service': () => ['token', 'revoke-service', '--id', ids.serviceToken, ...organization()],
   'token revoke': () => ['token', 'revoke', ids.personalToken],
   'passkey remove': () => ['passkey', 'remove', 'Laptop'],
@@ -165,6 +169,17 @@ const asks: Readonly<Record<string, () => string[]>> = {
   'env purge': () => ['env', 'purge', ids.buried, ...scope.slice(0, 4)],
 };
 
+/** The id of a federated token whose issuer was changed. */
+async function changedFederatedToken(): Promise<string> {
+  const { database } = api.services;
+  const issuer = await insertIssuer(database);
+  const creation = ['token', 'create-service', '-n', 'jobs', '-s', 'organization', '-p', 'read', ...organization()];
+  const proof = ['--issuer', issuer.name, '--claim', 'sub=ci', '--output', 'name'];
+  const id = (await cli.output([...creation, ...proof])).trim();
+  await changeIssuer(database, issuer);
+  return id;
+}
+
 const place = (): string => Object.values(world.slugs).join('/');
 const joined = (...slugs: readonly string[]): string => slugs.join('/');
 
@@ -181,6 +196,7 @@ const named: Readonly<Record<string, () => string[]>> = {
   'snapshot delete': () => ['Delete snapshot', `of ${place()}?`],
   'snapshot prune': () => ['Delete 1 snapshot', `of ${place()} and keep 1?`],
   'token rotate-service': () => ['service token', world.slugs.organization],
+  'token accept-issuer': () => ['Accept generation 2 of trusted issuer', 'service token "jobs"'],
   'token revoke-service': () => ['Revoke service token', `of ${world.slugs.organization}?`],
   'token revoke': () => ['Revoke your personal token "spare"?'],
   'passkey remove': () => ['Laptop'],
@@ -228,7 +244,7 @@ const commands = commandTable.flatMap(({ entries }) =>
 );
 
 const tables =
-  'organization project environment secret secret_version snapshot membership role_binding invitation app_user service_token personal_token passkey identity served_cluster cluster_rules';
+  'organization project environment secret secret_version snapshot membership role_binding invitation app_user service_token service_token_federation personal_token passkey identity served_cluster cluster_rules';
 
 /** All that the commands could change. */
 async function state(): Promise<unknown> {

@@ -12,6 +12,7 @@ import { withCommandWorld } from '../../support/cli/command-world.ts';
 import type { TestApi } from '../../support/api/http.ts';
 import type { World } from '../../support/api/services.ts';
 import { rolloutReport, stateReport } from '../../support/api/state-reports.ts';
+import { insertIssuer } from '../../support/api/trusted-issuers.ts';
 import { prismaOf } from '../../support/database/prisma.ts';
 import { waitFor } from '../../support/fixtures/wait-for.ts';
 import { TestSyncReader } from '../../support/api/sync-reader.ts';
@@ -165,6 +166,10 @@ describe('--output json', () => {
     });
     await prints('token revoke-service', ['--id', reader, '--yes']);
     expect(await prints('token reinstate', ['--id', reader])).toMatchObject({ id: reader, revokedAt: null });
+    const issuer = await insertIssuer(api.services.database);
+    const jobs = ['-n', 'x', '-s', 'organization', '-p', 'read', '--issuer', issuer.name, '--claim', 'sub=ci'];
+    const federated = await prints<Token>('token create-service', jobs, { shape: 'new-federated-token' });
+    expect(await prints('token accept-issuer', [federated.id])).toMatchObject({ federation: { isAccepted: true } });
     const personal = await prints<Token>('token create', ['-n', 'laptop']);
     await prints('token list');
     expect(await prints('token revoke', [personal.id, '--yes'])).toMatchObject({ kind: 'personal_token' });

@@ -7,6 +7,7 @@ import { CommandReader, documentedCommands, printedForm, shapeOf } from '../../s
 import { type TestApi, startTestApi } from '../../support/api/http.ts';
 import { rolloutReport, stateReport } from '../../support/api/state-reports.ts';
 import { createUser, type TestUser } from '../../support/api/services.ts';
+import { insertIssuer } from '../../support/api/trusted-issuers.ts';
 import { SignedInBrowser } from '../../support/api/browser-session.ts';
 import { prismaOf } from '../../support/database/prisma.ts';
 import { TestAuthenticator } from '../../support/passkeys/authenticator.ts';
@@ -73,6 +74,11 @@ async function linkAccounts(): Promise<void> {
   );
 }
 
+/** Trusts the issuer of the page. */
+async function trustIssuer(): Promise<void> {
+  await insertIssuer(api.services.database, { name: 'github', preset: 'github' });
+}
+
 /** Registers a passkey for every user. */
 async function registerPasskeys(): Promise<void> {
   await api.services.database.pool.query(
@@ -108,6 +114,7 @@ describe('docs/api.md', () => {
     '$name does what it says',
     async (documented) => {
       if (documented.command.includes('/consumers')) await reportConsumer();
+      if (documented.command.includes('"federation"')) await trustIssuer();
       if (documented.command.includes('$USER_ID/identities')) await linkAccounts();
       if (documented.command.includes('$USER_ID/passkeys)')) await registerPasskeys();
       const { answer } = documented;

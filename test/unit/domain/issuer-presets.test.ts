@@ -18,24 +18,36 @@ describe('claims are enough', () => {
 });
 
 describe('claims are not enough', () => {
-  test.each<[(typeof issuerPresets)[number], RequiredClaims]>([
-    ['github', {}],
-    ['github', { environment: ['production'], sub: ['repo:acme/shop:environment:production'] }],
-    ['github', { repository: ['acme/shop'], environment: ['production'] }],
-    ['github', github],
-    ['github', { ...github, ref: ['refs/heads/main'] }],
-    ['github', { ...github, ref: ['refs/heads/main'], event_name: ['push', 'pull_request_target'] }],
-    ['github', { ...github, environment: [] }],
-    ['gitlab', { ...gitlab, ref: ['main'], ref_type: ['branch'] }],
-    ['gitlab', { ...gitlab, ...ofRef, ref_protected: ['true', 'false'] }],
-    ['gitlab', { ...ofRef, project_path: ['acme/shop'] }],
-    ['gitlab', { ...gitlab, environment: ['production'] }],
-    ['kubernetes', { namespace: ['shop'] }],
-    ['none', { constructor: ['x'] }],
-  ])('for %s with %j', (preset, claims) => {
+  const taken = (claim: string, thing: string): string =>
+    `; ${claim} is missing, and after a rename or deletion others can take the name of the ${thing}, also in sub`;
+  const ofRepository = taken('repository_id', 'repository');
+  const ofProject = taken('project_id', 'project');
+  test.each<[(typeof issuerPresets)[number], string, RequiredClaims]>([
+    ['github', ofRepository, {}],
+    ['github', ofRepository, { environment: ['production'], sub: ['repo:acme/shop:environment:production'] }],
+    ['github', ofRepository, { repository: ['acme/shop'], environment: ['production'] }],
+    ['github', '', github],
+    ['github', '', { ...github, ref: ['refs/heads/main'] }],
+    ['github', '', { ...github, ref: ['refs/heads/main'], event_name: ['push', 'pull_request_target'] }],
+    ['github', '', { ...github, environment: [] }],
+    ['gitlab', '', { ...gitlab, ref: ['main'], ref_type: ['branch'] }],
+    ['gitlab', '', { ...gitlab, ...ofRef, ref_protected: ['true', 'false'] }],
+    ['gitlab', ofProject, { ...ofRef, project_path: ['acme/shop'] }],
+    ['gitlab', '', { ...gitlab, environment: ['production'] }],
+    ['kubernetes', '', { namespace: ['shop'] }],
+    ['none', '', { constructor: ['x'] }],
+  ])('for %s%s: %j', (preset, why, claims) => {
     expect(presetFault(preset, claims)).toBe(
-      `must include ${presetText(preset)}, because the issuer has the preset ${preset}`,
+      `must include ${presetText(preset)}, because the issuer has the preset ${preset}${why}`,
     );
+  });
+
+  test.each<[(typeof issuerPresets)[number], string, RequiredClaims]>([
+    ['github', 'the number of the repository in repository_id', { repository_id: ['acme/shop'], environment: ['a'] }],
+    ['github', 'the number of the repository in repository_id', { repository_id: ['1', '1 '], environment: ['a'] }],
+    ['gitlab', 'the number of the project in project_id', { project_id: ['acme/shop'], ...ofRef }],
+  ])('for %s, which needs %s', (preset, what, claims) => {
+    expect(presetFault(preset, claims)).toBe(`must have ${what}, such as 123456, and not its name`);
   });
 });
 

@@ -60,11 +60,14 @@ const fields = bodies.flatMap(({ route, schema, example }) =>
   fieldsOf(schema).map((field) => ({ name: `${route.operation}, ${field.path.join('.')}`, route, example, ...field })),
 );
 
+/** Optional objects that the first example of a route lacks. */
+const optionalObjects: Json = { federation: { issuer: 'github', claims: { sub: ['ci'] } } };
+
 /** The example of a body with one field changed. */
 function bodyWith(example: unknown, path: readonly string[], value: unknown): Json {
   const body = structuredClone(example ?? {}) as Json;
   let place = body;
-  for (const step of path.slice(0, -1)) place = (place[step] ??= {}) as Json;
+  for (const step of path.slice(0, -1)) place = (place[step] ??= structuredClone(optionalObjects[step] ?? {})) as Json;
   // As JSON.parse does it, also for __proto__.
   const name = path.at(-1) ?? '';
   if (value === undefined) delete place[name];
@@ -128,6 +131,7 @@ const kindsOfBodies: Readonly<Record<string, KindName>> = {
   expectedRevision: 'id',
   expectedVersion: 'expected version',
   expiresAt: 'time',
+  issuer: 'name of a cluster',
   name: 'name',
   namePrefix: 'name',
   planHash: 'hash of a plan',

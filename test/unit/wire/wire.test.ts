@@ -259,3 +259,26 @@ describe('paths and queries', () => {
     );
   });
 });
+
+describe('what proves a federated service token', () => {
+  const withClaims = (claims: string): string =>
+    `{"name":"ci","scope":"organization","permission":"read","federation":{"issuer":"github"${claims}}}`;
+
+  test('is an issuer with claims, each with its values', () => {
+    const body = parse(createServiceTokenBody, withClaims(',"claims":{"constructor":["a"],"sub":["b","c"]}'));
+    expect(body).toMatchObject({ federation: { issuer: 'github', claims: { constructor: ['a'], sub: ['b', 'c'] } } });
+  });
+
+  test.each([
+    ['', 'federation.claims', 'is required'],
+    [',"claims":null', 'federation.claims', 'must be a JSON object of claims and the values of each'],
+    [',"claims":["canary"]', 'federation.claims', 'must be a JSON object of claims and the values of each'],
+    [',"claims":{}', 'federation.claims', 'must have 1 to 10 claims'],
+    [',"claims":{"sub":"canary"}', 'federation.claims.sub', 'must be an array of strings'],
+    [',"claims":{"sub":["a",1]}', 'federation.claims.sub', 'must be an array of strings'],
+    [',"claims":{"__proto__":["canary"]}', 'federation.claims.__proto__', 'must not be __proto__'],
+    [',"claims":{"a canary":[]}', 'federation.claims.(unprintable name)', 'must have 1 to 20 values'],
+  ])('is refused with %s at %s', (claims, field, message) => {
+    expect(faults(createServiceTokenBody, withClaims(claims))).toEqual([[field, message]]);
+  });
+});

@@ -1,12 +1,21 @@
-import type { CreatedServiceTokenView } from '../../../wire/service-tokens.ts';
+import type { NewServiceTokenView } from '../../../wire/service-tokens.ts';
 import { foreignAnswer } from '../../../client/answer-error.ts';
 import { call } from '../../../client/call.ts';
 import { tokenEndpoints } from '../../../client/endpoint-sets.ts';
 import { ClientError } from '../../../client/client-error.ts';
 import { usageError } from '../../core/cli-error.ts';
 import { type CommandContext, defineCommand } from '../../core/command.ts';
-import { completing, choice, type Option, organizationOption, requiredText, text } from '../../core/options.ts';
+import {
+  completing,
+  choice,
+  type Option,
+  organizationOption,
+  repeated,
+  requiredText,
+  text,
+} from '../../core/options.ts';
 import { type FoundScope, findScope } from '../../settings/scope.ts';
+import { federationOf } from './federation.ts';
 import { expiryOf, lifetimeOption } from './lifetime.ts';
 import { printNewServiceToken } from './service-token-view.ts';
 import { homeParams, type TokenHome } from './token-home.ts';
@@ -28,9 +37,9 @@ const permission: Option<(typeof permissions)[number]> = {
 
 /** `token create-service`: docs/interface.md 4.4 and 4.9. */
 export const tokenCreateServiceCommand = defineCommand({
-  summary: 'Create a service token; it is shown once',
+  summary: 'Create a service token; its value is shown once',
   description:
-    'For CI, Kubernetes and other automation. The token belongs to the organization and is shown only once. It expires no later than the personal token that creates it. -p is the permission here; the project is --project. The organization, the project and the environment have the defaults of all commands (keyframe --help).',
+    'For CI, Kubernetes and other automation. The token belongs to the organization and is shown only once. With --issuer it has no value: JWTs of the issuer with the audience that is printed, and with all claims, prove it (docs/federation.md). It expires no later than the personal token that creates it. -p is the permission here; the project is --project. The organization, the project and the environment have the defaults of all commands (keyframe --help).',
   createsToken: true,
   options: {
     ...organizationOption,
@@ -44,6 +53,18 @@ export const tokenCreateServiceCommand = defineCommand({
     environment: completing('environment', text('-e, --env <slug>', 'Slug of the environment, instead of an id')),
     permission,
     lifetime: lifetimeOption('when your own token expires'),
+    issuer: {
+      ...text('--issuer <name>', 'Trusted issuer whose JWTs prove the token, which then has no value'),
+      field: 'federation.issuer',
+    },
+    claims: {
+      ...repeated(
+        '--claim <name=value>',
+        'Claim that each JWT must have; several times for more, or for other values',
+        'none',
+      ),
+      field: 'federation.claims',
+    },
   },
   examples: [
     {
@@ -62,10 +83,18 @@ export const tokenCreateServiceCommand = defineCommand({
       line: 'token create-service -n web -s environment -p read --expires-in 12h --output token > token.txt',
       note: 'For the environment of this directory and half a day; write only the token to a file',
     },
+    {
+      line: 'token create-service -o acme -n deploy -s project --project shop -p read --issuer github --claim repository_id=123456 --claim environment=production',
+      note: 'Without a value: jobs of GitHub Actions prove it, in one environment of one repository',
+    },
   ],
   async run(context, { options }) {
     const { scope, name, lifetime } = options;
     refuseOtherPlaces(options);
+    const federation = federationOf(options);
+    if (federation !== undefined && context.printer.format === 'token') {
+      throw usageError('--output token does not fit --issuer: the token has no value', 'Use --output name or json');
+    }
     const organization = await context.organization(options);
     const hasIds = options.projectId !== undefined || options.environmentId !== undefined;
     const found: FoundScope = hasIds ? {} : await findScope(options, context.scopeSources, scope);
@@ -77,8 +106,9 @@ export const tokenCreateServiceCommand = defineCommand({
     };
     const ids = await scopeIds(context, place);
     const api = context.api();
-    const body = { name, scope, permission: options.permission, ...ids, ...(await expiryOf(api, lifetime)) };
-    const create = async (home: TokenHome): Promise<CreatedServiceTokenView> => {
+    const expiry = await expiryOf(api, lifetime);
+    const body = { name, scope, permission: options.permission, ...ids, ...expiry, federation };
+    const create = async (home: TokenHome): Promise<NewServiceTokenView> => {
       const answer = await call(api, tokenEndpoints(home).create, { params: homeParams(home), body });
       // Only a repeated request with an Idempotency-Key has another status.
       if (answer.status !== 201) throw foreignAnswer(api.url, answer.status);

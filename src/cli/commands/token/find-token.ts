@@ -21,6 +21,12 @@ export const serviceTokenIdOption = { id: completing('serviceToken', idOption) }
 /** The option that names a revoked service token. Only a keyless one can be reinstated. */
 export const revokedTokenIdOption = { id: completing('revokedKeylessToken', idOption) };
 
+/** The argument that names a service token: for `findServiceToken`. */
+export const serviceTokenArgument = completing(
+  'serviceToken',
+  argument('<id>', 'Id, unique name, or latest for the newest one'),
+);
+
 /** The argument that names a personal token: for `findPersonalToken`. */
 export const personalTokenArgument = completing(
   'personalToken',

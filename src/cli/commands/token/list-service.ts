@@ -7,11 +7,25 @@ import { tokenState } from '../../../wire/token-state.ts';
 import { placesOf, scopeText } from './service-token-view.ts';
 import { homeParams, tokenHomeOf, tokenHomeOptions } from './token-home.ts';
 
+/** What proves a token. */
+function kindText({ holder, federation }: ServiceTokenView): string {
+  if (federation !== undefined) return 'federated';
+  return holder === null ? 'value' : 'keyless';
+}
+
+/** The issuer of a federated token, and whether it is another one than was accepted. */
+function issuerText({ federation }: ServiceTokenView): string | null {
+  if (federation === undefined) return null;
+  const { issuer, isAccepted, issuerGeneration } = federation;
+  if (issuerGeneration === null) return `${issuer} (deleted)`;
+  return isAccepted ? issuer : `${issuer} (changed)`;
+}
+
 /** `token list-service`: docs/interface.md 4.8 and 4.9. */
 export const tokenListServiceCommand = defineCommand({
   summary: 'List the service tokens of an organization',
   description:
-    'Newest first, including revoked and expired tokens. CLUSTER is the cluster of the ServiceToken resource that manages the token. A token with a NAMESPACE is keyless: it has no value, and the controller uses it to read for the SecretSyncs of that namespace.',
+    'Newest first, including revoked and expired tokens. CLUSTER is the cluster of the ServiceToken resource that manages the token. A token with a NAMESPACE is keyless: it has no value, and the controller uses it to read for the SecretSyncs of that namespace. A token with an ISSUER is federated: it has no value, and JWTs of that trusted issuer prove it.',
   options: tokenHomeOptions,
   examples: [
     { line: 'token list-service -o acme', note: 'The service tokens of an organization' },
@@ -30,6 +44,8 @@ export const tokenListServiceCommand = defineCommand({
         { title: 'NAME', cell: ({ name }) => name, isCut: true },
         { title: 'SCOPE', cell: (token) => scopeText(token, places), isCut: true },
         { title: 'PERMISSION', cell: ({ permission }) => permission },
+        { title: 'KIND', cell: kindText },
+        { title: 'ISSUER', cell: issuerText },
         { title: 'CLUSTER', cell: ({ cluster }) => cluster },
         { title: 'NAMESPACE', cell: ({ holder }) => holder?.namespace ?? null },
         { title: 'STATE', cell: (token) => tokenState(token, now) },

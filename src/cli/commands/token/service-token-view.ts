@@ -1,34 +1,55 @@
-import type { CreatedServiceTokenView, ServiceTokenView } from '../../../wire/service-tokens.ts';
+import type { CreatedServiceTokenView, NewServiceTokenView, ServiceTokenView } from '../../../wire/service-tokens.ts';
 import type { ApiClient } from '../../../client/api-client.ts';
 import { call } from '../../../client/call.ts';
 import { ClientError } from '../../../client/client-error.ts';
 import type { CommandContext } from '../../core/command.ts';
+import type { ObjectView } from '../../terminal/printer.ts';
 import { time } from '../../terminal/time.ts';
 import { noteShownOnce } from './shown-once.ts';
 
-/** Prints a service token with its value, which no later answer holds. */
+/** Prints a new service token: with its value, which no later answer holds, or with what proves it. */
 export async function printNewServiceToken(
   context: CommandContext,
   organization: string,
-  created: CreatedServiceTokenView,
+  created: NewServiceTokenView,
 ): Promise<void> {
-  const { token, id, name, permission, expiresAt } = created;
+  const { id, name, permission, expiresAt } = created;
   // Slugs are nicer than ids, but whatever happens now, the token must be printed: it cannot be shown again.
   const places = await placesOf(context, organization, [created]).catch((): Places => new Map());
+  const fields: ObjectView['fields'] = [
+    ['Id', id],
+    ['Name', name],
+    ['Scope', scopeText(created, places)],
+    ['Permission', permission],
+    ['Expires', time(expiresAt) ?? 'never'],
+  ];
+  if ('token' in created) return printWithValue(context, created, fields);
+  const { issuer, claims, audience } = created.federation;
   await context.printer.object({
     value: created,
-    fields: [
-      ['Id', id],
-      ['Name', name],
-      ['Scope', scopeText(created, places)],
-      ['Permission', permission],
-      ['Expires', time(expiresAt) ?? 'never'],
-      ['Token', token],
-    ],
+    fields: [...fields, ['Issuer', issuer], ['Claims', claimsText(claims)], ['Audience', audience]],
     name: id,
-    token,
   });
+  context.io.note(
+    'The token has no value. Request JWTs of the issuer with exactly this audience, and send them as the token (docs/federation.md).',
+  );
+}
+
+async function printWithValue(
+  context: CommandContext,
+  created: CreatedServiceTokenView,
+  fields: ObjectView['fields'],
+): Promise<void> {
+  const { id, token } = created;
+  await context.printer.object({ value: created, fields: [...fields, ['Token', token]], name: id, token });
   noteShownOnce(context);
+}
+
+/** Such as `environment=production, repository_id=1 or 2`. */
+function claimsText(claims: Readonly<Record<string, readonly string[]>>): string {
+  return Object.entries(claims)
+    .map(([claim, values]) => `${claim}=${values.join(' or ')}`)
+    .join(', ');
 }
 
 /** The slugs of projects and environments by their ids: `shop`, `shop/production`. */

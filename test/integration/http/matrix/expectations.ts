@@ -76,6 +76,7 @@ export const missingItems: Readonly<Record<string, number>> = {
   'DELETE /service-tokens/{org}/{id}': 404,
   'POST /service-tokens/{org}/{id}/rotate': 404,
   'POST /service-tokens/{org}/{id}/reinstate': 404,
+  'POST /service-tokens/{org}/{id}/accept-issuer': 404,
   'GET /projects/{org}/{project}/service-tokens/{id}': 404,
   'DELETE /projects/{org}/{project}/service-tokens/{id}': 404,
   'POST /projects/{org}/{project}/service-tokens/{id}/rotate': 404,

@@ -5,6 +5,7 @@ import type { BoundRole } from '../../../../src/store/role-bindings.ts';
 import type { TestApi } from '../../../support/api/http.ts';
 import type { KeepAliveClient } from '../../../support/api/keep-alive-client.ts';
 import { type TestUser, createUser } from '../../../support/api/services.ts';
+import { insertIssuer } from '../../../support/api/trusted-issuers.ts';
 import { prismaOf } from '../../../support/database/prisma.ts';
 import type { ForeignTarget } from './foreign-targets.ts';
 import { type Level, RoleHolders, idsOf } from './role-holders.ts';
@@ -202,6 +203,12 @@ export class Founder {
 
   async serviceToken({ organization }: Place, input: object): Promise<{ id: string; token: string }> {
     return this.send('POST', `/service-tokens/${organization}`, { name: 'ci', permission: 'read', ...input });
+  }
+
+  /** The body of a request for a federated token, whose issuer exists. */
+  async federatedToken(): Promise<object> {
+    const { name: issuer } = await insertIssuer(this.#api.services.database);
+    return { name: 'ci', scope: 'organization', permission: 'read', federation: { issuer, claims: { sub: ['ci'] } } };
   }
 
   /** Id of a revoked keyless token for the place's environment, past the controller. */

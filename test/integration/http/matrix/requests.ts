@@ -3,6 +3,7 @@ import { type Place, freshKey, freshSlug, seedKey } from './places.ts';
 import { clusterPreparations } from './cluster-requests.ts';
 import type { Prepare, Prepared, Wanted } from './prepare.ts';
 import { rolePreparations } from './role-requests.ts';
+import { tokenPreparations } from './token-requests.ts';
 
 const asItIs: Prepare = () => ({});
 const displayName: Prepare = () => ({ body: { displayName: 'Renamed' } });
@@ -49,20 +50,6 @@ const ownRevision: Prepare = async ({ founder, place, succeeds }) => ({
   params: { revision: succeeds ? await founder.revision(place) : '1' },
 });
 
-const ownServiceToken: Prepare = async ({ founder, place, succeeds }) => ({
-  params: { id: succeeds ? (await founder.serviceToken(place, { scope: 'organization' })).id : place.serviceTokenId },
-});
-
-const ownProjectToken: Prepare = async ({ founder, place, succeeds }) => {
-  if (!succeeds) return { params: { id: place.serviceTokenId } };
-  const { id } = await founder.serviceToken(place, { scope: 'project', projectId: place.projectId });
-  return { params: { id } };
-};
-
-const ownKeylessToken: Prepare = async ({ founder, place, succeeds }) => ({
-  params: { id: succeeds ? await founder.keylessToken(place) : place.serviceTokenId },
-});
-
 /** An invitation of the caller to a new organization. */
 const ownInvitation: Prepare = async ({ founder, actor }) => {
   if (!actor.isUser) return { params: { id: randomUUID() } };
@@ -105,6 +92,7 @@ const deletedEnvironment: Prepare = async ({ founder, place: within, succeeds })
 export const preparations: Readonly<Record<string, Prepare>> = {
   ...rolePreparations,
   ...clusterPreparations,
+  ...tokenPreparations,
 
   'GET /me': asItIs,
 
@@ -335,25 +323,6 @@ export const preparations: Readonly<Record<string, Prepare>> = {
   'GET /environments/{org}/{project}/{env}/consumers': asItIs,
   'GET /fleet/{org}': asItIs,
   'GET /fleet/{org}/restores': asItIs,
-
-  'GET /service-tokens/{org}': asItIs,
-  'POST /service-tokens/{org}': () => ({ body: { name: 'ci', scope: 'organization', permission: 'read' } }),
-  'GET /service-tokens/{org}/{id}': ({ place }) => ({ params: { id: place.serviceTokenId } }),
-  'DELETE /service-tokens/{org}/{id}': ownServiceToken,
-  'POST /service-tokens/{org}/{id}/rotate': async (wanted) => ({ ...(await ownServiceToken(wanted)), body: {} }),
-  'POST /service-tokens/{org}/{id}/reinstate': ownKeylessToken,
-
-  'GET /projects/{org}/{project}/service-tokens': asItIs,
-  'POST /projects/{org}/{project}/service-tokens': ({ place: { projectId } }) => ({
-    body: { name: 'ci', scope: 'project', projectId, permission: 'read' },
-  }),
-  'GET /projects/{org}/{project}/service-tokens/{id}': ownProjectToken,
-  'DELETE /projects/{org}/{project}/service-tokens/{id}': ownProjectToken,
-  'POST /projects/{org}/{project}/service-tokens/{id}/rotate': async (wanted) => ({
-    ...(await ownProjectToken(wanted)),
-    body: {},
-  }),
-  'POST /projects/{org}/{project}/service-tokens/{id}/reinstate': ownKeylessToken,
 
   'GET /audit': asItIs,
   'GET /audit/{org}': asItIs,
