@@ -205,7 +205,7 @@ describe.each([
   }
 
   async function passDay(): Promise<void> {
-    clock.move(dayMs);
+    await clock.pass(dayMs);
     const annotations = { 'keyframe.dev/reconcile-at': String(clock.now()) };
     await site.schedules.patch('daily', { metadata: { annotations } });
   }

@@ -43,6 +43,8 @@ export interface KindContext {
   readonly clock: Clock;
   /** The time by the database's clock, for statuses, and for what is compared with times of the database or sent to it. */
   readonly serverNow: () => number;
+  /** Adds a listener for a step of that time. Before the first answer of the database it is by the clock of the process. */
+  readonly onServerStep: (listener: () => void) => void;
   readonly logger: Logger;
   readonly metrics: Pick<Metrics, 'reconciled' | 'secretWrite' | 'orphanedTokenSuspended' | 'syncStatesReported'>;
   /** The name of the process, for Events. */

@@ -82,6 +82,7 @@ export class Manager implements Controller {
   readonly #leadership: Leadership;
   readonly #claim: ClusterClaim;
   readonly #serverClock: ServerClock;
+  readonly #stepListeners: (() => void)[] = [];
   /** The kinds that have been started. */
   readonly #leading = new Set<ManagedKind>();
   #isCandidate = false;
@@ -97,7 +98,10 @@ export class Manager implements Controller {
     this.#deps = deps;
     this.#logger = logger;
     this.#resyncs = new WorkQueue({ clock, logger, workers: 1, process: async () => await this.#resync() });
-    this.#serverClock = new ServerClock({ clock, steadyNow, logger });
+    const onStep = (): void => {
+      for (const listener of this.#stepListeners) listener();
+    };
+    this.#serverClock = new ServerClock({ clock, steadyNow, logger, onStep });
     this.#leadership = this.#createLeadership();
     const context = this.#createContext();
     this.#backend = deps.connect(() => deps.options.clusterName ?? context.namespaces.clusterUid());
@@ -148,6 +152,7 @@ export class Manager implements Controller {
       events: this.#events,
       clock,
       serverNow: () => this.#serverClock.now(),
+      onServerStep: (listener) => void this.#stepListeners.push(listener),
       logger,
       metrics,
       namespaces: new Namespaces({ client: kube, clock, logger, onRecovered }),

@@ -112,7 +112,7 @@ export function clockSkewed(skewMs: number): string {
   const seconds = Math.round(Math.abs(skewMs) / 1000);
   return (
     `the clock of this process is ${seconds} seconds ${skewMs > 0 ? 'ahead of' : 'behind'} the database's; the controller ` +
-    "uses the database's for expiries and statuses, but schedules follow its own; synchronize both, for example with NTP"
+    "uses the database's for expiries, schedules and statuses; synchronize both, for example with NTP"
   );
 }
 

@@ -6,10 +6,13 @@ export interface ServerClockDeps {
   readonly clock: Pick<Clock, 'now'>;
   readonly steadyNow: SteadyNow;
   readonly logger: Logger;
+  /** Called after an answer has moved it by more than a second: timers that rest on the former time are wrong. */
+  readonly onStep: () => void;
 }
 
 // The time in a slower answer may be wrong by half of this.
 const maxRoundTripMs = 2_000;
+const maxStepMs = 1_000;
 // A synchronized clock is seldom wrong by a second.
 const maxSkewMs = 30_000;
 
@@ -48,7 +51,9 @@ export class ServerClock {
   note(time: Date, askedAt: number): void {
     const roundTripMs = this.#deps.steadyNow() - askedAt;
     if (this.#aheadMs !== undefined && roundTripMs > maxRoundTripMs) return;
+    const before = this.now();
     this.#aheadMs = time.getTime() - (askedAt + roundTripMs / 2);
+    if (Math.abs(this.now() - before) > maxStepMs) this.#deps.onStep();
     const { warning } = this;
     if (warning !== undefined && !this.#isSkewLogged) this.#deps.logger.warn(warning);
     this.#isSkewLogged = warning !== undefined;

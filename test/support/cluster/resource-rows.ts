@@ -104,7 +104,7 @@ export async function forgetRestore(databaseUrl: string, uid: string): Promise<v
 
 /** As if the leader under a cluster's name had ended long ago: another cluster may take the name. */
 export async function forgetLeader(databaseUrl: string, cluster: string): Promise<void> {
-  await query(databaseUrl, "UPDATE cluster SET seen_at = seen_at - interval '10 minutes' WHERE name = $1", [cluster]);
+  await query(databaseUrl, "UPDATE cluster SET seen_at = now() - interval '10 minutes' WHERE name = $1", [cluster]);
 }
 
 /** Makes a resource's token so old that nothing takes it for one that is being made. */

@@ -80,7 +80,7 @@ export class ScheduleSite {
 
   /** Lets hours pass on the controller's clock, and has a schedule looked at; returns the beginning of the hour that is now. */
   async passHours(clock: MovedClock, name: string, hours = 1): Promise<number> {
-    clock.move(hours * hourMs);
+    await clock.pass(hours * hourMs);
     await this.look(name);
     return hourOf(clock.now());
   }

@@ -153,7 +153,7 @@ export class Stack {
     const { env, clock, memory, role = 'controller', isClusterWide = false, program } = options;
     const all = {
       ...this.#env,
-      DATABASE_URL: databaseUrl,
+      DATABASE_URL: clock === undefined ? databaseUrl : await clock.databaseUrl(this.databaseUrl, databaseUrl),
       KUBECONFIG_FILE: kubeconfigFile,
       ...(isClusterWide ? {} : { WATCH_NAMESPACES: this.namespaces.join(',') }),
       NAMESPACE: this.namespaces[0] ?? '',

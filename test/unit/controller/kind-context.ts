@@ -9,6 +9,7 @@ export function kindContext(parts: Parts): KindContext {
   return {
     ...parts,
     serverNow: () => parts.clock.now(),
+    onServerStep: () => {},
     events: new EventLog(),
     metrics: {
       reconciled: () => {},

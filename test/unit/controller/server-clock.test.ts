@@ -1,22 +1,33 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import type { Backend } from '../../../src/controller/backend/backend.ts';
 import { ServerClock } from '../../../src/controller/frame/server-clock.ts';
+import { childName } from '../../../src/controller/kinds/snapshot-schedule/child.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
 import { Harness, prod } from './controller-harness.ts';
-import { serviceToken } from './fake-services.ts';
+import { settled } from './fake-clock.ts';
+import { noResources, serviceToken } from './fake-services.ts';
 
 const hourMs = 3_600_000;
+const snapshots = '/apis/keyframe.dev/v1alpha1/namespaces/ns/secretsnapshots';
+const schedulesPath = '/apis/keyframe.dev/v1alpha1/namespaces/ns/snapshotschedules';
 
 describe('the clock of the database', () => {
   let wallMs: number;
   let steadyMs: number;
   let logs: string[];
+  let steps: number;
   let server: ServerClock;
 
   beforeEach(() => {
-    [wallMs, steadyMs, logs] = [Date.UTC(2026, 0, 1), 5_000, []];
+    [wallMs, steadyMs, logs, steps] = [Date.UTC(2026, 0, 1), 5_000, [], 0];
     const write = (line: string): void => void logs.push((JSON.parse(line) as { msg: string }).msg);
     const logger = createLogger('debug', { write });
-    server = new ServerClock({ clock: { now: () => wallMs }, steadyNow: () => steadyMs, logger });
+    server = new ServerClock({
+      clock: { now: () => wallMs },
+      steadyNow: () => steadyMs,
+      logger,
+      onStep: () => (steps += 1),
+    });
   });
 
   /** An answer with a time this far ahead of the wall clock in the middle of its round trip. */
@@ -31,6 +42,18 @@ describe('the clock of the database', () => {
   test.each([0, 1_000, 10_000])('is known from an answer after %i ms', (roundTripMs) => {
     answer(hourMs, roundTripMs);
     expect([server.now() - wallMs, server.skewMs]).toEqual([hourMs, -hourMs]);
+  });
+
+  test('says when an answer moves it by more than a second', () => {
+    answer(1_000);
+    answer(0);
+    expect(steps).toBe(0);
+    answer(1_001);
+    expect(steps).toBe(1);
+    answer(-hourMs, 2_001);
+    expect(steps).toBe(1);
+    answer(-hourMs);
+    expect(steps).toBe(2);
   });
 
   test('does not move with a step of the wall clock', () => {
@@ -111,4 +134,43 @@ describe('with a clock of the database that is an hour ahead', () => {
     await current.clock.advance(20_000);
     expect(current.ready()?.reason).toBe('AuthenticationFailed');
   });
+});
+
+test('a SnapshotSchedule follows that clock, and its step at once', async () => {
+  const none = async (): Promise<void> => await Promise.resolve();
+  const schedules: Backend['schedules'] = {
+    list: async () => await Promise.resolve([]),
+    admit: async (_, slugs) => await Promise.resolve({ ...slugs, environmentId: 'env' }),
+    record: none,
+    extend: none,
+  };
+  const harness = new Harness({ resources: { ...noResources, schedules }, clusterName: 'uid' });
+  harness.serverAheadMs = hourMs;
+  const answer = Promise.withResolvers<void>();
+  harness.helloGate = answer.promise;
+  const isTaken = (dueMs: number): boolean =>
+    harness.cluster.get(`${snapshots}/${childName('half-past', dueMs)}`) !== undefined;
+  const [first, second] = [Date.UTC(2026, 0, 1, 0, 30), Date.UTC(2026, 0, 1, 1, 30)];
+  try {
+    harness.cluster.put('/api/v1/namespaces', 'kube-system', () => {});
+    harness.cluster.put(schedulesPath, 'half-past', (object) => {
+      // A minute before the clock of the process.
+      object.metadata.creationTimestamp = '2025-12-31T23:59:00Z';
+      const environmentRef = { organization: 'acme', project: 'web', name: 'prod' };
+      const template = { spec: { source: { environmentRef }, deletionPolicy: 'Delete' } };
+      object['spec'] = { schedule: '30 * * * *', timeZone: 'UTC', suspend: false, skipUnchanged: false, template };
+    });
+    await harness.start();
+    await harness.clock.advance(5_000);
+    expect(isTaken(first)).toBe(false);
+    answer.resolve();
+    await settled();
+    expect(isTaken(first)).toBe(true);
+    await harness.clock.advance(1_500_000);
+    expect(isTaken(second)).toBe(false);
+    await harness.clock.advance(300_000);
+    expect(isTaken(second)).toBe(true);
+  } finally {
+    await harness.controller.stop();
+  }
 });

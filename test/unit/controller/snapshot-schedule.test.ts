@@ -37,7 +37,14 @@ class Site {
 
   constructor() {
     this.#reconciler = new ScheduleReconciler({
-      context: { kube: this.cluster, clock: this.clock, logger: createLogger('silent'), instance: 'test' },
+      context: {
+        kube: this.cluster,
+        // Events alone have its times.
+        clock: new FakeClock(0),
+        serverNow: () => this.clock.now(),
+        logger: createLogger('silent'),
+        instance: 'test',
+      },
       backend: { schedules: this.#backend },
       grants: { rulesFor: () => [], ownGrantOf: () => undefined },
       fingerprint,

@@ -14,7 +14,7 @@ import type { NamedWatch } from '../../frame/named-watch.ts';
 import type { Fingerprint } from '../../backend/fingerprint.ts';
 
 export interface SnapshotScheduleDeps extends ResourceKindDeps<'schedules'> {
-  /** The fingerprints of this cluster. Throws what `cluster` throws. */
+  /** The fingerprints of this cluster. Throws DomainError cluster_unavailable before its name is known. */
   readonly fingerprint: Fingerprint;
   readonly snapshots: SnapshotLookup;
   /** The watch of `snapshots`. */
@@ -50,6 +50,10 @@ export function registerSnapshotSchedule(context: KindContext, deps: SnapshotSch
     },
     [...grants.watches, snapshotWatch],
   );
+  // The delay until the next time was by the former clock.
+  context.onServerStep(() => {
+    for (const key of kind.keys()) kind.enqueue(key);
+  });
   snapshots.onChange((key) => {
     const { namespace, name } = parseObjectKey(key);
     const named = parseChildName(name);

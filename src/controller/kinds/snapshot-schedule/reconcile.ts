@@ -33,7 +33,7 @@ import type { SnapshotReferences } from '../secret-snapshot/references.ts';
 import type { Fingerprint } from '../../backend/fingerprint.ts';
 
 export interface ScheduleReconcilerDeps extends AskerDeps {
-  readonly context: Pick<KindContext, 'kube' | 'clock' | 'logger' | 'instance'>;
+  readonly context: Pick<KindContext, 'kube' | 'clock' | 'serverNow' | 'logger' | 'instance'>;
   readonly backend: { readonly schedules: SchedulesBackend };
   readonly fingerprint: Fingerprint;
   readonly snapshots: Pick<SnapshotLookup, 'find' | 'keys'>;
@@ -88,14 +88,14 @@ export class ScheduleReconciler {
 
   async #converge(context: ScheduleContext): Promise<Outcome<SnapshotSchedule>> {
     const { resource: schedule, times } = context;
-    const { clock } = this.#deps.context;
+    const { serverNow } = this.#deps.context;
     let runs = await this.#recovered(context, await this.#list(context));
-    const due = dueTime(schedule, { times, nowMs: clock.now(), runs });
+    const due = dueTime(schedule, { times, nowMs: serverNow(), runs });
     if (due.state === 'due') {
       const standing = this.#standing(context, runs);
       if (standing !== undefined) await this.#extend(context, due.dueMs, standing);
       else if ((await this.#run(context, due.dueMs, runs)) === 'name-taken')
-        return nameTakenOutcome(context, due.dueMs, clock.now());
+        return nameTakenOutcome(context, due.dueMs, serverNow());
       runs = await this.#list(context);
     }
     return await this.#settle(context, due, runs);
@@ -131,7 +131,7 @@ export class ScheduleReconciler {
   /** With spec.skipUnchanged, the latest run if its snapshot holds what another one would hold. */
   #standing({ resource: schedule }: ScheduleContext, runs: readonly ScheduleRun[]): ScheduleRun | undefined {
     if (!schedule.spec.skipUnchanged) return undefined;
-    const latest = latestRun(runs, this.#deps.context.clock.now());
+    const latest = latestRun(runs, this.#deps.context.serverNow());
     if (latest === undefined || !latest.isNewest) return undefined;
     const child = this.#childOf(schedule, latest);
     return child === undefined || child.metadata.deletionTimestamp !== undefined ? undefined : latest;
@@ -196,7 +196,7 @@ export class ScheduleReconciler {
     due: DueTime,
     runs: readonly ScheduleRun[],
   ): Promise<Outcome<SnapshotSchedule>> {
-    const moment = { times, nowMs: this.#deps.context.clock.now(), runs };
+    const moment = { times, nowMs: this.#deps.context.serverNow(), runs };
     const children = this.#childrenOf(schedule, runs);
     const { isSynced } = this.#deps.references;
     const pruning = isSynced ? judgePruning(schedule, moment, children) : { now: [], next: [] };
