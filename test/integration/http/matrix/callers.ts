@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { generateToken } from '../../../../src/crypto/token.ts';
+import { generateToken, parseToken } from '../../../../src/crypto/token.ts';
 import type { TestApi } from '../../../support/api/http.ts';
 import { type TestUser, createUser } from '../../../support/api/services.ts';
 import { prismaOf } from '../../../support/database/prisma.ts';
+import { FederationFixtures, jwtFor } from '../../../support/oidc/federation-fixtures.ts';
+import { JwtSigner, timesFor } from '../../../support/oidc/jwt-signer.ts';
 import type { ActorName } from './actors.ts';
 import { type DeadCredential, deadCredentials } from './expectations.ts';
 import { type Founder, type Place, type Places, roles } from './places.ts';
@@ -14,6 +16,8 @@ export interface Actor {
   readonly id: string;
   readonly isUser: boolean;
   readonly authorization: string;
+  /** Of a service token: its JWT, in place of its value. */
+  readonly jwt?: string;
 }
 
 type ServiceToken = { readonly id: string; readonly token: string };
@@ -36,10 +40,33 @@ export async function makeActors(api: TestApi, founder: Founder, own: Place): Pr
       machines.push([`${scope}-${suffix}` as ActorName, token]);
     }
   }
+  const federate = await federation(api);
   return [
     ...people.map(([name, { id, token }]) => ({ name, id, isUser: true, authorization: bearer(token.reveal()) })),
-    ...machines.map(([name, { id, token }]) => ({ name, id, isUser: false, authorization: bearer(token) })),
+    ...(await Promise.all(
+      machines.map(async ([name, token]) => {
+        const jwt = bearer((await federate(token))());
+        return { name, id: token.id, isUser: false, authorization: bearer(token.token), jwt };
+      }),
+    )),
   ];
+}
+
+/** Signs JWTs that prove a service token, which live for an hour. */
+type Federate = (
+  token: ServiceToken,
+) => Promise<(jwt?: { aud?: string; signer?: JwtSigner; claims?: object }) => string>;
+
+/** Lets JWTs of a new issuer prove service tokens. */
+async function federation({ services }: TestApi): Promise<Federate> {
+  const own = new JwtSigner();
+  const fixtures = new FederationFixtures(services.database.pool);
+  const issuer = await fixtures.issuer({ signers: [own] });
+  return async ({ id, token }) => {
+    const audience = await fixtures.federate({ id, credentialId: parseToken(token)?.credentialId ?? '' }, issuer);
+    return ({ aud, signer = own, claims = {} } = {}) =>
+      jwtFor(signer, issuer, aud === undefined ? audience : [audience, aud], { ...timesFor(3_600), ...claims });
+  };
 }
 
 function scopesOf({ projectId, environmentId }: Place): Record<string, object> {
@@ -124,9 +151,16 @@ async function deadServiceTokens(api: TestApi, founder: Founder, { own, foreign 
     const place = foreign.get(`deleted ${target}`) ?? own;
     return bearer((await make(place, { scope: target, ...scopesOf(place)[target] })).token);
   };
+  const federate = await federation(api);
+  const [jwt, jwtOfRevoked] = [await federate(live), await federate(revoked)];
   return {
     alive: bearer(live.token),
     dead: [
+      ['a JWT of another key', bearer(jwt({ signer: new JwtSigner() }))],
+      ['a JWT that has expired', bearer(jwt({ claims: timesFor(60, Date.now() - 3_600_000) }))],
+      ['a JWT with another audience beside', bearer(jwt({ aud: 'https://vault.example' }))],
+      ['a JWT with another claim', bearer(jwt({ claims: { repository_id: '43' } }))],
+      ['a JWT of a revoked service token', bearer(jwtOfRevoked())],
       ['an expired service token', await credential(live.id, { expiresAt: new Date(Date.now() - 1000) })],
       ['a revoked service token', bearer(revoked.token)],
       ['a revoked credential of a live service token', await credential(live.id, { revokedAt: new Date() })],

@@ -23,6 +23,11 @@ export const deadCredentials = [
   'a service token whose environment is deleted',
   'a service token whose project is deleted',
   'a service token whose organization is deleted',
+  'a JWT of another key',
+  'a JWT that has expired',
+  'a JWT with another audience beside',
+  'a JWT with another claim',
+  'a JWT of a revoked service token',
 ] as const;
 
 export type DeadCredential = (typeof deadCredentials)[number];

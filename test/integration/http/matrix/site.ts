@@ -1,6 +1,7 @@
 import type { TestApi } from '../../../support/api/http.ts';
 import { KeepAliveClient, type Reply } from '../../../support/api/keep-alive-client.ts';
 import { prismaOf } from '../../../support/database/prisma.ts';
+import { seed } from '../../../support/fixtures/test-size.ts';
 import { tableDigests } from '../../../support/database/table-digest.ts';
 import { type Actor, type DeadCredentials, makeActors, makeDeadCredentials } from './callers.ts';
 import type { ActorName } from './actors.ts';
@@ -24,6 +25,9 @@ export class Site {
   readonly #api: TestApi;
   readonly #client: KeepAliveClient;
   readonly #founder: Founder;
+  #asked = seed;
+  /** What service tokens present; either in turn by default. */
+  presents: 'a value' | 'a JWT' | 'either' = 'either';
 
   private constructor(
     deps: { readonly api: TestApi; readonly client: KeepAliveClient; readonly founder: Founder },
@@ -52,7 +56,13 @@ export class Site {
     const prepare = preparations[row.name];
     if (prepare === undefined) throw new Error(`no request is defined for ${row.name}`);
     const prepared = await prepare({ founder: this.#founder, place, actor, succeeds });
-    return { place, ...prepared, row, authorization: actor.authorization };
+    return { place, ...prepared, row, authorization: this.#presentedBy(actor) };
+  }
+
+  #presentedBy({ authorization, jwt = authorization }: Actor): string {
+    if (this.presents !== 'either') return this.presents === 'a JWT' ? jwt : authorization;
+    this.#asked += 1;
+    return this.#asked % 2 === 0 ? jwt : authorization;
   }
 
   send({ row, place, authorization, ...prepared }: Ready): Promise<Reply> {
