@@ -128,7 +128,7 @@ export class TestIssuer {
 }
 
 /** Without the warning that the issuer keeps everything in memory, as it must. */
-function silently<T>(work: () => T): T {
+export function silently<T>(work: () => T): T {
   const { warn } = console;
   console.warn = () => {};
   try {
