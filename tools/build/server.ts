@@ -22,6 +22,8 @@ export const serverBundle = {
   banner: { js: requireForPackages },
   // The page at /docs/api is made of this package's files, and pg falls back if this one is not there.
   external: ['swagger-ui-dist', 'pg-native'],
+  // As in the bundle of the command (cli.ts).
+  alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' },
   legalComments: 'none',
   logLevel: 'silent',
 } satisfies BuildOptions;
