@@ -59,6 +59,8 @@ export const limits = {
   valuesPerClaim: 20,
   claimNameLength: 100,
   claimValueLength: 200,
+  /** ServiceAccounts whose JWTs prove one ServiceToken, as in its definition. */
+  serviceAccountsPerToken: 10,
   /** Namespaces of a cluster that are listed for one environment, and sources of SecretSyncs in one organization. */
   reportedNamespacesPerEnvironment: 1_000,
   reportedSourcesPerOrganization: 20_000,

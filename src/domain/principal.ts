@@ -125,6 +125,11 @@ export function resourceName({
   return `${kind} ${namespace === null ? '' : `${namespace}/`}${name}`;
 }
 
+/** The name of a custom resource in its namespace, from its name in history and audit. */
+export function plainName(name: string): string {
+  return name.slice(name.lastIndexOf('/') + 1);
+}
+
 /** A principal that presented a token. */
 export type BearerPrincipal = UserPrincipal | ServiceTokenPrincipal;
 

@@ -1,7 +1,11 @@
 import type pg from 'pg';
 import type { TokenPermission } from '../domain/grants.ts';
 import { queryRows } from './database.ts';
-import type { ServiceTokenCredentialModel, ServiceTokenModel } from './generated/models.ts';
+import type {
+  ServiceTokenCredentialModel,
+  ServiceTokenFederationModel,
+  ServiceTokenModel,
+} from './generated/models.ts';
 import { raw, type Sql, sql } from './sql.ts';
 import type { Transaction } from './transaction.ts';
 
@@ -11,13 +15,16 @@ export interface TokenOwner {
   readonly uid: string;
 }
 
-/** One secret string of the token of a custom resource. */
-export type ResourceCredentialRecord = Readonly<
+/** What the token of a custom resource is presented with: a secret string, or JWTs. */
+export interface ResourceCredentialRecord extends Readonly<
   Pick<
     ServiceTokenCredentialModel,
     'serial' | 'state' | 'createdAt' | 'expiresAt' | 'revokedAt' | 'firstUsedAt' | 'lastUsedAt'
   >
->;
+> {
+  /** Of the JWTs that prove it; null for a secret string, and for what no JWT proves any more. */
+  readonly audience: ServiceTokenFederationModel['audience'] | null;
+}
 
 /** The token of a custom resource, as it is in the database. `revokedAt`: set once it has ended for good, by any cause. */
 export interface ResourceTokenRecord extends Readonly<
@@ -41,13 +48,16 @@ type Row = Omit<ResourceTokenRecord, 'tokenId' | 'credentials' | 'revokedAt'> & 
 const columns = `t.id AS "tokenId", t.name, t.organization_id AS "organizationId", t.scope, t.project_id AS "projectId",
     t.environment_id AS "environmentId", t.permission, t.suspended_at AS "suspendedAt",
     t.revoked_at AS "tokenRevokedAt", c.serial, c.state, c.created_at AS "createdAt", c.expires_at AS "expiresAt",
-    c.revoked_at AS "revokedAt", c.first_used_at AS "firstUsedAt", c.last_used_at AS "lastUsedAt"`;
+    c.revoked_at AS "revokedAt", c.first_used_at AS "firstUsedAt", c.last_used_at AS "lastUsedAt",
+    CASE WHEN f.ended_at IS NULL AND f.generation = i.generation THEN f.audience END AS audience`;
 
 function rowsOf({ cluster, uid }: TokenOwner): Sql {
   return sql`
     SELECT ${raw(columns)} FROM resource_claim r
     LEFT JOIN service_token t ON t.id = r.service_token_id
     LEFT JOIN service_token_credential c ON c.service_token_id = t.id
+    LEFT JOIN service_token_federation f ON f.credential_id = c.id
+    LEFT JOIN trusted_issuer i ON i.id = f.issuer_id
     WHERE r.cluster = ${cluster} AND r.uid = ${uid}::uuid AND r.operation = 'token' AND r.serial = 1`;
 }
 
@@ -214,7 +224,8 @@ function credentialOf({
   revokedAt,
   firstUsedAt,
   lastUsedAt,
+  audience,
 }: Row): ResourceCredentialRecord[] {
   if (serial === null || state === null || createdAt === null) return [];
-  return [{ serial, state, createdAt, expiresAt, revokedAt, firstUsedAt, lastUsedAt }];
+  return [{ serial, state, createdAt, expiresAt, revokedAt, firstUsedAt, lastUsedAt, audience }];
 }

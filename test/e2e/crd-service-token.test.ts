@@ -17,6 +17,9 @@ const environmentRef = { organization: 'acme', project: 'web', name: 'prod' };
 const projectRef = { organization: 'acme', name: 'web' };
 const spec = { scope: 'Environment', environmentRef };
 
+const account = { ...spec, serviceAccountNames: ['ci'] };
+const accounts = (count: number): string[] => Array.from({ length: count }, (_, index) => `account-${index}`);
+
 function rotating(rotation: object, more: object = {}): object {
   return { ...spec, ...more, rotation: { interval: '24h', ...rotation } };
 }
@@ -104,6 +107,21 @@ const refusals: readonly [what: string, spec: object, ...message: string[]][] = 
     rotating({}, { expiresIn: '24h' }),
     'expiresIn must be longer than rotation.interval',
   ],
+  [
+    'accounts beside a Secret',
+    { ...spec, serviceAccountNames: ['ci'], secretName: 'ci' },
+    'spec.secretName',
+    'remove secretName',
+  ],
+  ['accounts beside a rotation', rotating({}, { serviceAccountNames: ['ci'] }), 'spec.rotation', 'remove rotation'],
+  ['no account', { ...spec, serviceAccountNames: [] }, 'spec.serviceAccountNames', 'should have at least 1 items'],
+  ['accounts more than ten', { ...spec, serviceAccountNames: accounts(11) }, 'must have at most 10 items'],
+  ['an account twice', { ...spec, serviceAccountNames: ['ci', 'ci'] }, 'spec.serviceAccountNames[1]: Duplicate value'],
+  [
+    'an account of another namespace',
+    { ...spec, serviceAccountNames: ['b:ci'] },
+    'must be the name of a ServiceAccount',
+  ],
   ['a Secret that none can be', { ...spec, secretName: 'a..b' }, 'spec.secretName', 'must be the name of a Secret'],
 ];
 
@@ -137,6 +155,7 @@ describe('a ServiceToken may have', () => {
     ['the scope of a project, and may write', { scope: 'Project', projectRef, permission: 'ReadWrite' }],
     ['a life of an hour and a half', { ...spec, expiresIn: '1h30m' }],
     ['rotation within its life', rotating({ overlap: '0s', maxOverlap: '30m' }, { expiresIn: '24h1s' })],
+    ['ten accounts and an end', { ...spec, serviceAccountNames: accounts(10), expiresIn: '24h' }],
     ['a Secret of another name', { ...spec, secretName: 'a.b-c' }],
   ])('%s', async (_, wanted) => {
     expect(await trial.accepted(wanted)).toMatchObject(wanted);
@@ -154,6 +173,9 @@ describe('of a ServiceToken', () => {
     ],
     ['the project', { scope: 'Project', projectRef }, { projectRef: { name: 'other' } }, 'projectRef is immutable'],
     ['the environment', spec, { environmentRef: { name: 'other' } }, 'environmentRef is immutable'],
+    ['whether it has accounts', spec, { serviceAccountNames: ['ci'] }, 'serviceAccountNames is immutable'],
+    ['that it has accounts', account, { serviceAccountNames: null }, 'serviceAccountNames is immutable'],
+    ['an account', account, { serviceAccountNames: ['ci', 'other'] }, 'serviceAccountNames is immutable'],
     ['the name of the Secret', spec, { secretName: 'other' }, 'spec.secretName is immutable'],
   ])('%s never changes', async (_, wanted, change, message) => {
     const name = await trial.made({ ...wanted, suspend: true });

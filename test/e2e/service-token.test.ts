@@ -1,5 +1,6 @@
 /** @default A ServiceToken gives a token that works, as long as a grant covers it, and takes it along when it is deleted. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { ServiceAccountTokens } from '../support/cluster/service-account-tokens.ts';
 import { Stack } from '../support/cluster/stack.ts';
 import { TokenSite } from '../support/cluster/token-site.ts';
 import { waitFor } from '../support/fixtures/wait-for.ts';
@@ -8,7 +9,7 @@ const resources = new AsyncDisposableStack();
 let stack: Stack;
 
 beforeAll(async () => {
-  stack = await Stack.start(resources, { namespaces: 3 });
+  stack = await Stack.start(resources, { namespaces: 5 });
   await stack.startController();
 });
 
@@ -58,5 +59,58 @@ describe('a ServiceToken', () => {
       async () => (await stack.kube.find({ path: site.tokenPath() })) === undefined,
     );
     expect(await site.answer(value)).toBe(401);
+  });
+});
+
+describe('a ServiceToken with serviceAccountNames', () => {
+  test('is proven by JWTs of these accounts alone, as long as it has a grant and exists', async () => {
+    const accounts = new ServiceAccountTokens(stack);
+    const site = await TokenSite.make(stack);
+    const { namespace } = site;
+    const other = stack.takeNamespace();
+    for (const [place, name] of [
+      [namespace, 'ci'],
+      [namespace, 'web'],
+      [other, 'ci'],
+    ] as const)
+      await accounts.create(place, name);
+    await site.create({ serviceAccountNames: ['ci'] }, 'deploy');
+    await site.waitForReason('IssuerUnknown', 'deploy');
+    await accounts.report();
+    await site.waitForReason('Issued', 'deploy');
+    const { audience = '', secretName } = (await site.resource('deploy')).status ?? {};
+    expect(audience).toMatch(new RegExp(`^keyframe/[a-z2-7]{26}/clusters/[^/]+/${namespace}/deploy$`));
+    expect([secretName, await site.secret('deploy')]).toEqual([undefined, undefined]);
+    const jwt = await accounts.sign(namespace, 'ci', audience);
+    expect(await site.answer(jwt)).toBe(200);
+
+    // Another account, another namespace, another ServiceToken, and the audience of the API server itself.
+    expect(await site.answer(await accounts.sign(namespace, 'web', audience))).toBe(401);
+    expect(await site.answer(await accounts.sign(other, 'ci', audience))).toBe(401);
+    expect(await site.answer(await accounts.sign(namespace, 'ci', `${audience}-2`))).toBe(401);
+    expect(await site.answer(await accounts.sign(namespace, 'ci', 'https://kubernetes.default.svc'))).toBe(401);
+
+    await site.withdraw();
+    await site.waitForReason('AccessDenied', 'deploy');
+    await waitFor('the JWT to be refused', async () => (await site.answer(jwt)) === 401);
+    await site.grant();
+    await site.waitForReason('Issued', 'deploy');
+    await waitFor('the same JWT to work again', async () => (await site.answer(jwt)) === 200);
+
+    // JWTs are checked without the API server: until it expires, one outlives its account.
+    await accounts.delete(namespace, 'ci');
+    expect(await site.answer(jwt)).toBe(200);
+
+    await site.delete('deploy');
+    const gone = async (): Promise<boolean> =>
+      (await stack.kube.find({ path: site.tokenPath('deploy') })) === undefined;
+    await waitFor('the ServiceToken to be gone', gone);
+    expect(await site.answer(jwt)).toBe(401);
+
+    // Created again, it has the same audience.
+    await site.create({ serviceAccountNames: ['ci'] }, 'deploy');
+    await site.waitForReason('Issued', 'deploy');
+    expect((await site.resource('deploy')).status?.audience).toBe(audience);
+    expect(await site.answer(jwt)).toBe(200);
   });
 });

@@ -3,6 +3,7 @@ import type { AskedPlace } from '../../domain/grants.ts';
 import type { Plaintext } from '../../domain/plaintext.ts';
 import type {
   AllowedPlace,
+  FederateInput,
   LiveTokensAsked,
   LiveTokensPage,
   MintedToken,
@@ -13,7 +14,7 @@ import type {
 } from '../../domain/resources/tokens.ts';
 
 /**
- * The service tokens of ServiceTokens: one for each, with a secret string for each serial. What takes a place needs an
+ * The service tokens of ServiceTokens: one for each, with a secret string or a federation for each serial. What takes a place needs an
  * AccessGrant that covers it, and throws DomainError forbidden without one, which is audited, and not_found if nothing is
  * there. All throw store_unavailable and cluster_unavailable.
  */
@@ -32,6 +33,12 @@ export interface TokensBackend {
    * a resource that has ended.
    */
   readonly mint: (asker: Asker, asked: AskedPlace, input: MintInput) => Promise<MintedToken>;
+  /**
+   * Creates a serial that JWTs of ServiceAccounts in the resource's namespace prove, and the token with the first. It works
+   * at once. Ends what else has its audience. Throws as `mint`, and DomainError issuer_unknown before the cluster's issuer
+   * is known.
+   */
+  readonly federate: (asker: Asker, asked: AskedPlace, input: FederateInput) => Promise<void>;
   /**
    * Makes a serial live, given the secret that was minted for it. If it is live already, nothing changes. Throws
    * DomainError conflict for another secret and for what was revoked, and not_found for a serial that never existed.

@@ -24,5 +24,7 @@ export const refusedReasons: ReadonlySet<string> = new Set([
   errorCatalogue.cluster_not_allowed.reason,
   errorCatalogue.cluster_disabled.reason,
   errorCatalogue.cluster_unknown.reason,
+  // The hello that brings the issuer reports the state of the cluster.
+  errorCatalogue.issuer_unknown.reason,
   errorCatalogue.not_found.reason,
 ]);

@@ -5,7 +5,7 @@ import type { ObjectMeta } from '../../kube/client/objects.ts';
 import type { Condition } from './condition.ts';
 
 /**
- * ServiceToken keeps one service token of Keyframe and writes its value to a Secret in its namespace. An AccessGrant must allow it.
+ * ServiceToken keeps one service token of Keyframe. It writes the token's value to a Secret in its namespace, or lets pods of ServiceAccounts prove the token without a value. An AccessGrant must allow it.
  */
 export interface ServiceToken {
   /**
@@ -21,7 +21,7 @@ export interface ServiceToken {
   status?: ServiceTokenStatus;
 }
 /**
- * What the token gives access to, and where its value is written.
+ * What the token gives access to, and where its value is written or who proves it.
  */
 export interface ServiceTokenSpec {
   /**
@@ -67,11 +67,11 @@ export interface ServiceTokenSpec {
    */
   permission: 'Read' | 'ReadWrite';
   /**
-   * The lifetime of each value of the token from its creation, such as 720h. Default: values do not expire.
+   * The lifetime of each value of the token from its creation, such as 720h; with serviceAccountNames that of the token. Default: no expiry.
    */
   expiresIn?: string;
   /**
-   * Replaces the value at regular intervals. The previous value stays valid for a while, so that its users are not interrupted. Default: no rotation.
+   * Replaces the value at regular intervals. The previous value stays valid for a while, so that its users are not interrupted. Not allowed with serviceAccountNames. Default: no rotation.
    */
   rotation?: {
     /**
@@ -88,9 +88,18 @@ export interface ServiceTokenSpec {
     maxOverlap: string;
   };
   /**
-   * The name of the Secret that holds the value, under the key token. Immutable. Default: the name of the ServiceToken.
+   * The name of the Secret that holds the value, under the key token. Not allowed with serviceAccountNames. Immutable. Default: the name of the ServiceToken.
    */
   secretName?: string;
+  /**
+   * ServiceAccounts of this namespace that prove the token instead of a value, with JWTs of the API server whose only audience is that of status.audience. No Secret is written. Immutable. Default: the token has a value.
+   *
+   * @minItems 1
+   * @maxItems 10
+   *
+   * Items: The name of a ServiceAccount.
+   */
+  serviceAccountNames?: string[];
   /**
    * While true, nothing is created, rotated or written. The token stays valid while an AccessGrant covers it. Delete the ServiceToken to revoke the token. Default: false.
    */
@@ -109,19 +118,23 @@ export interface ServiceTokenStatus {
    */
   tokenId?: string;
   /**
-   * The serial of the value that the Secret holds, starting with 1.
+   * The only audience of the JWTs that prove the token; absent for a token with a value.
+   */
+  audience?: string;
+  /**
+   * The serial of the value that the Secret holds, starting with 1; absent with serviceAccountNames.
    */
   serial?: number;
   /**
-   * The Secret that holds the value.
+   * The Secret that holds the value; absent with serviceAccountNames.
    */
   secretName?: string;
   /**
-   * When the current value was created.
+   * When the current value was created, or the token of serviceAccountNames.
    */
   issuedAt?: string;
   /**
-   * When the current value expires; absent if it never does.
+   * When the current value expires, or the token of serviceAccountNames; absent if it never does.
    */
   expiresAt?: string;
   /**
@@ -133,7 +146,7 @@ export interface ServiceTokenStatus {
    */
   previousSerial?: number;
   /**
-   * Ready: the Secret holds a valid token. Reconciling: the resource may become ready without help. Stalled: a user must act, and the message says how. Expiring: the current value expires soon, and nothing will replace it.
+   * Ready: the Secret holds a valid token, or JWTs of the ServiceAccounts prove one. Reconciling: the resource may become ready without help. Stalled: a user must act, and the message says how. Expiring: the current value or the token expires soon, and nothing will replace it.
    *
    * @maxItems 16
    *

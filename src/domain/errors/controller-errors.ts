@@ -38,6 +38,11 @@ export const controllerErrors = {
     reason: 'TokenRevoked',
     effect: 'wait',
   },
+  issuer_unknown: {
+    title: "Issuer of the cluster's ServiceAccount tokens is not known yet",
+    reason: 'IssuerUnknown',
+    effect: 'wait',
+  },
   target_not_owned: {
     title: 'Target Secret has another owner',
     reason: 'TargetNotOwned',

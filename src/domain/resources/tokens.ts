@@ -4,9 +4,11 @@ import type { Plaintext } from '../plaintext.ts';
 
 /** What the services and the controller say to each other about the service tokens of ServiceTokens. */
 
-/** One secret string of the token of a custom resource. */
+/** What a token of a custom resource is presented with: a secret string, or JWTs. */
 export interface ResourceCredential {
   readonly serial: number;
+  /** The audience of the JWTs that prove it; null for a secret string, and for what no JWT proves any more. */
+  readonly audience: string | null;
   /** A pending one does not work: it is not known to be stored yet. */
   readonly state: 'pending' | 'active';
   readonly createdAt: Date;
@@ -52,6 +54,12 @@ export interface MintInput {
   readonly expiresAt: Date | null;
   /** Greater than every serial before, or that of a pending one, which is replaced. 1 is the first. */
   readonly serial: number;
+}
+
+/** As `MintInput`, for a credential that JWTs of ServiceAccounts prove. */
+export interface FederateInput extends MintInput {
+  /** 1 to 10 names in the namespace of the resource. */
+  readonly serviceAccountNames: readonly string[];
 }
 
 /** A new secret string. It does not work before it is activated. */

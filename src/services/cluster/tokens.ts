@@ -1,9 +1,10 @@
 import type { Asker } from '../../domain/asker.ts';
 import type { AskedPlace } from '../../domain/grants.ts';
 import type { Plaintext } from '../../domain/plaintext.ts';
-import type { ResourceCaller } from '../../domain/principal.ts';
+import { plainName, type ResourceCaller } from '../../domain/principal.ts';
 import type {
   AllowedPlace,
+  FederateInput,
   LiveTokensAsked,
   LiveTokensPage,
   MintedToken,
@@ -55,6 +56,10 @@ export class ClusterTokens {
     return this.#tokens.mint(await this.#access.mayMint(this.#callerOf(asker), asked), input);
   }
 
+  async federate(asker: Asker, asked: AskedPlace, input: FederateInput): Promise<void> {
+    await this.#tokens.federate(await this.#access.mayMint(this.#callerOf(asker), asked), input);
+  }
+
   async activate(asker: Asker, serial: number, token: Plaintext): Promise<void> {
     await this.#tokens.activate(await this.#owner(asker, 'service_token.activate'), serial, token);
   }
@@ -92,9 +97,4 @@ export class ClusterTokens {
   #callerOf(asker: Asker): ResourceCaller {
     return resourceCaller(this.#cluster(), asker);
   }
-}
-
-/** The name of a resource in its namespace, from its name in the audit (`resourceName`). */
-function plainName(name: string): string {
-  return name.slice(name.lastIndexOf('/') + 1);
 }

@@ -1,5 +1,7 @@
-import { DomainError } from '../../domain/errors/domain-error.ts';
-import type { TokenScope } from '../../domain/principal.ts';
+import { DomainError, invalidField } from '../../domain/errors/domain-error.ts';
+import { isDnsName } from '../../domain/kubernetes-names.ts';
+import { limits } from '../../domain/limits.ts';
+import type { ResourcePrincipal, TokenScope } from '../../domain/principal.ts';
 import type { ResourceCredentialRecord, ResourceTokenRecord } from '../../store/resource-tokens.ts';
 import type { AuditTarget } from '../audit/audit-log.ts';
 import type { PlaceAccess } from './access.ts';
@@ -40,6 +42,32 @@ export function checkPlace(held: ResourceTokenRecord, access: AnyPlace): void {
     'conflict',
     `the token ${held.name} is for another place; delete the resource and create it again`,
   );
+}
+
+/** The claim `sub` of JWTs of ServiceAccounts in a resource's namespace. Throws DomainError invalid_input. */
+export function subjectsOf({ namespace }: ResourcePrincipal, serviceAccountNames: readonly string[]): string[] {
+  const max = limits.serviceAccountsPerToken;
+  if (namespace === null || serviceAccountNames.length < 1 || serviceAccountNames.length > max) {
+    throw invalidField('serviceAccountNames', `must be 1 to ${max} names of ServiceAccounts in a namespace`);
+  }
+  for (const [index, name] of serviceAccountNames.entries()) {
+    if (!isDnsName(name)) throw invalidField(`serviceAccountNames.${index}`, 'must be the name of a ServiceAccount');
+  }
+  return serviceAccountNames.map((name) => `system:serviceaccount:${namespace}:${name}`);
+}
+
+/** DomainError issuer_unknown for a cluster whose issuer no controller has reported. */
+export function issuerUnknown({ cluster }: ResourcePrincipal): DomainError {
+  return new DomainError(
+    'issuer_unknown',
+    `the controller of cluster ${cluster} has not reported yet who signs its ServiceAccount tokens; it does so within a ` +
+      'minute, or warns in its log and in /readyz why it cannot',
+  );
+}
+
+/** DomainError conflict for a resource whose name a later one has. */
+export function laterResource({ name }: ResourcePrincipal): DomainError {
+  return new DomainError('conflict', `${name} was created again later, and JWTs prove the token of the later one`);
 }
 
 /** DomainError conflict for a token that has ended. */

@@ -1,8 +1,10 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { generateToken, hashesEqual, parseToken } from '../../crypto/token.ts';
 import { DomainError } from '../../domain/errors/domain-error.ts';
 import type { Plaintext } from '../../domain/plaintext.ts';
+import { plainName } from '../../domain/principal.ts';
 import type {
+  FederateInput,
   LiveTokensAsked,
   LiveTokensPage,
   MintedToken,
@@ -15,6 +17,7 @@ import type { Database } from '../../store/database.ts';
 import { notifyServiceTokens } from '../../store/notify.ts';
 import { type LiveTokenRecord, listLiveTokens } from '../../store/live-tokens.ts';
 import { claimOnce, noteClaimed, hasClaim } from '../../store/resource-claims.ts';
+import { federateCredential, holdClusterIssuer } from '../../store/resource-federations.ts';
 import {
   activateCredential,
   credentialHash,
@@ -36,7 +39,17 @@ import { auditedFailure } from '../audit/audited.ts';
 import { checkName, checkWhole } from '../kernel/checks.ts';
 import { makeChange } from '../change/change.ts';
 import type { OwnAccess, PlaceAccess } from './access.ts';
-import { checkMintable, checkPlace, credentialOf, revokedToken, scopeOf, targetOf } from './token-rules.ts';
+import {
+  checkMintable,
+  checkPlace,
+  credentialOf,
+  issuerUnknown,
+  laterResource,
+  revokedToken,
+  scopeOf,
+  subjectsOf,
+  targetOf,
+} from './token-rules.ts';
 
 export interface ResourceTokensDeps {
   readonly database: Pick<Database, 'transactionPool' | 'pool'>;
@@ -78,14 +91,48 @@ export class ResourceTokens {
    */
   async mint(access: PlaceAccess<'service_token.create'>, input: MintInput): Promise<MintedToken> {
     const { serial, name, expiresAt } = input;
+    const id = randomUUID();
+    const { token, hash: tokenHash } = generateToken('service_token', id);
+    const credential = { id, serial, tokenHash, expiresAt };
+    const tokenId = await this.#create(access, input, async (tx) => this.#put(tx, access, { name, credential }));
+    return { tokenId, serial, token };
+  }
+
+  /**
+   * Makes a serial that JWTs of ServiceAccounts prove, as `mint` makes one with a secret, and live at once: there is nothing to
+   * store. Throws as `mint`, and DomainError issuer_unknown before a controller reported the issuer of its cluster.
+   */
+  async federate(access: PlaceAccess<'service_token.create'>, input: FederateInput): Promise<void> {
+    const { serial, name, expiresAt, serviceAccountNames } = input;
+    const { principal } = access.caller;
+    const claims = { sub: subjectsOf(principal, serviceAccountNames) };
+    const id = randomUUID();
+    // No text has this hash: nothing but a JWT presents the credential.
+    const credential = { id, serial, tokenHash: randomBytes(32), expiresAt };
+    await this.#create(access, input, async (tx) => {
+      // The issuer before the token, as a change of the issuer that ends tokens.
+      const issuer = await holdClusterIssuer(tx, principal.cluster);
+      if (issuer === undefined) throw issuerUnknown(principal);
+      const tokenId = await this.#put(tx, access, { name, credential });
+      await activateCredential(tx, tokenId, serial);
+      const federated = { id, tokenId, namespace: principal.namespace ?? '', name: plainName(principal.name) };
+      if ((await federateCredential(tx, federated, { issuer, claims })) === undefined) throw laterResource(principal);
+      return tokenId;
+    });
+  }
+
+  /** Checks and audits the making of a serial. `make` returns the token's id. */
+  async #create(
+    access: PlaceAccess<'service_token.create'>,
+    { serial, name, expiresAt, serviceAccountNames }: MintInput & Partial<FederateInput>,
+    make: (tx: Transaction) => Promise<string>,
+  ): Promise<string> {
     return auditedFailure(this.#deps.audit, access, async (note) => {
       note({ name, serial });
       checkName('name', name);
       checkWhole('serial', serial, { min: 1, max: maxSerial });
-      const id = randomUUID();
-      const { token, hash: tokenHash } = generateToken('service_token', id);
-      const tokenId = await makeChange(this.#deps, access, async (tx) => {
-        const result = await this.#put(tx, access, { name, credential: { id, serial, tokenHash, expiresAt } });
+      return makeChange(this.#deps, access, async (tx) => {
+        const result = await make(tx);
         const target = {
           ...access.target,
           serviceTokenId: result,
@@ -94,13 +141,13 @@ export class ResourceTokens {
           scope: scopeOf(access),
           permission: access.asked.permission,
           expiresAt: expiresAt?.toISOString() ?? null,
+          ...(serviceAccountNames === undefined ? {} : { serviceAccountNames }),
         };
         return {
           result,
           audit: auditRecord(access.caller, { organizationId: access.organizationId, action: access.action, target }),
         };
       });
-      return { tokenId, serial, token };
     });
   }
 

@@ -5,6 +5,7 @@ import { type AskedPlace, covers, type TokenPermission } from '../../../src/doma
 import { Plaintext } from '../../../src/domain/plaintext.ts';
 import type {
   AllowedPlace,
+  FederateInput,
   LiveToken,
   MintedToken,
   MintInput,
@@ -36,6 +37,10 @@ const youthMs = 300_000;
 export class FakeTokens {
   /** Of the database. */
   clock = (): number => 0;
+  /** Whether a controller reported who signs the ServiceAccount tokens of the cluster. */
+  isIssuerKnown = true;
+  /** The accounts that prove each token now, by its audience. */
+  readonly provenBy = new Map<string, readonly string[]>();
   readonly #services: FakeServices;
   readonly #tokens = new Map<string, HeldToken>();
   #made = 0;
@@ -58,6 +63,10 @@ export class FakeTokens {
       mint: async (asker, asked, input) => {
         const place = await this.#place(asker, asked);
         return await this.#step('minting', () => this.#mint(asker, { ...asked, ...place }, input));
+      },
+      federate: async (asker, asked, input) => {
+        const place = await this.#place(asker, asked);
+        await this.#step('federating', () => this.#federate(asker, { ...asked, ...place }, input));
       },
       activate: this.#stepped('activating', ({ uid }: Asker, serial: number) => this.#activate(uid, serial)),
       revokeSerial: this.#stepped('revoking a serial', ({ uid }: Asker, serial: number) => {
@@ -164,12 +173,38 @@ export class FakeTokens {
     if (token.revokedAt !== null) throw new DomainError('conflict', 'the token was revoked');
     this.#tokens.set(uid, token);
     const others = token.credentials.filter((one) => one.serial !== serial);
-    const unused = { revokedAt: null, firstUsedAt: null, lastUsedAt: null, expiresAt: null };
+    const unused = { revokedAt: null, firstUsedAt: null, lastUsedAt: null, expiresAt: null, audience: null };
     const value = `kf_svc_${this.#made}`;
     const made = { serial, state: 'pending', createdAt: now, ...unused, value } as const;
     token.credentials.splice(0, Infinity, ...others, { ...made });
     this.#publish(token);
     return { tokenId: token.tokenId, serial, token: new Plaintext(value) };
+  }
+
+  #federate(asker: Asker, place: AskedPlace & PlaceIds, input: FederateInput): void {
+    const { name, namespace, uid } = asker;
+    if (!this.isIssuerKnown) throw new DomainError('issuer_unknown', 'no controller has reported it');
+    const audience = `keyframe/instance/clusters/test/${namespace}/${name}`;
+    for (const { credentials } of this.#tokens.values())
+      for (const one of credentials.filter((each) => each.audience === audience)) one.audience = null;
+    this.#mint(asker, place, input);
+    this.#change(uid, ({ credentials }) => {
+      for (const one of credentials.filter(({ serial }) => serial === input.serial))
+        Object.assign(one, {
+          state: 'active',
+          audience,
+          expiresAt: input.expiresAt,
+          createdAt: new Date(this.clock()),
+        });
+    });
+    this.provenBy.set(audience, input.serviceAccountNames);
+  }
+
+  /** Ends all credentials, as a recovery of the database does. */
+  recover(uid: string): void {
+    this.#change(uid, ({ credentials }) => {
+      for (const one of credentials) Object.assign(one, { revokedAt: now, audience: null });
+    });
   }
 
   #activate(uid: string, serial: number): void {

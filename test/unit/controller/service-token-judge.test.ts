@@ -10,7 +10,7 @@ const at = (ms: number): Date => new Date(madeAt + ms);
 const rotation = { intervalMs: 24 * hour, overlapMs: 10 * minute, maxOverlapMs: hour };
 
 function credential(serial: number, more: Partial<ResourceCredential> = {}): ResourceCredential {
-  const unused = { revokedAt: null, firstUsedAt: null, lastUsedAt: null, expiresAt: null };
+  const unused = { revokedAt: null, firstUsedAt: null, lastUsedAt: null, expiresAt: null, audience: null };
   return { serial, state: 'active', createdAt: at(0), ...unused, ...more };
 }
 

@@ -10,6 +10,9 @@ const named = { namespace: 'ns', name: secret };
 const samples: Samples<typeof messages> = {
   suspended: [messages.suspended],
   issued: [messages.issued(secret, 3)],
+  federated: [messages.federated(['ci']), messages.federated(['ci', 'web.batch'])],
+  federationExpired: [messages.federationExpired],
+  federationExpiring: [messages.federationExpiring('2026-11-11T02:00:00Z')],
   expired: [messages.expired(secret)],
   expiring: [messages.expiring(secret, '2026-11-11T02:00:00Z')],
   revoked: [messages.revoked],

@@ -54,7 +54,13 @@ class Site {
     this.steps.push('serial' in step ? `${step.do} ${step.serial}` : step.do);
     if (step.do === 'mint') {
       const others = this.credentials.filter(({ serial }) => serial !== step.serial);
-      const unused = { revokedAt: null, firstUsedAt: null, lastUsedAt: null, expiresAt: step.expiresAt };
+      const unused = {
+        revokedAt: null,
+        firstUsedAt: null,
+        lastUsedAt: null,
+        expiresAt: step.expiresAt,
+        audience: null,
+      };
       const createdAt = new Date(this.now);
       this.credentials = [...others, { serial: step.serial, state: 'pending', createdAt, ...unused }];
       if (!crashesAfterMint) this.held = step.serial;

@@ -216,6 +216,7 @@ const tokenSamples: Samples<typeof tokenMessages> = {
   tokenSecretUnmanaged: [tokenMessages.tokenSecretUnmanaged('reader-token', 'reader')],
   serviceTokenMissing: [tokenMessages.serviceTokenMissing(source)],
   serviceTokenDeleted: [tokenMessages.serviceTokenDeleted('reader', source)],
+  serviceTokenFederated: [tokenMessages.serviceTokenFederated('ci', source)],
   tokenSecretIsTarget: [tokenMessages.tokenSecretIsTarget(sync, 'reader')],
   serviceTokenPending: [tokenMessages.serviceTokenPending('reader')],
   serviceTokenUnready: [tokenMessages.serviceTokenUnready('reader', 'service_token_denied', denied)],

@@ -112,6 +112,16 @@ export function serviceTokenDeleted(name: string, source: Source): DomainError {
   );
 }
 
+/** The token has no value with which a SecretSync could read. */
+export function serviceTokenFederated(name: string, source: Source): DomainError {
+  const field = fieldOf(source, 'tokenRef');
+  return new DomainError(
+    'invalid_input',
+    `ServiceToken ${name} has serviceAccountNames, so it has no value to read with. Remove ${field} to read with the ` +
+      'keyless service token of the namespace, or name a ServiceToken without serviceAccountNames.',
+  );
+}
+
 /** The SecretSync would write the Secret that holds its token. */
 export function tokenSecretIsTarget(sync: SecretSync, serviceToken: string): DomainError {
   return new DomainError(

@@ -19,7 +19,7 @@ import { TokenStates } from './state.ts';
 import { suspended } from './messages.ts';
 import { OrphanSweep } from './orphan-sweep.ts';
 import { ServiceTokenReconciler } from './reconcile.ts';
-import { claimOf, claimantOf, isAbandoned, secretOf } from './resource.ts';
+import { claimOf, claimantOf, isAbandoned, isFederated, secretOf } from './resource.ts';
 import { specVersionOf, statusVersionOf } from './versions.ts';
 import { TokenSecrets } from './write.ts';
 import { tokenLabel } from '../../annotations.ts';
@@ -252,7 +252,8 @@ class ServiceTokenKind implements ManagedKind, ServiceTokens {
 
   #claim(resource: ServiceToken, claims: SecretClaims): void {
     const secret = objectKey(secretOf(resource));
-    if (resource.metadata.deletionTimestamp === undefined) claims.note(secret, claimOf(resource));
+    const isWriting = resource.metadata.deletionTimestamp === undefined && !isFederated(resource);
+    if (isWriting) claims.note(secret, claimOf(resource));
     else claims.drop(secret, claimantOf(resource));
   }
 

@@ -1,5 +1,6 @@
 import type { TokenPermission } from '../../../domain/grants.ts';
 import type { MovedExpiry, ResourceCredential, ResourceToken } from '../../../domain/resources/tokens.ts';
+import type { ObjectMeta } from '../../../kube/client/objects.ts';
 import type { SecretClaim, SecretOwner } from '../secret-claims/claim.ts';
 import type { Times } from './resource.ts';
 
@@ -7,6 +8,8 @@ import type { Times } from './resource.ts';
 
 /** The facts about the token Secret. */
 export type SecretFacts =
+  /** JWTs prove the token. The leftover is a Secret that a controller of an older release wrote. */
+  | { readonly state: 'unwanted'; readonly leftover: ObjectMeta | undefined }
   | { readonly state: 'absent' }
   /** It belongs to something else that does not write it now. */
   | { readonly state: 'unmanaged'; readonly owner: SecretOwner | undefined }
@@ -38,6 +41,10 @@ export interface Facts {
 export type Step =
   /** Creates the value of a serial and writes it to the Secret. */
   | { readonly do: 'mint'; readonly serial: number; readonly expiresAt: Date | null }
+  /** Creates a serial that JWTs prove. */
+  | { readonly do: 'federate'; readonly serial: number; readonly expiresAt: Date | null }
+  /** Deletes the Secret that is not wanted. */
+  | { readonly do: 'delete'; readonly leftover: ObjectMeta }
   /** Makes the value in the Secret valid. */
   | { readonly do: 'activate'; readonly serial: number }
   | { readonly do: 'revoke'; readonly serial: number }
@@ -79,8 +86,8 @@ export function judge(facts: Facts): Step {
   // A reduced permission takes effect first, whatever the state of the Secret is.
   if (token?.permission === 'read_write' && facts.permission === 'read') return { do: 'update', expiries: [] };
   if (isForeign(secret)) return leave(secret);
-  if (token === undefined) return mint(facts, 1);
-  return adjust(facts, token) ?? resumed(token, value(facts, token));
+  if (secret.state === 'unwanted') return federated(facts, secret.leftover);
+  return valued(facts);
 }
 
 type ForeignSecret = Extract<SecretFacts, { state: 'unmanaged' | 'claimed' }>;
@@ -139,6 +146,28 @@ function value(facts: Facts, token: ResourceToken): Step {
   return renew(facts, current, next) ?? settle(facts, live, current);
 }
 
+/** The step for a token that has a value. */
+function valued(facts: Facts): Step {
+  const { token } = facts;
+  if (token === undefined) return mint(facts, 1);
+  return adjust(facts, token) ?? resumed(token, value(facts, token));
+}
+
+/** The step for a token that has no value. What has one was created by a controller of an older release. */
+function federated(facts: Facts, leftover: ObjectMeta | undefined): Step {
+  const { token } = facts;
+  if (token === undefined) return federate(facts, 1);
+  const live = token.credentials.filter(({ revokedAt }) => revokedAt === null);
+  const current = live.findLast(({ audience }) => audience !== null);
+  const other = live.find((credential) => credential !== current);
+  if (other !== undefined) return { do: 'revoke', serial: other.serial };
+  const changed = adjust(facts, token);
+  if (changed !== undefined) return changed;
+  if (current === undefined) return resumed(token, federate(facts, (token.credentials.at(-1)?.serial ?? 0) + 1));
+  if (leftover !== undefined) return { do: 'delete', leftover };
+  return resumed(token, settle(facts, live, current));
+}
+
 /** The step for a valid value before it can rest. */
 function renew(facts: Facts, current: ResourceCredential, next: number): Step | undefined {
   const { secret, now } = facts;
@@ -171,8 +200,17 @@ function settle(facts: Facts, live: readonly ResourceCredential[], current: Reso
   };
 }
 
-function mint({ now, times: { lifeMs } }: Facts, serial: number): Step {
-  return { do: 'mint', serial, expiresAt: lifeMs === undefined ? null : new Date(now + lifeMs) };
+function mint(facts: Facts, serial: number): Step {
+  return { do: 'mint', serial, expiresAt: endOf(facts) };
+}
+
+function federate(facts: Facts, serial: number): Step {
+  return { do: 'federate', serial, expiresAt: endOf(facts) };
+}
+
+/** When what is created now expires. */
+function endOf({ now, times: { lifeMs } }: Facts): Date | null {
+  return lifeMs === undefined ? null : new Date(now + lifeMs);
 }
 
 /** When the next value replaces a value: at its expiry at the latest. */

@@ -16,6 +16,22 @@ export function issued(secret: string, serial: number): string {
   return `Secret ${secret} holds value ${serial} of the token.`;
 }
 
+/** A token that has no value. */
+export function federated(serviceAccountNames: readonly string[]): string {
+  const isOne = serviceAccountNames.length === 1;
+  const accounts = `the ServiceAccount${isOne ? '' : 's'} ${serviceAccountNames.join(', ')}`;
+  return `JWTs of ${accounts} with the audience in status.audience prove the token.`;
+}
+
+export const federationExpired =
+  'The token has expired. To get a new token, delete the ServiceToken and create it again. Without spec.expiresIn, the ' +
+  'token does not expire.';
+
+/** The condition Expiring and its Warning Event; `at` is a time, here and below. */
+export function federationExpiring(at: string): string {
+  return `The token expires at ${at}, and nothing replaces it. Increase spec.expiresIn, or remove it.`;
+}
+
 export function expired(secret: string): string {
   return (
     `The token in Secret ${secret} has expired. Delete the Secret to get a new value. ` +
@@ -23,7 +39,6 @@ export function expired(secret: string): string {
   );
 }
 
-/** The condition Expiring and its Warning Event; `at` is a time. */
 export function expiring(secret: string, at: string): string {
   return (
     `The token in Secret ${secret} expires at ${at}, and nothing replaces it. ` +

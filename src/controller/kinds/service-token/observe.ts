@@ -9,7 +9,7 @@ import { ownerOf } from '../secret-claims/claim.ts';
 import type { SecretClaims } from '../secret-claims/claims.ts';
 import { type Repair, repairOf } from '../secret-claims/drift.ts';
 import type { TokenState, VerifiedSecret } from './state.ts';
-import { claimantOf, metadataFits, secretOf, tokenDataKey } from './resource.ts';
+import { claimantOf, isFederated, metadataFits, secretOf, tokenDataKey } from './resource.ts';
 import { ownedByAnnotation, ownedByTokenAnnotation } from '../../annotations.ts';
 
 export interface ObserveDeps {
@@ -37,6 +37,7 @@ export async function observeSecret(
   const note = (metadata: KubeObject['metadata'] | undefined): void =>
     deps.seen.renote('issued Secret', objectKey(target), objectVersion(metadata));
   note(watched);
+  if (isFederated(resource)) return { state: 'unwanted', leftover: await findLeftover(deps, resource, watched) };
   if (verified !== undefined && isVersion(watched, verified)) return { state: 'owned', ...verified };
   state.verified = undefined;
   const found = await deps.secretsClient.find(target);
@@ -47,6 +48,17 @@ export async function observeSecret(
   // An own write forgets what was verified, so another client has written this version.
   if (verified !== undefined) state.drift = driftSince(verified, present, found) ?? state.drift;
   return { state: 'owned', ...present };
+}
+
+/** The Secret of a federated ServiceToken, which a controller of an older release wrote. */
+async function findLeftover(
+  { secretsClient }: Pick<ObserveDeps, 'secretsClient'>,
+  resource: ServiceToken,
+  watched: KubeObject['metadata'] | undefined,
+): Promise<KubeObject['metadata'] | undefined> {
+  // The watch shows each Secret of a ServiceToken.
+  const found = watched === undefined ? undefined : await secretsClient.find(secretOf(resource));
+  return found !== undefined && isOwnedBy(found, resource) ? found.metadata : undefined;
 }
 
 async function verify(

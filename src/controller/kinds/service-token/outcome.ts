@@ -44,12 +44,10 @@ function settledOutcome(
   { token, now }: { readonly token: ResourceToken | undefined; readonly now: number },
 ): Outcome<ServiceToken> {
   const { current, rotatesAt, previous, dueAt, because } = rest;
-  const secret = secretOf(resource).name;
   const { expiresAt } = current;
   const fields: StatusFields<ServiceToken> = {
     tokenId: token?.tokenId,
-    serial: current.serial,
-    secretName: secret,
+    ...presentationOf(resource, current),
     issuedAt: kubeTime(current.createdAt.getTime()),
     expiresAt: expiresAt === null ? undefined : kubeTime(expiresAt.getTime()),
     rotatesAt: rotatesAt === undefined ? undefined : kubeTime(rotatesAt),
@@ -59,11 +57,25 @@ function settledOutcome(
   // A moment later than due, because the database's clock is known to within its round trip.
   const next: Next = dueAt === undefined ? { kind: 'done' } : { kind: 'after', delayMs: Math.max(dueAt - now, 0) + 50 };
   if (because === 'expired') {
-    const message = messages.expired(secret);
+    const message = current.audience === null ? messages.expired(secretOf(resource).name) : messages.federationExpired;
     return { claim: { progress: 'stalled', reason: 'Expired', message }, fields, conditions, next };
   }
-  const message = messages.issued(secret, current.serial);
+  const message = issuedText(resource, current);
   return { claim: { progress: 'done', reason: 'Issued', message }, fields, conditions, next };
+}
+
+/** What the token is presented with: the value in the Secret, or JWTs. */
+function presentationOf(
+  resource: ServiceToken,
+  { serial, audience }: Settled['current'],
+): Pick<StatusFields<ServiceToken>, 'audience' | 'serial' | 'secretName'> {
+  if (audience !== null) return { audience, serial: undefined, secretName: undefined };
+  return { audience: undefined, serial, secretName: secretOf(resource).name };
+}
+
+function issuedText(resource: ServiceToken, { serial, audience }: Settled['current']): string {
+  const { serviceAccountNames = [] } = resource.spec;
+  return audience === null ? messages.issued(secretOf(resource).name, serial) : messages.federated(serviceAccountNames);
 }
 
 /** The condition Expiring. */
@@ -75,9 +87,9 @@ function expiringClaim(resource: ServiceToken, { isExpiring, current, rotatesAt 
 }
 
 /** The message of the condition Expiring and of its Warning Event. */
-export function expiryWarning(resource: ServiceToken, { expiresAt }: Settled['current']): string {
+export function expiryWarning(resource: ServiceToken, { expiresAt, audience }: Settled['current']): string {
   const at = expiresAt === null ? 'never' : kubeTime(expiresAt.getTime());
-  return messages.expiring(secretOf(resource).name, at);
+  return audience !== null ? messages.federationExpiring(at) : messages.expiring(secretOf(resource).name, at);
 }
 
 /** No grant covers the request. A token that was created under a grant is suspended until a grant covers it again. */
@@ -92,6 +104,12 @@ export function deniedText({ detail }: DomainError): string {
 }
 
 function noValue(token: ResourceToken | undefined): StatusFields<ServiceToken> {
-  const gone = { issuedAt: undefined, expiresAt: undefined, rotatesAt: undefined, previousSerial: undefined };
+  const gone = {
+    audience: undefined,
+    issuedAt: undefined,
+    expiresAt: undefined,
+    rotatesAt: undefined,
+    previousSerial: undefined,
+  };
   return { tokenId: token?.tokenId, serial: undefined, ...gone };
 }

@@ -201,6 +201,12 @@ export class ServiceTokenReconciler {
       case 'mint':
         await this.#mint(context, step, secret);
         return;
+      case 'federate':
+        await this.#federate(context, step);
+        return;
+      case 'delete':
+        await secrets.remove(resource, step.leftover);
+        return;
       case 'activate':
         await this.#activate(context, step.serial);
         return;
@@ -228,15 +234,23 @@ export class ServiceTokenReconciler {
   ): Promise<void> {
     const { resource, state, asker } = context;
     const { backend, secrets } = this.#deps;
-    const { namespace = '', name } = resource.metadata;
-    const label = `${namespace}/${name}`.slice(0, maxNameLength);
-    const minted = await backend.tokens.mint(asker, placeOf(resource), { name: label, expiresAt, serial });
+    const minted = await backend.tokens.mint(asker, placeOf(resource), { name: labelOf(resource), expiresAt, serial });
     state.verified = undefined;
     const written = await secrets.put(resource, secret, minted.token, state.drift !== undefined);
     // The Secret has changed, so the value was not written. The next step decides again.
     if (written === undefined) return;
     this.#reportRepair(context, written);
     await backend.tokens.activate(asker, serial, minted.token);
+  }
+
+  /** Creates a serial that JWTs prove, which is valid at once. */
+  async #federate(
+    { resource, asker }: TokenContext,
+    { serial, expiresAt }: Extract<Step, { do: 'federate' }>,
+  ): Promise<void> {
+    const { serviceAccountNames = [] } = resource.spec;
+    const input = { name: labelOf(resource), expiresAt, serial, serviceAccountNames };
+    await this.#deps.backend.tokens.federate(asker, placeOf(resource), input);
   }
 
   /** Activates the value in the Secret. If it has another serial by now, the next step decides again. */
@@ -263,6 +277,11 @@ export class ServiceTokenReconciler {
     state.warned = rest.current.serial;
     if (isReported !== true) this.#deps.warn(resource, expiryWarning(resource, rest.current));
   }
+}
+
+/** The name of its token in the lists of the API. */
+function labelOf({ metadata: { namespace = '', name } }: ServiceToken): string {
+  return `${namespace}/${name}`.slice(0, maxNameLength);
 }
 
 function isGranted({ grants }: Asker, asked: AskedPlace): boolean {

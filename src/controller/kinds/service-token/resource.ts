@@ -11,9 +11,14 @@ import { finalizer, ownedByTokenAnnotation, tokenLabel } from '../../annotations
 /** The key of the Secret's data that holds the token. */
 export const tokenDataKey = 'token';
 
-/** The Secret that a ServiceToken writes. */
+/** The Secret that a ServiceToken writes, unless it is federated. */
 export function secretOf({ metadata, spec }: ServiceToken): NamespacedName {
   return { namespace: metadata.namespace ?? '', name: spec.secretName ?? metadata.name };
+}
+
+/** Whether JWTs of ServiceAccounts prove the token: it has no value and no Secret. */
+export function isFederated({ spec }: ServiceToken): boolean {
+  return spec.serviceAccountNames !== undefined;
 }
 
 /** A ServiceToken as one that claims its Secret. */

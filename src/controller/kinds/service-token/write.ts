@@ -60,6 +60,13 @@ export class TokenSecrets {
     );
   }
 
+  /** Deletes a Secret that is still as it was observed. */
+  async remove(resource: ServiceToken, observed: ObjectMeta): Promise<void> {
+    await this.#counted(resource, { operation: 'delete', conflicts: [404, 409] }, () =>
+      this.#deps.secretsClient.delete(secretOf(resource), preconditionOf(observed)),
+    );
+  }
+
   /** The token in the Secret now; undefined if the Secret is unmanaged or holds none. */
   async read(resource: ServiceToken): Promise<Plaintext | undefined> {
     const found = await this.#deps.secretsClient.find(secretOf(resource));

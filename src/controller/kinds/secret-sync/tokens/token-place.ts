@@ -3,11 +3,16 @@ import { type NamespacedName, objectKey } from '../../../../kube/client/objects.
 import type { SecretSync } from '../../../generated/secret-sync.ts';
 import type { ServiceToken } from '../../../generated/service-token.ts';
 import type { Seen } from '../../../frame/dependencies.ts';
-import { secretOf, tokenDataKey } from '../../service-token/resource.ts';
+import { isFederated, secretOf, tokenDataKey } from '../../service-token/resource.ts';
 import { specVersionOf } from '../../service-token/versions.ts';
 import { targetOf } from '../spec/resource.ts';
 import { type Source, inSource, sourcesOf } from '../spec/source.ts';
-import { serviceTokenDeleted, serviceTokenMissing, tokenSecretIsTarget } from '../token-messages.ts';
+import {
+  serviceTokenDeleted,
+  serviceTokenFederated,
+  serviceTokenMissing,
+  tokenSecretIsTarget,
+} from '../token-messages.ts';
 
 /** The tokens of a SecretSync's sources. Nothing here writes. */
 
@@ -67,6 +72,7 @@ export function judgeToken(
   }
   if (named === undefined) return serviceTokenMissing(source);
   if (named.metadata.deletionTimestamp !== undefined) return serviceTokenDeleted(named.metadata.name, source);
+  if (isFederated(named)) return serviceTokenFederated(named.metadata.name, source);
   const secret = secretOf(named);
   if (secret.name === targetOf(sync).name) return tokenSecretIsTarget(sync, named.metadata.name);
   return { ...secret, key: tokenDataKey, serviceToken: named };
