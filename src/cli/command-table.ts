@@ -101,6 +101,7 @@ export const commandTable: readonly CommandSection[] = [
             name: 'accept-issuer',
             load: async () => (await import('./commands/token/accept-issuer.ts')).tokenAcceptIssuerCommand,
           },
+          { name: 'explain', load: async () => (await import('./commands/token/explain.ts')).tokenExplainCommand },
           { name: 'create', load: async () => (await import('./commands/token/create.ts')).tokenCreateCommand },
           { name: 'list', load: async () => (await import('./commands/token/list.ts')).tokenListCommand },
           { name: 'revoke', load: async () => (await import('./commands/token/revoke.ts')).tokenRevokeCommand },

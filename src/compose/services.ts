@@ -61,7 +61,7 @@ import { Environments } from '../services/tenancy/environments.ts';
 import { Organizations } from '../services/tenancy/organizations.ts';
 import { Projects } from '../services/tenancy/projects.ts';
 import { PersonalTokens } from '../services/tokens/personal-tokens.ts';
-import { Federations } from '../services/tokens/federations.ts';
+import { Federations, type FederationsDeps } from '../services/tokens/federations.ts';
 import { ServiceTokens } from '../services/tokens/service-tokens.ts';
 import { type Database, openDatabase } from '../store/database.ts';
 import { PostgresKeyStore } from '../store/keys.ts';
@@ -174,6 +174,7 @@ function composeServices(opened: Opened, options: ServicesOptions): Services {
   const budget = new GrowthBudget(growthLimits);
   const states = new StateCache();
   dropDestroyed(feed, states);
+  const authentication = composeAuthentication({ database, usage, clock, logger }, options);
   const access = new Access({ database, audit });
   const oidc = options.oidc && composeOidc(options.oidc, { database, audit, access, logger });
   const relyingParty = relyingPartyAt(options.publicUrl);
@@ -188,7 +189,7 @@ function composeServices(opened: Opened, options: ServicesOptions): Services {
     usage,
     feed,
     states,
-    ...composeAuthentication({ database, usage, clock, logger }, options),
+    ...authentication,
     access,
     me: new Me({ database, audit, serverVersion: release }),
     users: new Users({ database, audit }),
@@ -211,7 +212,7 @@ function composeServices(opened: Opened, options: ServicesOptions): Services {
     copies: new Copies({ database, keyring, queue, budget, audit }),
     snapshots: new Snapshots({ database, queue, budget, audit }),
     restores: new Restores({ database, queue, budget, audit }),
-    ...composeTokens({ database, audit }),
+    ...composeTokens({ database, audit, federated: authentication.federated }),
     changes: new Changes({ database, audit }),
     reverts: new Reverts({ database, queue, budget, audit }),
     changeStreams: new ChangeStreams({ database, changes: feed, audit, clock, ...streams }),
@@ -236,14 +237,14 @@ function composeServices(opened: Opened, options: ServicesOptions): Services {
 function composeAuthentication(
   { database, usage, clock, logger }: Omit<IssuerKeysDeps, 'fetchRules'> & Omit<AuthenticationDeps, 'federated'>,
   { trustedIssuerPrivateAddresses: allowsPrivateAddresses = false }: ServicesOptions,
-): Pick<Services, 'authentication' | 'issuerKeys'> {
+): Pick<Services, 'authentication' | 'issuerKeys'> & { readonly federated: FederatedTokens } {
   const issuerKeys = new IssuerKeys({ database, clock, logger, fetchRules: { allowsPrivateAddresses } });
   const federated = new FederatedTokens({ database, keys: issuerKeys });
-  return { authentication: new Authentication({ database, usage, federated }), issuerKeys };
+  return { authentication: new Authentication({ database, usage, federated }), issuerKeys, federated };
 }
 
 function composeTokens(
-  deps: Pick<Services, 'database' | 'audit'>,
+  deps: FederationsDeps & Pick<Services, 'database' | 'audit'>,
 ): Pick<Services, 'personalTokens' | 'serviceTokens' | 'federations'> {
   return {
     personalTokens: new PersonalTokens(deps),

@@ -61,6 +61,8 @@ export const limits = {
   claimValueLength: 200,
   /** ServiceAccounts whose JWTs prove one ServiceToken, as in its definition. */
   serviceAccountsPerToken: 10,
+  /** Characters of a JWT to explain: one that is too long to prove anything is explained too. */
+  explainedJwtLength: 32 * 1024,
   /** Namespaces of a cluster that are listed for one environment, and sources of SecretSyncs in one organization. */
   reportedNamespacesPerEnvironment: 1_000,
   reportedSourcesPerOrganization: 20_000,

@@ -33,6 +33,7 @@ export const actionLevels = {
   'service_token.revoke': 'organization',
   'service_token.reinstate': 'organization',
   'service_token.accept_issuer': 'organization',
+  'service_token.explain': 'organization',
   'project.read': 'project',
   'project.update': 'project',
   'project.delete': 'project',
@@ -173,6 +174,7 @@ export const rules: Readonly<Record<Action, Rule>> = {
   'service_token.revoke': { roles: admins, serviceToken: 'never' },
   'service_token.reinstate': { roles: admins, serviceToken: 'never' },
   'service_token.accept_issuer': { roles: admins, serviceToken: 'never' },
+  'service_token.explain': { roles: admins, serviceToken: 'never' },
 };
 
 /**

@@ -39,6 +39,7 @@ export const needsRecentSignIn: Readonly<Record<Action | PersonAction | Instance
   'service_token.revoke': 'never',
   'service_token.reinstate': 'always',
   'service_token.accept_issuer': 'always',
+  'service_token.explain': 'never',
   'project.read': 'never',
   'project.update': 'never',
   'project.delete': 'never',

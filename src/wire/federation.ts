@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { validateClaims } from '../domain/federation.ts';
+import { jwtChecks } from '../domain/jwt-faults.ts';
 import { limits } from '../domain/limits.ts';
 import { clusterName } from './fields.ts';
 
@@ -73,6 +74,31 @@ export const acceptIssuerBody = z.strictObject({
     .max(2 ** 31 - 1),
 });
 
+export const explainJwtBody = z.strictObject({
+  jwt: z
+    .string()
+    .min(1)
+    .max(limits.explainedJwtLength)
+    .meta({ description: 'The JWT. It is not stored, and the response has no part of it.' }),
+});
+
+export const jwtExplanationView = z
+  .strictObject({
+    /** Whether the JWT proves the service token, which may have ended. */
+    isProven: z.boolean(),
+    /** All checks in their order. */
+    checks: z.array(
+      z.strictObject({
+        check: z.enum(jwtChecks),
+        outcome: z.enum(['passed', 'failed', 'not_checked']),
+        /** What is wrong and what to do, for a check that failed. */
+        detail: z.string().nullable(),
+      }),
+    ),
+  })
+  .meta({ id: 'JwtExplanation' });
+
+export type JwtExplanationView = z.infer<typeof jwtExplanationView>;
 export type FederationView = z.infer<typeof federationView>;
 
 function isObject(input: unknown): input is Readonly<Record<string, unknown>> {

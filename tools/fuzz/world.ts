@@ -199,6 +199,7 @@ async function makeTokens(
     [`POST ${path}/reinstate`]: { id: keylessId },
     'POST /service-tokens/{org}/{id}/reinstate': { id: keylessId },
     'POST /service-tokens/{org}/{id}/accept-issuer': { id: federated.id },
+    'POST /service-tokens/{org}/{id}/explain': { id: federated.id },
     [`DELETE ${path}`]: await make('doomed'),
   };
 }

@@ -39,6 +39,7 @@ export const summaries: Readonly<Record<string, string>> = {
   'token revoke-service': 'Revoke a service token immediately',
   'token reinstate': 'Undo the revocation of a keyless service token',
   'token accept-issuer': 'Accept the issuer of a federated service token as it is now',
+  'token explain': 'Explain why a JWT proves a federated service token, or does not',
   'token create': 'Create a personal token for yourself; it is shown once',
   'token list': 'List your personal tokens',
   'token revoke': 'Revoke one of your personal tokens',

@@ -39,6 +39,7 @@ export const commandShapes: Readonly<Record<string, readonly ShapeName[]>> = {
   'token revoke-service': ['deletion'],
   'token reinstate': ['service-token'],
   'token accept-issuer': ['service-token'],
+  'token explain': ['jwt-explanation'],
   'token create': ['new-personal-token'],
   'session list': ['browser-session-list'],
   'session end': ['deletion'],

@@ -10,6 +10,7 @@ import {
 } from '../../wire/clusters.ts';
 import { consumerListView, consumerView } from '../../wire/consumers.ts';
 import { copyView } from '../../wire/copies.ts';
+import { jwtExplanationView } from '../../wire/federation.ts';
 import { identityListView } from '../../wire/identities.ts';
 import { invitationListView, invitationView } from '../../wire/invitations.ts';
 import { createdInvitationView, createdLinkView } from '../../wire/sign-in-links.ts';
@@ -230,6 +231,7 @@ export const shapes = {
   'member-list': memberListView,
   'new-invitation': createdInvitationView,
   'new-personal-token': createdPersonalTokenView,
+  'jwt-explanation': jwtExplanationView,
   'new-federated-token': createdFederatedTokenView,
   'new-service-token': createdServiceTokenView,
   'new-sign-in-link': createdLinkView,

@@ -39,6 +39,10 @@ export function routeHandler(route: Route, deps: RouteHandlerDeps): RequestHandl
         await work.reserve(bytes);
         if (bytes > smallReadBytes) await work.compute('read', bytes * copiesOfRead);
       },
+      guesses: {
+        admit: () => rateLimits.admit(sourceAddress(request) ?? '', undefined),
+        count: () => rateLimits.refused(sourceAddress(request) ?? ''),
+      },
       entered: (organizationId) => void (target['organizationId'] = organizationId),
     });
     try {
@@ -78,7 +82,7 @@ export function publicRouteHandler(
       const prepared = await prepareResponse(await route.run(publicCallOf(request, work), services), work);
       await sendResponse(response, prepared, { work });
     } catch (error) {
-      if (error instanceof DomainError && guesses.has(error.description.status)) {
+      if (error instanceof DomainError && guessStatuses.has(error.description.status)) {
         await rateLimits.refused(address);
       }
       throw error;
@@ -88,7 +92,7 @@ export function publicRouteHandler(
 }
 
 /** The statuses with which a public route refuses what a client presents, and not the form of the request. */
-const guesses: ReadonlySet<number | undefined> = new Set([401, 403, 409]);
+const guessStatuses: ReadonlySet<number | undefined> = new Set([401, 403, 409]);
 
 /** Whether every failure of the action is audited, for users too (docs/interface.md section 6). */
 function isAlwaysAudited(action: Route['action']): boolean {
@@ -100,13 +104,13 @@ const smallReadBytes = 256 * 1024;
 // Ciphertexts as PostgreSQL sends them and decoded, values as text, and their JSON.
 const copiesOfRead = 3;
 
-interface Served extends Pick<Call, 'caller' | 'entered'> {
+interface Served extends Pick<Call, 'caller' | 'entered' | 'guesses'> {
   readonly work: Work;
   readonly enter: (bytes: number) => Promise<void>;
 }
 
-function callOf(request: Request, { caller, work, enter, entered }: Served): Call {
-  return { ...publicCallOf(request, work), caller, entered, room: { enter } };
+function callOf(request: Request, { caller, work, enter, entered, guesses }: Served): Call {
+  return { ...publicCallOf(request, work), caller, entered, guesses, room: { enter } };
 }
 
 function publicCallOf(request: Request, work: Work): PublicCall {

@@ -10,6 +10,7 @@ import type {
 } from '../../services/tokens/service-tokens.ts';
 import {
   acceptIssuer,
+  explainJwt,
   createProjectServiceToken,
   createServiceToken,
   getProjectServiceToken,
@@ -129,6 +130,16 @@ export const serviceTokenRoutes: readonly Route[] = [
     action: 'service_token.accept_issuer',
     async handle({ federations }, access, { params, body }) {
       return { status: 200, body: viewOf(access, await federations.acceptIssuer(access, params.id, body)) };
+    },
+  }),
+  organizationRoute({
+    ...explainJwt,
+    action: 'service_token.explain',
+    async handle({ federations }, access, { params, body, guesses }) {
+      await guesses.admit();
+      const { isProven, checks } = await federations.explain(access, params.id, body);
+      if (!isProven) await guesses.count();
+      return { status: 200, body: { isProven, checks: [...checks] } };
     },
   }),
   organizationRoute({

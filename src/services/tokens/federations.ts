@@ -4,14 +4,17 @@ import { acceptGeneration, type Accepted } from '../../store/token-federations.t
 import { findServiceToken, type ServiceTokenRecord } from '../../store/service-tokens.ts';
 import type { OrganizationAccess } from '../access/access.ts';
 import type { AuditLog } from '../audit/audit-log.ts';
-import { auditedFailure, successRecord } from '../audit/audited.ts';
+import type { FederatedTokens } from '../access/federated-tokens.ts';
+import { auditedFailure, auditedRead, successRecord } from '../audit/audited.ts';
 import { makeChange } from '../change/change.ts';
 import { checkUuid, checkVersion } from '../kernel/checks.ts';
+import { explainJwt, type JwtExplanation } from './jwt-explanation.ts';
 import { absentToken, homeOf } from './token-home.ts';
 
 export interface FederationsDeps {
   readonly database: Pick<Database, 'transactionPool' | 'pool'>;
-  readonly audit: Pick<AuditLog, 'recordFailure'>;
+  readonly audit: Pick<AuditLog, 'record' | 'recordFailure'>;
+  readonly federated: Pick<FederatedTokens, 'judge'>;
 }
 
 /** What admins of an organization decide on service tokens that JWTs prove (docs/federation.md). */
@@ -48,6 +51,34 @@ export class Federations {
     const record = await findServiceToken(this.#deps.database.pool, homeOf(access), id);
     if (record === undefined) throw absentToken(id);
     return record;
+  }
+
+  /**
+   * Explains whether a JWT proves a token, check by check; also for a token that has ended. It acts as no principal. Throws
+   * DomainError not_found, conflict for a token that is not federated, and issuer_unavailable.
+   */
+  async explain(
+    access: OrganizationAccess<'service_token.explain'>,
+    id: string,
+    { jwt }: { readonly jwt: string },
+  ): Promise<JwtExplanation> {
+    return auditedRead(this.#deps.audit, access, async (note) => {
+      checkUuid('id', id);
+      note({ serviceTokenId: id });
+      const record = await findServiceToken(this.#deps.database.pool, homeOf(access), id);
+      if (record === undefined) throw absentToken(id);
+      const { federation } = record;
+      if (federation === null) throw notAccepted(id, { outcome: 'not_federated' });
+      const explanation = await explainJwt(this.#deps.federated, jwt, {
+        audience: federation.audience,
+        claims: federation.claims,
+        isIssuerDeleted: federation.issuerGeneration === null,
+        isRevoked: record.revokedAt !== null,
+        isSuspended: record.suspendedAt !== null,
+      });
+      note({ failed: explanation.checks.find(({ outcome }) => outcome === 'failed')?.check ?? null });
+      return explanation;
+    });
   }
 }
 

@@ -1,4 +1,4 @@
-import { acceptIssuerBody } from '../federation.ts';
+import { acceptIssuerBody, explainJwtBody, jwtExplanationView } from '../federation.ts';
 import { pageQuery } from '../page.ts';
 import {
   createServiceTokenBody,
@@ -73,6 +73,15 @@ export const acceptIssuer = endpoint({
   summary: 'Accept the issuer of a federated service token as it is now',
   input: { params: serviceTokenParams, body: acceptIssuerBody },
   responses: { 200: serviceTokenView },
+});
+
+export const explainJwt = endpoint({
+  method: 'POST',
+  path: '/service-tokens/{org}/{id}/explain',
+  operation: 'explainJwt',
+  summary: 'Explain whether a JWT proves a federated service token',
+  input: { params: serviceTokenParams, body: explainJwtBody },
+  responses: { 200: jwtExplanationView },
 });
 
 export const revokeServiceToken = endpoint({

@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { TestApi } from '../../support/api/http.ts';
 import type { World } from '../../support/api/services.ts';
@@ -102,5 +104,32 @@ describe('token accept-issuer', () => {
     const { code, stderr } = await cli.run(accept('valued', '--yes'));
     expect(code).toBe(6);
     expect(stderr).toContain('is not federated');
+  });
+});
+
+describe('token explain', () => {
+  const explain = (...given: string[]): string[] => ['token', 'explain', 'explained', ...organization(), ...given];
+
+  test('lists the checks of a JWT from standard input or a file, and never repeats it', async () => {
+    await cli.output([...creation('explained'), ...proof()]);
+    const jwt = 'eyJhbGciOiJub25lIn0.e30.Y2FuYXJ5';
+    const file = join(cli.folder, 'jwt.txt');
+    writeFileSync(file, `${jwt}\n`);
+    for (const given of [explain(), explain('--jwt-file', '-'), explain('--jwt-file', file)]) {
+      const { code, stdout, stderr } = await cli.run(given, { input: `${jwt}\n` });
+      expect([code, stderr]).toEqual([0, '']);
+      expect(stdout).toMatch(/form +passed/);
+      expect(stdout).toMatch(/header +FAILED +the JWT is not signed with/);
+      expect(stdout).not.toContain(jwt);
+    }
+  });
+
+  test.each([
+    ['an empty input', (): string[] => explain(), '', 'there is no JWT to explain'],
+    ['a file that is missing', (): string[] => explain('--jwt-file', 'absent.txt'), 'x', 'absent.txt'],
+  ])('ends with 2 for %s', async (_what, given, input, message) => {
+    const { code, stderr } = await cli.run(given(), { input });
+    expect(code).toBe(2);
+    expect(stderr).toContain(message);
   });
 });

@@ -170,6 +170,7 @@ describe('--output json', () => {
     const jobs = ['-n', 'x', '-s', 'organization', '-p', 'read', '--issuer', issuer.name, '--claim', 'sub=ci'];
     const federated = await prints<Token>('token create-service', jobs, { shape: 'new-federated-token' });
     expect(await prints('token accept-issuer', [federated.id])).toMatchObject({ federation: { isAccepted: true } });
+    expect(await prints('token explain', [federated.id], { input: 'a.b' })).toMatchObject({ isProven: false });
     const personal = await prints<Token>('token create', ['-n', 'laptop']);
     await prints('token list');
     expect(await prints('token revoke', [personal.id, '--yes'])).toMatchObject({ kind: 'personal_token' });

@@ -48,6 +48,7 @@ const peopleTable = `
   service_token.rotate           allowed allowed denied    denied  denied  hidden
   service_token.reinstate        allowed allowed denied    denied  denied  hidden
   service_token.accept_issuer    allowed allowed denied    denied  denied  hidden
+  service_token.explain          allowed allowed denied    denied  denied  hidden
   project.update                 allowed allowed denied    denied  denied  hidden
   project.delete                 allowed allowed denied    denied  denied  hidden
   project.undelete               allowed allowed denied    denied  denied  hidden
@@ -163,6 +164,8 @@ const tokenTable = `
   service_token.reinstate foreign-organization hidden hidden hidden hidden hidden hidden
   service_token.accept_issuer own               denied  denied  denied  denied  denied  denied
   service_token.accept_issuer foreign-organization hidden hidden hidden hidden hidden hidden
+  service_token.explain own               denied  denied  denied  denied  denied  denied
+  service_token.explain foreign-organization hidden hidden hidden hidden hidden hidden
   service_token.rotate own                  denied  denied  denied  denied  denied  denied
   service_token.rotate foreign-organization hidden  hidden  hidden  hidden  hidden  hidden
   project.update       own                  denied  denied  denied  denied  denied  denied

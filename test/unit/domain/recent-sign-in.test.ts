@@ -33,6 +33,7 @@ const table = `
   service_token.revoke           never
   service_token.reinstate        always
   service_token.accept_issuer    always
+  service_token.explain          never
   project.read                   never
   project.update                 never
   project.delete                 never

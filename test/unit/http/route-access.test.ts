@@ -95,6 +95,7 @@ const table = `
   GET    /service-tokens/{org}/{id}                              organization service_token.list
   DELETE /service-tokens/{org}/{id}                              organization service_token.revoke
   POST   /service-tokens/{org}/{id}/accept-issuer                organization service_token.accept_issuer
+  POST   /service-tokens/{org}/{id}/explain                      organization service_token.explain
   POST   /service-tokens/{org}/{id}/reinstate                    organization service_token.reinstate
   POST   /service-tokens/{org}/{id}/rotate                       organization service_token.rotate
   GET    /sessions                                               person       session.list

@@ -200,6 +200,7 @@ const ofOneRoute: readonly string[] = [
   'expectedVersion',
   'health',
   'id',
+  'jwt',
   'link',
   'mode',
   'permission',

@@ -781,6 +781,30 @@ export const examples: Readonly<Record<string, OperationExample>> = {
       nextCursor: null,
     },
   },
+  explainJwt: {
+    path: { org: 'acme', id: '0b8f3d52-6c1e-4f7a-8d29-3e5a7c9b1f40' },
+    query: {},
+    body: { jwt: 'eyJhbGciOiJub25lIn0.e30.c2ln' },
+    response: {
+      isProven: false,
+      checks: [
+        { check: 'form', outcome: 'passed', detail: null },
+        {
+          check: 'header',
+          outcome: 'failed',
+          detail: 'the JWT is not signed with RS256, ES256 or EdDSA; let the issuer sign with one of them',
+        },
+        { check: 'audience', outcome: 'not_checked', detail: null },
+        { check: 'token', outcome: 'not_checked', detail: null },
+        { check: 'key', outcome: 'not_checked', detail: null },
+        { check: 'signature', outcome: 'not_checked', detail: null },
+        { check: 'issuer', outcome: 'not_checked', detail: null },
+        { check: 'times', outcome: 'not_checked', detail: null },
+        { check: 'claims', outcome: 'not_checked', detail: null },
+        { check: 'credential', outcome: 'not_checked', detail: null },
+      ],
+    },
+  },
   acceptIssuer: {
     path: { org: 'acme', id: '0b8f3d52-6c1e-4f7a-8d29-3e5a7c9b1f40' },
     query: {},

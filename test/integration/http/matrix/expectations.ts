@@ -82,6 +82,7 @@ export const missingItems: Readonly<Record<string, number>> = {
   'POST /service-tokens/{org}/{id}/rotate': 404,
   'POST /service-tokens/{org}/{id}/reinstate': 404,
   'POST /service-tokens/{org}/{id}/accept-issuer': 404,
+  'POST /service-tokens/{org}/{id}/explain': 404,
   'GET /projects/{org}/{project}/service-tokens/{id}': 404,
   'DELETE /projects/{org}/{project}/service-tokens/{id}': 404,
   'POST /projects/{org}/{project}/service-tokens/{id}/rotate': 404,

@@ -143,6 +143,7 @@ DELETE /service-tokens/{org}/{id}                                      204 204 4
 POST   /service-tokens/{org}/{id}/rotate                               200 200 403 403  404 404  403 403  403 403  403 403  403 403 403  403 403 403  200 403 403 404
 POST   /service-tokens/{org}/{id}/reinstate                            200 200 403 403  404 404  403 403  403 403  403 403  403 403 403  403 403 403  200 403 403 404
 POST   /service-tokens/{org}/{id}/accept-issuer                        200 200 403 403  404 404  403 403  403 403  403 403  403 403 403  403 403 403  200 403 403 404
+POST   /service-tokens/{org}/{id}/explain                              200 200 403 403  404 404  403 403  403 403  403 403  403 403 403  403 403 403  200 403 403 404
 
 GET    /projects/{org}/{project}/service-tokens                        200 200 403 403  404 404  403 403  403 403  403 403  200 403 403  403 403 403  200 403 403 404
 POST   /projects/{org}/{project}/service-tokens                        201 201 403 403  404 404  403 403  403 403  403 403  201 403 403  403 403 403  201 403 403 404

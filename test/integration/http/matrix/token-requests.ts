@@ -6,6 +6,11 @@ const ownServiceToken: Prepare = async ({ founder, place, succeeds }) => ({
   params: { id: succeeds ? (await founder.serviceToken(place, { scope: 'organization' })).id : place.serviceTokenId },
 });
 
+const ownFederatedToken: Prepare = async ({ founder, place, succeeds }) => {
+  if (!succeeds) return { params: { id: place.serviceTokenId } };
+  return { params: { id: (await founder.serviceToken(place, await founder.federatedToken())).id } };
+};
+
 const ownProjectToken: Prepare = async ({ founder, place, succeeds }) => {
   if (!succeeds) return { params: { id: place.serviceTokenId } };
   const { id } = await founder.serviceToken(place, { scope: 'project', projectId: place.projectId });
@@ -25,12 +30,14 @@ export const tokenPreparations: Readonly<Record<string, Prepare>> = {
   'DELETE /service-tokens/{org}/{id}': ownServiceToken,
   'POST /service-tokens/{org}/{id}/rotate': async (wanted) => ({ ...(await ownServiceToken(wanted)), body: {} }),
   'POST /service-tokens/{org}/{id}/reinstate': ownKeylessToken,
-  'POST /service-tokens/{org}/{id}/accept-issuer': async ({ founder, place, succeeds }) => {
-    const body = { generation: 1 };
-    if (!succeeds) return { params: { id: place.serviceTokenId }, body };
-    const { id } = await founder.serviceToken(place, await founder.federatedToken());
-    return { params: { id }, body };
-  },
+  'POST /service-tokens/{org}/{id}/accept-issuer': async (wanted) => ({
+    ...(await ownFederatedToken(wanted)),
+    body: { generation: 1 },
+  }),
+  'POST /service-tokens/{org}/{id}/explain': async (wanted) => ({
+    ...(await ownFederatedToken(wanted)),
+    body: { jwt: 'e30.e30.e30' },
+  }),
 
   'GET /projects/{org}/{project}/service-tokens': asItIs,
   'POST /projects/{org}/{project}/service-tokens': ({ place: { projectId } }) => ({

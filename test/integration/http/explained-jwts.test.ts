@@ -1,0 +1,55 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { type HttpAnswer, startTestApi, type TestApi } from '../../support/api/http.ts';
+import { createWorld, type World } from '../../support/api/services.ts';
+import { Canary } from '../../support/fixtures/canary.ts';
+import { FederationFixtures, type IssuerFixture, jwtFor } from '../../support/oidc/federation-fixtures.ts';
+import { JwtSigner } from '../../support/oidc/jwt-signer.ts';
+
+const limits = { requests: 0, failedAuthentications: 3, trafficBytes: 0 };
+const signer = new JwtSigner('ES256');
+let api: TestApi;
+let world: World;
+let issuer: IssuerFixture;
+let audience: string;
+let path: string;
+
+beforeAll(async () => {
+  // The peer is trusted, so that each test can come from its own address.
+  api = await startTestApi({ rateLimits: limits, trustedProxies: ['127.0.0.1'] });
+  world = await createWorld(api.services);
+  const fixtures = new FederationFixtures(api.services.database.pool);
+  issuer = await fixtures.issuer({ signers: [signer] });
+  const { id, caller } = await world.serviceToken();
+  audience = await fixtures.federate({ id, credentialId: caller.principal.credentialId }, issuer);
+  path = `/service-tokens/${world.slugs.organization}/${id}/explain`;
+});
+afterAll(() => api.close());
+
+function explain(jwt: string, address: string): Promise<HttpAnswer> {
+  return api.client(world.admin.token).send('POST', path, { jwt }, { 'x-forwarded-for': address });
+}
+
+test('an explained JWT that proves nothing counts as a guess of its address', async () => {
+  const address = '192.0.2.1';
+  const proven = jwtFor(signer, issuer, audience);
+  for (let count = 0; count < 5; count += 1) expect((await explain(proven, address)).status).toBe(200);
+  for (let count = 0; count < limits.failedAuthentications; count += 1) {
+    expect((await explain('x', address)).status).toBe(200);
+  }
+  const refused = await explain(proven, address);
+  expect([refused.status, refused.body]).toEqual([429, expect.objectContaining({ code: 'limit_exceeded' })]);
+  expect((await explain(proven, '192.0.2.2')).status).toBe(200);
+});
+
+test('no part of an explained JWT is in the response, the log or the audit', async () => {
+  const canary = new Canary();
+  const jwt = jwtFor(signer, issuer, audience, { environment: canary.value, extra: canary.value });
+  const { status, body } = await explain(jwt, '192.0.2.3');
+  expect([status, body]).toEqual([200, expect.objectContaining({ isProven: false })]);
+  const { rows } = await api.services.database.pool.query<{ text: string }>(
+    'SELECT a::text AS text FROM audit_entry a',
+  );
+  const seen = [JSON.stringify(body), ...rows.map(({ text }) => text), JSON.stringify(api.logs)].join('\n');
+  const parts = [canary, ...jwt.split('.').map((part) => new Canary(part))];
+  expect(parts.flatMap((part) => part.traces(Buffer.from(seen)))).toEqual([]);
+});
