@@ -31,7 +31,7 @@ export async function printNewServiceToken(
     name: id,
   });
   context.io.note(
-    'The token has no value. Request JWTs of the issuer with exactly this audience, and send them as the token (docs/federation.md).',
+    'The token has no value. Request JWTs of the issuer with exactly this audience, and send them as the token (docs/ci.md).',
   );
 }
 
