@@ -1,7 +1,7 @@
 import type { CommandEntry, CommandGroup, CommandSection } from '../core/command-section.ts';
 import { summaries } from '../generated/summaries.ts';
 import type { CompletionKind } from '../core/options.ts';
-import { shownText } from '../terminal/shown-text.ts';
+import { shownText } from '../../wire/shown-text.ts';
 import { type GivenInput, type Place, type Target, formsOf, optionsAt } from './line.ts';
 
 export interface Candidate {

@@ -1,7 +1,7 @@
 import { JwtFault, isJwtLike, readJwt } from '../../client/jwt.ts';
 import { readAudience } from '../../wire/audiences.ts';
 import { usageError } from '../core/cli-error.ts';
-import { shownText } from '../terminal/shown-text.ts';
+import { shownText } from '../../wire/shown-text.ts';
 
 /**
  * A token is sent in a header: what a header cannot contain is refused, and never shown. So is a JWT that was cut, or that is

@@ -2,7 +2,7 @@ import { Writable } from 'node:stream';
 import { createInterface } from 'node:readline';
 import { CliError } from '../core/cli-error.ts';
 import { exitCodes } from '../core/exit-codes.ts';
-import { shownText } from './shown-text.ts';
+import { shownText } from '../../wire/shown-text.ts';
 
 /**
  * Asks for one line at the terminal; the question goes to standard error. Undefined if the input ends. Ctrl-C

@@ -1,4 +1,4 @@
-import { shownText } from './shown-text.ts';
+import { shownText } from '../../wire/shown-text.ts';
 
 /** The three standard streams, as far as the command uses them. */
 export interface Streams {

@@ -1,4 +1,4 @@
-import { shownText } from './shown-text.ts';
+import { shownText } from '../../wire/shown-text.ts';
 import type { Io } from './io.ts';
 import { emptyCell, type TextTable, tableLines } from './table.ts';
 import { type Time, relativeTime } from './time.ts';

@@ -1,4 +1,4 @@
-import { isPrintableAscii } from './printable-ascii.ts';
+import { isPrintableAscii } from '../../wire/printable-ascii.ts';
 
 /** How many columns of a terminal a text takes. */
 export function widthOf(text: string): number {

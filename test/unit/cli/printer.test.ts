@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { Io } from '../../../src/cli/terminal/io.ts';
 import { type OutputFormat, Printer } from '../../../src/cli/terminal/printer.ts';
-import { shownText } from '../../../src/cli/terminal/shown-text.ts';
+import { shownText } from '../../../src/wire/shown-text.ts';
 
 interface Row {
   readonly key: string;

@@ -1,7 +1,7 @@
 import { validateSecretValue } from '../../../../wire/secret-rules.ts';
 import { FormatError } from '../../../../wire/formats/format-error.ts';
 import type { SecretTable } from '../../../../wire/formats/secret-table.ts';
-import { shownText } from '../../../terminal/shown-text.ts';
+import { shownText } from '../../../../wire/shown-text.ts';
 import { type SecretFile, parseSecrets, writeSecrets } from '../secret-file.ts';
 
 /** The formats in which an environment can be edited: they hold every value. */

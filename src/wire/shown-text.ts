@@ -7,7 +7,7 @@ const shortForms: Readonly<Record<string, string>> = {
 };
 
 /**
- * A text from the server or a file as a terminal may show it, on one line: characters that could move the cursor, forge a
+ * A text from the server or a file as a terminal or a page may show it, on one line: characters that could move the cursor, forge a
  * line or turn the writing around are written as escapes.
  */
 export function shownText(text: string): string {
