@@ -132,3 +132,16 @@ export function useReinstateToken(organization: string): UseMutationResult<Servi
     keyOf(organization),
   );
 }
+
+/** Accepts the issuer of a federated token at the generation that the user saw. */
+export function useAcceptIssuer(organization: string): UseMutationResult<void, ApiError, AcceptedIssuer> {
+  return useChange(async ({ id, generation }) => {
+    const request = { params: { org: organization, id }, body: { generation } };
+    await call(api, 'POST /service-tokens/{org}/{id}/accept-issuer', request);
+  }, keyOf(organization));
+}
+
+export interface AcceptedIssuer {
+  readonly id: string;
+  readonly generation: number;
+}

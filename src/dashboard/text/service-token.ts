@@ -4,22 +4,30 @@ import { type TokenState, tokenState } from '../../wire/token-state.ts';
 
 const soonMs = 7 * 86_400_000;
 
-/** A state for the list; `expiring` is an active token that ends within a week. */
-export type ShownState = TokenState | 'expiring';
+/**
+ * A state for the list; `expiring` is an active token that ends within a week. The other two are those of a federated token
+ * that is refused until a person does something about its issuer.
+ */
+export type ShownState = TokenState | 'expiring' | 'issuer_changed' | 'issuer_deleted';
 
-export function shownState(token: ServiceTokenView, now: Date): ShownState {
+/** @param mustAccept whether a change of an issuer counts only after an admin of the organization accepted it */
+export function shownState(token: ServiceTokenView, now: Date, mustAccept: boolean): ShownState {
   const state = tokenState(token, now);
-  const isSoon = token.expiresAt !== null && Date.parse(token.expiresAt) - now.getTime() < soonMs;
-  return state === 'active' && isSoon ? 'expiring' : state;
+  if (state !== 'active') return state;
+  const { federation, expiresAt } = token;
+  if (federation?.issuerGeneration === null) return 'issuer_deleted';
+  if (federation?.isAccepted === false && mustAccept) return 'issuer_changed';
+  return expiresAt !== null && Date.parse(expiresAt) - now.getTime() < soonMs ? 'expiring' : 'active';
 }
 
-/** Which tokens a list shows: those that work or will again, or those that have ended. */
-export const stateChoices = ['live', 'expired', 'revoked', 'all'] as const;
+/** Which tokens a list shows: those that work or will again, those of them that need a person, or those that have ended. */
+export const stateChoices = ['live', 'waiting', 'expired', 'revoked', 'all'] as const;
 export type StateChoice = (typeof stateChoices)[number];
 
 export function isChosen(state: ShownState, choice: StateChoice): boolean {
   if (choice === 'all') return true;
   if (choice === 'live') return state !== 'expired' && state !== 'revoked';
+  if (choice === 'waiting') return state === 'issuer_changed' || state === 'issuer_deleted';
   return state === choice;
 }
 

@@ -46,9 +46,33 @@ test.each([
   [{ suspendedAt: daysAway(-1), expiresAt: daysAway(1) }, 'suspended', ['live', 'all']],
   [{ revokedAt: daysAway(-1), expiresAt: daysAway(-1) }, 'revoked', ['revoked', 'all']],
 ] as const)('a token with %j is %s', (given, state, choices) => {
-  const found = shownState(token(given), now);
+  const found = shownState(token(given), now, true);
   expect(found).toBe(state);
   expect(stateChoices.filter((choice) => isChosen(found, choice))).toEqual(choices);
+});
+
+const federation = {
+  issuer: 'github',
+  audience: 'keyframe/i/service-tokens/t1',
+  claims: { sub: ['ci'] },
+  generation: 1,
+  issuerGeneration: 1,
+  isAccepted: true,
+};
+const changed = { ...federation, issuerGeneration: 2, isAccepted: false };
+const deleted = { ...changed, issuerGeneration: null };
+
+test.each([
+  ['an accepted issuer', { federation }, true, 'active'],
+  ['a changed issuer', { federation: changed }, true, 'issuer_changed'],
+  ['a changed issuer where impersonation is allowed', { federation: changed }, false, 'active'],
+  ['a changed issuer shortly before its end', { federation: changed, expiresAt: daysAway(6) }, true, 'issuer_changed'],
+  ['a deleted issuer', { federation: deleted }, false, 'issuer_deleted'],
+  ['a changed issuer and a revocation', { federation: changed, revokedAt: daysAway(-1) }, true, 'revoked'],
+] as const)('a token with %s has the state that matters most', (_name, given, mustAccept, state) => {
+  const found = shownState(token(given), now, mustAccept);
+  expect(found).toBe(state);
+  expect(isChosen(found, 'waiting')).toBe(state.startsWith('issuer_'));
 });
 
 test('the place of a token is named by slugs, and a deleted one as such', () => {

@@ -1,6 +1,7 @@
 import { type ReactNode, useMemo } from 'react';
 import { useParams } from 'react-router';
 import { useMe } from '../../api/me.ts';
+import { useOrganization } from '../../api/organizations.ts';
 import { type ProjectPlaces, usePlaces } from '../../api/places.ts';
 import { type ListedToken, tokenHomes, useServiceTokens } from '../../api/service-tokens.ts';
 import { Button } from '../../parts/button.tsx';
@@ -98,6 +99,7 @@ interface TokensProps {
 
 const choiceTexts: Readonly<Record<StateChoice, string>> = {
   live: 'In use',
+  waiting: 'Needs a person',
   expired: 'Expired',
   revoked: 'Revoked',
   all: 'All',
@@ -106,15 +108,21 @@ const choiceTexts: Readonly<Record<StateChoice, string>> = {
 function Tokens({ organization, mayAudit, list, places, filters }: TokensProps): ReactNode {
   const names = useMemo(() => (places === undefined ? undefined : placeNames(places)), [places]);
   const now = useNow();
+  const isChanged = list.some(({ federation }) => federation?.isAccepted === false);
+  // Until it is known, the more urgent of both.
+  const mustAccept = useOrganization(organization, { enabled: isChanged }).data?.impersonationForbidden ?? true;
   const all: readonly NamedToken[] = list.map((token) => ({
     token,
-    state: shownState(token, new Date(now)),
+    state: shownState(token, new Date(now), mustAccept),
     place: scopeText(token, names),
   }));
   const text = filters.get('q');
   const matching = all.filter((entry) => matches(entry, text.trim().toLowerCase()));
   const chosen = stateChoices.find((choice) => choice === filters.get('state')) ?? 'live';
   const shown = matching.filter(({ state }) => isChosen(state, chosen));
+  const offered = stateChoices.filter(
+    (choice) => choice !== 'waiting' || choice === chosen || all.some(({ state }) => isChosen(state, choice)),
+  );
   const open = all.find(({ token }) => token.id === filters.get('token'));
   const search = useTokenSearch(list, filters);
   if (list.length === 0) return <NoTokens organization={organization} />;
@@ -125,7 +133,7 @@ function Tokens({ organization, mayAudit, list, places, filters }: TokensProps):
         <Choices
           name="State"
           chosen={chosen}
-          choices={stateChoices.map((value) => ({
+          choices={offered.map((value) => ({
             value,
             text: choiceTexts[value],
             count: matching.filter(({ state }) => isChosen(state, value)).length,
@@ -146,6 +154,7 @@ function Tokens({ organization, mayAudit, list, places, filters }: TokensProps):
           mayAudit={mayAudit}
           {...open}
           names={names}
+          mustAccept={mustAccept}
           onClose={() => filters.set({ token: '' })}
         />
       )}
@@ -153,9 +162,11 @@ function Tokens({ organization, mayAudit, list, places, filters }: TokensProps):
   );
 }
 
-/** A token by its name, its place, its namespace or its creator. */
+/** A token by its name, its place, its namespace, its issuer, its audience, which has its id, or its creator. */
 function matches({ token, place }: NamedToken, text: string): boolean {
-  const words = [token.name, place, token.holder?.namespace ?? '', token.createdByName, token.id];
+  const { name, holder, federation, createdByName, id } = token;
+  const proof = federation === undefined ? [] : [federation.issuer, federation.audience];
+  const words = [name, place, holder?.namespace ?? '', createdByName, id, ...proof];
   return words.some((word) => word.toLowerCase().includes(text));
 }
 

@@ -12,6 +12,8 @@ import { Notice } from '../../parts/notice.tsx';
 import { Refusal } from '../../parts/refusal.tsx';
 import { useShownOnce } from '../../parts/shown-once.tsx';
 import { type PlaceNames, revocationText } from '../../text/service-token.ts';
+import { AcceptIssuer } from './accept-issuer.tsx';
+import { Federation } from './federation.tsx';
 import { RotateForm } from './rotate-form.tsx';
 import { type NamedToken, TokenStatus } from './token-table.tsx';
 
@@ -20,6 +22,8 @@ export interface TokenDrawerProps extends NamedToken {
   /** Whether the user reads the audit. */
   readonly mayAudit: boolean;
   readonly names: PlaceNames | undefined;
+  /** Whether a change of an issuer counts only after it was accepted. */
+  readonly mustAccept: boolean;
   readonly onClose: () => void;
 }
 
@@ -31,6 +35,7 @@ export function TokenDrawer({
   state,
   place,
   names,
+  mustAccept,
   onClose,
 }: TokenDrawerProps): ReactNode {
   const value = useShownOnce('token', onClose);
@@ -41,7 +46,11 @@ export function TokenDrawer({
       {done === '' ? undefined : <Notice kind="done">{done}</Notice>}
       {value.box}
       <TokenFacts token={token} place={place} />
-      {isLive && token.holder === null ? (
+      <Federation token={token} />
+      {isLive ? (
+        <AcceptIssuer organization={organization} token={token} mustAccept={mustAccept} onDone={setDone} />
+      ) : undefined}
+      {isLive && hasValue(token) ? (
         <RotateForm
           organization={organization}
           token={token}
@@ -68,6 +77,10 @@ export function TokenDrawer({
       ) : undefined}
     </Drawer>
   );
+}
+
+function hasValue({ holder, federation }: ListedToken): boolean {
+  return holder === null && federation === undefined;
 }
 
 function TokenFacts({ token, place }: { readonly token: ListedToken; readonly place: string }): ReactNode {

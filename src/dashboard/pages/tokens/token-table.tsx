@@ -37,15 +37,7 @@ export function TokenTable({ tokens, linkTo }: TokenTableProps): ReactNode {
           <th scope="row" className="two-lines grid-name">
             <Link to={linkTo(token.id)}>{token.name}</Link>
             <span className="small muted">
-              {token.holder === null ? (
-                <>
-                  By {token.createdByName} <Moment at={token.createdAt} />
-                </>
-              ) : (
-                <>
-                  Keyless, for {token.holder.namespace} in {token.holder.cluster}
-                </>
-              )}
+              <KindNote token={token} />
             </span>
           </th>
           <td className="two-lines grid-place">
@@ -63,10 +55,24 @@ export function TokenTable({ tokens, linkTo }: TokenTableProps): ReactNode {
   );
 }
 
+/** What proves the token, and who made it. */
+function KindNote({ token }: Pick<NamedToken, 'token'>): ReactNode {
+  const { holder, federation, createdByName, createdAt } = token;
+  if (holder !== null) return `Keyless, for ${holder.namespace} in ${holder.cluster}`;
+  return (
+    <>
+      {federation === undefined ? 'By' : `Federated (${federation.issuer}), by`} {createdByName}{' '}
+      <Moment at={createdAt} />
+    </>
+  );
+}
+
 const tones: Readonly<Record<ShownState, Tone>> = {
   active: 'good',
   expiring: 'warn',
   suspended: 'warn',
+  issuer_changed: 'danger',
+  issuer_deleted: 'danger',
   expired: 'neutral',
   revoked: 'danger',
 };
@@ -74,6 +80,8 @@ const words: Readonly<Record<ShownState, string>> = {
   active: 'Active',
   expiring: 'Expires soon',
   suspended: 'Suspended',
+  issuer_changed: 'Issuer changed',
+  issuer_deleted: 'Issuer deleted',
   expired: 'Expired',
   revoked: 'Revoked',
 };
@@ -83,6 +91,8 @@ export function TokenStatus({ state }: { readonly state: ShownState }): ReactNod
 }
 
 function StateNote({ token, state }: Pick<NamedToken, 'token' | 'state'>): ReactNode {
+  if (state === 'issuer_changed') return <span className="small muted">Waits for acceptance</span>;
+  if (state === 'issuer_deleted') return <span className="small muted">Needs a new token</span>;
   const endedAt = state === 'revoked' ? token.revokedAt : state === 'suspended' ? token.suspendedAt : null;
   return (
     <span className="small muted">

@@ -1,0 +1,160 @@
+import { beforeAll, expect, test } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import type { IssuerPreset } from '../../src/domain/issuer-presets.ts';
+import type { HttpClient } from '../support/api/http.ts';
+import { changeIssuer, insertIssuer, type TestIssuer } from '../support/api/trusted-issuers.ts';
+import { enrol } from '../support/api/services.ts';
+import { createVisitor, dashboardSite } from '../support/browser/dashboard-site.ts';
+import { lookAt } from '../support/browser/looks.ts';
+import { type ShownOrganization, createOrganization } from '../support/browser/organization.ts';
+import { prismaOf } from '../support/database/prisma.ts';
+
+const site = dashboardSite();
+let acme: ShownOrganization;
+let owner: HttpClient;
+
+beforeAll(async () => {
+  acme = await createOrganization(site.api, 'acme', ['shop/production']);
+  owner = site.api.client(acme.owner.token);
+});
+
+const issuer = (name: string, preset: IssuerPreset): Promise<TestIssuer> =>
+  insertIssuer(site.api.services.database, { name, preset });
+
+interface Federated {
+  readonly id: string;
+  readonly federation: { readonly audience: string; readonly generation: number };
+}
+
+function createFederated(name: string, of: TestIssuer, claims: object): Promise<Federated> {
+  return owner.expectStatus<Federated>(201, 'POST', '/service-tokens/acme', {
+    name,
+    scope: 'environment',
+    environmentId: acme.environments.get('shop/production'),
+    permission: 'read',
+    federation: { issuer: of.name, claims },
+  });
+}
+
+const row = (page: Page, name: string) => page.getByRole('row', { name });
+
+/** The widths of a small phone, a tablet, and a window at twice its size. */
+async function expectNarrow(page: Page): Promise<void> {
+  for (const width of [320, 640, 768]) {
+    await page.setViewportSize({ width, height: 800 });
+    const isTooWide = `[document.documentElement, ...document.querySelectorAll('dialog[open] .drawer-content')]
+      .some((element) => element.scrollWidth > element.clientWidth)`;
+    expect([width, await page.evaluate<boolean>(isTooWide)]).toEqual([width, false]);
+  }
+  await page.setViewportSize({ width: 1280, height: 800 });
+}
+
+test('a federated token shows its audience, its claims and no rotation', async () => {
+  const of = await issuer('github', 'github');
+  const claims = { repository_id: ['123456'], environment: ['production', 'staging'] };
+  const { federation } = await createFederated('deploy', of, claims);
+  const { page, complaints } = await site.visitAs(acme.owner, '/orgs/acme/tokens');
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await row(page, 'deploy').getByText('Federated (github)').waitFor();
+  await page.getByLabel('Filter, or paste a leaked token').fill(federation.audience);
+  await row(page, 'deploy').getByRole('link').focus();
+  await page.keyboard.press('Enter');
+  const drawer = page.getByRole('dialog', { name: 'deploy' });
+  await drawer.getByRole('button', { name: 'Copy: the audience' }).click();
+  expect(await page.evaluate<string>('navigator.clipboard.readText()')).toBe(federation.audience);
+  expect(await drawer.locator('.claim-values bdi').allInnerTexts()).toEqual(['123456', 'production', 'staging']);
+  await drawer.getByText('Generation 1, as the issuer is now').waitFor();
+  await drawer.getByText('Let the workload request a JWT').waitFor();
+  expect(await page.getByRole('button', { name: 'Rotate the token deploy' }).count()).toBe(0);
+  expect(await lookAt(page, 'token-federated')).toEqual([]);
+  await expectNarrow(page);
+  expect(complaints).toEqual([]);
+});
+
+test('a token whose issuer was changed needs a person, until an admin accepts the issuer', async () => {
+  const changed = await issuer('frankfurt', 'kubernetes');
+  const { id } = await createFederated('changed', changed, { sub: ['system:serviceaccount:shop:ci'] });
+  await changeIssuer(site.api.services.database, changed);
+  const { page } = await site.visitAs(acme.owner, `/orgs/acme/tokens?token=${id}`);
+  const drawer = page.getByRole('dialog', { name: 'changed' });
+  // It works in an organization that does not forbid impersonation.
+  await drawer.getByText('The token works on').waitFor();
+  await drawer.getByText('Active', { exact: true }).waitFor();
+  await owner.expectStatus(200, 'PUT', '/organizations/acme/impersonation', { forbidden: true });
+  await page.reload();
+  await drawer.getByText('The token is refused until').waitFor();
+  await drawer.getByText('The issuer is at generation 2.').waitFor();
+  expect(await lookAt(page, 'token-issuer-changed')).toEqual([]);
+  await page.keyboard.press('Escape');
+  await page.getByRole('button', { name: 'Needs a person 1' }).click();
+  await row(page, 'changed').getByText('Waits for acceptance').waitFor();
+  expect(await lookAt(page, 'tokens-waiting')).toEqual([]);
+  await expectNarrow(page);
+  await row(page, 'changed').getByRole('link').click();
+  await drawer.getByRole('button', { name: 'Accept the issuer of changed' }).click();
+  const question = page.getByRole('dialog', { name: 'Accept generation 2 of frankfurt?' });
+  expect(await lookAt(page, 'token-accept')).toEqual([]);
+  await question.getByRole('button', { name: 'Accept' }).click();
+  await drawer.getByText('Generation 2 of frankfurt is accepted.').waitFor();
+  await drawer.getByText('Generation 2, as the issuer is now').waitFor();
+  expect(await drawer.getByRole('heading', { name: 'Accept the issuer' }).count()).toBe(0);
+});
+
+test('an issuer that was changed again while the page was open is not accepted', async () => {
+  const changed = await issuer('moving', 'kubernetes');
+  const { id } = await createFederated('moving-token', changed, { sub: ['system:serviceaccount:shop:ci'] });
+  await changeIssuer(site.api.services.database, changed);
+  const { page } = await site.visitAs(acme.owner, `/orgs/acme/tokens?token=${id}`);
+  const drawer = page.getByRole('dialog', { name: 'moving-token' });
+  await drawer.getByRole('button', { name: 'Accept the issuer of moving-token' }).click();
+  await changeIssuer(site.api.services.database, changed);
+  await page.getByRole('dialog', { name: 'Accept generation 2' }).getByRole('button', { name: 'Accept' }).click();
+  await drawer.getByRole('alert').getByText('is at generation 3').waitFor();
+  await drawer.getByText('The issuer is at generation 3.').waitFor();
+  const { federation } = await owner.expectStatus<Federated>(200, 'GET', `/service-tokens/acme/${id}`);
+  expect(federation.generation).toBe(1);
+});
+
+test('a session whose sign-in is too long ago accepts no issuer', async () => {
+  const changed = await issuer('stale-issuer', 'none');
+  const { id } = await createFederated('stale', changed, { sub: ['ci'] });
+  await changeIssuer(site.api.services.database, changed);
+  const { page } = await site.visitAs(acme.owner, '/orgs/acme/tokens');
+  await row(page, 'stale').waitFor();
+  const sessions = { where: { userId: acme.owner.id }, data: { verifiedAt: new Date(0) } };
+  await prismaOf(site.api.services.database).session.updateMany(sessions);
+  await page.goto(`${site.origin}/orgs/acme/tokens?token=${id}`);
+  const drawer = page.getByRole('dialog', { name: 'stale' });
+  await drawer.getByText('To accept it, you need a sign-in within the last 5 minutes.').waitFor();
+  await drawer.getByRole('button', { name: 'Accept the issuer of stale' }).click();
+  await page
+    .getByRole('dialog', { name: /^Accept generation/ })
+    .getByRole('button', { name: 'Accept' })
+    .click();
+  await drawer.getByRole('alert').getByRole('link', { name: 'Sign in again' }).waitFor();
+});
+
+test('a claim that turns the direction of writing is shown with escapes, and each value by itself', async () => {
+  const of = await issuer('bidi-issuer', 'none');
+  const { id } = await createFederated('bidi', of, { sub: ['\u202Enoitcudorp', '\u05D0\u05D1'] });
+  const { page } = await site.visitAs(acme.owner, `/orgs/acme/tokens?token=${id}`);
+  const drawer = page.getByRole('dialog', { name: 'bidi' });
+  await drawer.getByText(String.raw`\u{202e}noitcudorp`, { exact: true }).waitFor();
+  const values = drawer.locator('.claim-values bdi');
+  expect(await values.allInnerTexts()).toEqual([String.raw`\u{202e}noitcudorp`, '\u05D0\u05D1']);
+  expect(await lookAt(page, 'token-bidi')).toEqual([]);
+});
+
+test('an admin of a project sees what proves a token, and accepts no issuer', async () => {
+  const of = await issuer('project-issuer', 'none');
+  const { id } = await createFederated('of-project', of, { sub: ['ci'] });
+  await changeIssuer(site.api.services.database, of);
+  const admin = await createVisitor(site.api, 'pat');
+  await enrol(site.api.services, acme.owner, admin, { organization: 'acme', role: 'viewer' });
+  await owner.expectStatus(201, 'PUT', `/projects/acme/shop/roles/${admin.email}`, { role: 'admin' });
+  const { page, complaints } = await site.visitAs(admin, `/orgs/acme/tokens?token=${id}`);
+  const drawer = page.getByRole('dialog', { name: 'of-project' });
+  await drawer.getByText('until an admin of the organization accepts it').waitFor();
+  expect(await drawer.getByRole('button', { name: 'Accept the issuer' }).count()).toBe(0);
+  expect(complaints).toEqual([]);
+});
