@@ -198,6 +198,16 @@ export const commandTable: readonly CommandSection[] = [
         ],
       },
       {
+        name: 'issuer',
+        summary: 'Manage the issuers whose JWTs prove service tokens',
+        commands: [
+          { name: 'list', load: async () => (await import('./commands/issuer/list.ts')).issuerListCommand },
+          { name: 'show', load: async () => (await import('./commands/issuer/show.ts')).issuerShowCommand },
+          { name: 'set', load: async () => (await import('./commands/issuer/set.ts')).issuerSetCommand },
+          { name: 'delete', load: async () => (await import('./commands/issuer/delete.ts')).issuerDeleteCommand },
+        ],
+      },
+      {
         name: 'user',
         summary: 'Manage the users of the server (for administrators)',
         commands: [

@@ -23,6 +23,7 @@ import { dropDestroyed } from '../services/changes/drop-destroyed.ts';
 import { Reverts } from '../services/changes/reverts.ts';
 import { ClusterRules } from '../services/clusters/cluster-rules.ts';
 import { Clusters } from '../services/clusters/clusters.ts';
+import { TrustedIssuers } from '../services/issuers/trusted-issuers.ts';
 import { Consumers } from '../services/fleet/consumers.ts';
 import { WaitingRestores } from '../services/fleet/waiting-restores.ts';
 import { SyncStates } from '../services/fleet/sync-states.ts';
@@ -219,18 +220,14 @@ function composeServices(opened: Opened, options: ServicesOptions): Services {
     consumers: new Consumers({ database, audit }),
     clusterRules: new ClusterRules({ database, audit }),
     servedClusters: new Clusters({ database, audit }),
+    trustedIssuers: new TrustedIssuers({ database, audit }),
     auditEntries: new AuditEntries({ database, audit }),
     secretReader: new SecretReader({ database, keyring, states, audit: controllerAudit }),
     keyless: new KeylessAccess({ database, audit: controllerAudit, usage }),
     clusters: new ClusterRegistry({ database, release }),
     syncStates: new SyncStates(database),
     waitingRestores: new WaitingRestores({ database, audit }),
-    resourceAccess: new ResourceAccess({ database, audit: controllerAudit }),
-    resourceTokens: new ResourceTokens({ database, audit: controllerAudit }),
-    resourceSnapshots: new ResourceSnapshots({ database, queue, budget, audit: controllerAudit }),
-    resourceRestores: new ResourceRestores({ database, queue, budget, audit: controllerAudit }),
-    resourceSchedules: new ResourceSchedules({ database, audit: controllerAudit }),
-    resourceEnvironments: new ResourceEnvironments({ database, audit: controllerAudit }),
+    ...composeResources({ database, queue, budget, audit: controllerAudit }),
   };
 }
 
@@ -251,6 +248,25 @@ function composeTokens(
     serviceTokens: new ServiceTokens(deps),
     federations: new Federations(deps),
   };
+}
+
+/** What custom resources use. */
+function composeResources(deps: ResourceDeps): Pick<Services, Extract<keyof Services, `resource${string}`>> {
+  return {
+    resourceAccess: new ResourceAccess(deps),
+    resourceTokens: new ResourceTokens(deps),
+    resourceSnapshots: new ResourceSnapshots(deps),
+    resourceRestores: new ResourceRestores(deps),
+    resourceSchedules: new ResourceSchedules(deps),
+    resourceEnvironments: new ResourceEnvironments(deps),
+  };
+}
+
+interface ResourceDeps {
+  readonly database: Database;
+  readonly queue: EnvironmentQueue;
+  readonly budget: GrowthBudget;
+  readonly audit: AuditLog;
 }
 
 function composeOidc(options: OidcOptions, deps: Omit<OidcSignInDeps, 'issuer'>): OidcSignIn {

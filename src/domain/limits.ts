@@ -52,8 +52,10 @@ export const limits = {
   /** Rules of one organization for one cluster, and environments that one of them names. */
   rulesPerCluster: 100,
   environmentsPerClusterRule: 64,
-  /** Keys of one trusted issuer. */
+  /** Issuers that instance admins trust, keys of one of them, and bytes of its authorities. */
+  trustedIssuers: 100,
   keysPerIssuer: 20,
+  issuerCaBytes: 16 * 1024,
   /** Claims of one federated service token, values of each, and characters of a name and of a value. */
   claimsPerFederation: 10,
   valuesPerClaim: 20,
@@ -63,6 +65,8 @@ export const limits = {
   serviceAccountsPerToken: 10,
   /** Characters of a JWT to explain: one that is too long to prove anything is explained too. */
   explainedJwtLength: 32 * 1024,
+  /** The longest time from `iat` to `exp` that a JWT may have. */
+  jwtLifetimeSeconds: 24 * 60 * 60,
   /** Namespaces of a cluster that are listed for one environment, and sources of SecretSyncs in one organization. */
   reportedNamespacesPerEnvironment: 1_000,
   reportedSourcesPerOrganization: 20_000,

@@ -24,6 +24,7 @@ export const actionLevels = {
   'fleet.list': 'organization',
   'cluster.list': 'organization',
   'cluster.set_rules': 'organization',
+  'trusted_issuer.list': 'organization',
   'project.list': 'organization',
   'project.list_deleted': 'organization',
   'project.create': 'organization',
@@ -125,6 +126,8 @@ export const rules: Readonly<Record<Action, Rule>> = {
   'fleet.list': { roles: everyRole, serviceToken: 'read' },
   'cluster.list': { roles: admins, serviceToken: 'never' },
   'cluster.set_rules': { roles: admins, serviceToken: 'never' },
+  // Names for those who create service tokens.
+  'trusted_issuer.list': { roles: admins, serviceToken: 'never' },
   'project.list': { roles: everyRole, serviceToken: 'read' },
   'project.list_deleted': { roles: admins, serviceToken: 'never' },
   'project.create': { roles: admins, serviceToken: 'never' },
@@ -292,6 +295,9 @@ export const instanceActions = [
   'cluster.disable',
   'cluster.enable',
   'cluster.forget',
+  'trusted_issuer.list_all',
+  'trusted_issuer.set',
+  'trusted_issuer.delete',
 ] as const;
 
 export type InstanceAction = (typeof instanceActions)[number];

@@ -30,6 +30,7 @@ export const needsRecentSignIn: Readonly<Record<Action | PersonAction | Instance
   'fleet.list': 'never',
   'cluster.list': 'never',
   'cluster.set_rules': 'always',
+  'trusted_issuer.list': 'never',
   'project.list': 'never',
   'project.list_deleted': 'never',
   'project.create': 'never',
@@ -119,4 +120,8 @@ export const needsRecentSignIn: Readonly<Record<Action | PersonAction | Instance
   'cluster.disable': 'always',
   'cluster.enable': 'always',
   'cluster.forget': 'always',
+  'trusted_issuer.list_all': 'never',
+  // Whose keys they are can act as each service token of the issuer.
+  'trusted_issuer.set': 'always',
+  'trusted_issuer.delete': 'always',
 };

@@ -7,6 +7,7 @@ import type { Consumers } from '../services/fleet/consumers.ts';
 import type { WaitingRestores } from '../services/fleet/waiting-restores.ts';
 import type { ClusterRules } from '../services/clusters/cluster-rules.ts';
 import type { Clusters } from '../services/clusters/clusters.ts';
+import type { TrustedIssuers } from '../services/issuers/trusted-issuers.ts';
 import type { Copies } from '../services/secrets/copy/copies.ts';
 import type { Destructions } from '../services/secrets/destructions.ts';
 import type { Environments } from '../services/tenancy/environments.ts';
@@ -63,6 +64,7 @@ export interface HttpServices {
   readonly consumers: Consumers;
   readonly clusterRules: ClusterRules;
   readonly servedClusters: Clusters;
+  readonly trustedIssuers: TrustedIssuers;
   readonly waitingRestores: Pick<WaitingRestores, 'list'>;
   readonly auditEntries: AuditEntries;
 }

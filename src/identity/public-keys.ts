@@ -1,3 +1,4 @@
+import { createPublicKey } from 'node:crypto';
 import type { IssuerAlgorithm } from '../domain/trusted-issuers.ts';
 import { limits } from '../domain/limits.ts';
 
@@ -34,6 +35,23 @@ export function readKeySet(value: unknown): ReadKeySet | undefined {
   const keys = read.filter((key) => typeof key !== 'string');
   const unusable = read.flatMap((fault, position) => (typeof fault === 'string' ? [{ position, fault }] : []));
   return keys.length > limits.keysPerIssuer ? undefined : { keys, unusable };
+}
+
+/** The members of a key (RFC 7518) that only its holder may know: those of a private key, and a symmetric key. */
+const secretMembers = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'] as const;
+
+/** Whether a key that was given is private or symmetric. */
+export function isSecretKey(value: unknown): boolean {
+  return isObject(value) && (value['kty'] === 'oct' || secretMembers.some((name) => Object.hasOwn(value, name)));
+}
+
+/** Whether a public key is one: a point of its curve, or a modulus. */
+export function isValidKey({ kid: _kid, alg: _alg, ...key }: PublicKey): boolean {
+  try {
+    return createPublicKey({ key, format: 'jwk' }).type === 'public';
+  } catch {
+    return false;
+  }
 }
 
 function publicKeyOf(value: unknown): PublicKey | KeyFault {

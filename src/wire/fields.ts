@@ -125,7 +125,7 @@ export const keySelection = z
 export const conditionalHeaders = z.object({ 'if-none-match': z.string().exactOptional() });
 
 /** A string with a check of domain/names, whose validation message becomes the error. */
-function text(validate: (candidate: string) => string | undefined): z.ZodType<string, string> {
+export function text(validate: (candidate: string) => string | undefined): z.ZodType<string, string> {
   return z.string().superRefine((candidate, context) => {
     const message = validate(candidate);
     if (message !== undefined) context.addIssue({ code: 'custom', message });

@@ -53,6 +53,13 @@ const federatedToken = {
   federation: { issuer: 'issuer', claims: { sub: ['ci'] } },
 };
 
+const trustedIssuer = {
+  preset: 'none',
+  iss: 'https://issuer.example',
+  jwksUrl: 'https://issuer.example/keys',
+  algorithms: ['RS256'],
+};
+
 /** A user with the first personal token. */
 interface CreatedUser extends Created {
   readonly token: string;
@@ -82,7 +89,6 @@ export async function makeWorld(api: Api, beyond: Beyond): Promise<World> {
   const { id: owner } = await api.call<Created>('GET', '/me');
   const login = await api.call<DeviceLoginView>('POST', '/device-logins', { codeChallenge: secret.challenge });
   await keepLogin(login.deviceCode);
-  const identityId = await linkIdentity(owner);
   return {
     path: {
       org: 'acme',
@@ -107,7 +113,7 @@ export async function makeWorld(api: Api, beyond: Beyond): Promise<World> {
       ...(await makeTokens(api, beyond, { projectId: project.id, keylessId })),
       'DELETE /clusters/{name}': { name: 'doomed' },
       ...(await makeInvitations(api, person, owner)),
-      'DELETE /identities/{id}': { id: identityId },
+      'DELETE /identities/{id}': { id: await linkIdentity(owner) },
       'DELETE /users/{id}/identities/{identity}': { id: person.id, identity: await linkIdentity(person.id) },
       ...(await makePasskeys(beyond, { owner, personId: person.id })),
     },
@@ -126,6 +132,7 @@ export async function makeWorld(api: Api, beyond: Beyond): Promise<World> {
     examples: {
       'POST /service-tokens/{org}': federatedToken,
       'PUT /organizations/{org}/clusters/{name}': clusterRules,
+      'PUT /trusted-issuers/{name}': trustedIssuer,
       'POST /organizations/{org}/invitations': { email: 'new@example.test', role: 'viewer' },
       'POST /sign-in-links/lookup': { link: await signInLink(api) },
     },
@@ -236,9 +243,11 @@ async function makeDoomed(api: Api, scope: string, tokenBody: object): Promise<R
   const session = await api.call<Created>('POST', '/sessions');
   const service = await post('/service-tokens/acme', { ...tokenBody, name: 'doomed' });
   const snapshot = await post(`/snapshots/${scope}`, { name: 'doomed' });
+  await api.call('PUT', '/trusted-issuers/doomed', trustedIssuer);
   for (const value of ['leaked', 'safe']) await api.call('PUT', `/secrets/${scope}/LEAKED`, { value });
   return {
     'DELETE /organizations/{org}': { org: doomed },
+    'DELETE /trusted-issuers/{name}': { name: doomed },
     'POST /organizations/{org}/purge': { org: buried },
     'POST /organizations/{org}/undelete': { org: missed },
     'DELETE /projects/{org}/{project}': { project: doomed },

@@ -92,6 +92,10 @@ export function apiSources({ api, scope }: SourceDeps): Sources {
       const { clusters } = (await call(api(given), 'GET /clusters')).body;
       return clusters.map(({ name, state }) => ({ word: name, description: state }));
     },
+    trustedIssuer: async (given) => {
+      const { trustedIssuers } = (await call(api(given), 'GET /trusted-issuers')).body;
+      return trustedIssuers.map(({ name, iss }) => ({ word: name, description: iss }));
+    },
   };
 }
 

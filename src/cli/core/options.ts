@@ -24,6 +24,7 @@ export type CompletionKind =
   | 'member'
   | 'cluster'
   | 'servedCluster'
+  | 'trustedIssuer'
   | 'invitation'
   | 'personalToken';
 

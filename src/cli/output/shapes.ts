@@ -46,6 +46,7 @@ import {
   projectListView,
   projectView,
 } from '../../wire/tenancy.ts';
+import { issuerNameListView, trustedIssuerListView, trustedIssuerView } from '../../wire/trusted-issuers.ts';
 import { createdUserView, userListView, userView } from '../../wire/users.ts';
 import { destroyedVersionView, rollbackView, versionListView, versionView } from '../../wire/versions.ts';
 
@@ -103,6 +104,7 @@ const deletion = z.strictObject({
     'session',
     'passkey',
     'identity',
+    'trusted_issuer',
   ]),
   action: z.enum(['deleted', 'purged', 'removed', 'revoked', 'ended', 'declined', 'withdrawn']),
   id: z.guid().nullable(),
@@ -227,6 +229,7 @@ export const shapes = {
   'identity-list': identityListView,
   invitation: invitationView,
   'invitation-list': invitationListView,
+  'issuer-name-list': issuerNameListView,
   member: memberView,
   'member-list': memberListView,
   'new-invitation': createdInvitationView,
@@ -268,6 +271,8 @@ export const shapes = {
   'snapshot-difference': z.strictObject({ ...snapshotDifferenceFields, unchangedCount }),
   'snapshot-list': snapshotListView,
   status,
+  'trusted-issuer': trustedIssuerView,
+  'trusted-issuer-list': trustedIssuerListView,
   user: userView,
   'user-list': userListView,
   version: z.strictObject({ version: z.string() }),

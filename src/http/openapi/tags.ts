@@ -24,6 +24,7 @@ const descriptions: Readonly<Record<string, string>> = {
   'Service tokens': 'Tokens for programs, with the scope of an organization, a project or an environment.',
   Changes: 'The revisions of an environment, as a list and as a stream.',
   Clusters: 'The clusters of the instance, for instance admins.',
+  'Trusted issuers': 'The issuers whose JWTs prove service tokens, for instance admins.',
   Fleet: 'The SecretSyncs that hold values of a project or an organization.',
   Audit: 'Who read or changed what, and which requests were refused.',
   'Passkey challenges': 'The first step of a sign-in with a passkey: the options for the authenticator.',

@@ -21,6 +21,7 @@ import { sessionRoutes } from './sessions.ts';
 import { publicSignInRoutes, signInRoutes } from './sign-in.ts';
 import { publicSignInLinkRoutes, signInLinkRoutes } from './sign-in-links.ts';
 import { snapshotRoutes } from './snapshots.ts';
+import { trustedIssuerRoutes } from './trusted-issuers.ts';
 import { userRoutes } from './users.ts';
 import { versionRoutes } from './versions.ts';
 
@@ -49,6 +50,7 @@ export const routeTable: readonly Route[] = [
   ...changeRoutes,
   ...consumerRoutes,
   ...clusterRoutes,
+  ...trustedIssuerRoutes,
   ...auditRoutes,
 ];
 

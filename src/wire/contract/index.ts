@@ -21,5 +21,6 @@ export * from './sessions.ts';
 export * from './sign-in-links.ts';
 export * from './sign-in.ts';
 export * from './snapshots.ts';
+export * from './trusted-issuers.ts';
 export * from './users.ts';
 export * from './versions.ts';

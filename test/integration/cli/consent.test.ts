@@ -39,6 +39,8 @@ const neverAsks = [
       'cluster list',
       'cluster show',
       'cluster enable',
+      'issuer list',
+      'issuer show',
       'user list',
       'user create',
       'user enable',
@@ -81,6 +83,7 @@ withCommandWorld(async (given) => {
   await cli.output(['set', 'C=1', 'D=1', '--yes', ...scope.slice(0, 4), '-e', 'staging']);
   await prismaOf(api.services.database).servedCluster.createMany({ data: [{ name: 'home' }, { name: 'ruled' }] });
   await cli.output(['cluster', 'allow', 'ruled', '--yes', ...scope]);
+  await cli.output(['issuer', 'set', 'github', '--preset', 'github']);
   const service = await world.serviceToken();
   ids.serviceToken = service.id;
   ids.federatedToken = await changedFederatedToken();
@@ -158,6 +161,8 @@ const asks: Readonly<Record<string, () => string[]>> = {
   'cluster deny': () => ['cluster', 'deny', 'ruled', ...scope],
   'cluster disable': () => ['cluster', 'disable', 'home'],
   'cluster forget': () => ['cluster', 'forget', 'home'],
+  'issuer set': () => ['issuer', 'set', 'github', '--max-age', '1h'],
+  'issuer delete': () => ['issuer', 'delete', 'github'],
   'user disable': () => ['user', 'disable', ids.email],
   'user grant-admin': () => ['user', 'grant-admin', ids.email],
   'user revoke-admin': () => ['user', 'revoke-admin', ids.email],
@@ -214,6 +219,8 @@ const named: Readonly<Record<string, () => string[]>> = {
   'cluster allow': () => ['cluster home', world.slugs.organization],
   'cluster deny': () => [world.slugs.organization, 'cluster ruled'],
   'cluster disable': () => ['Disable cluster home?'],
+  'issuer set': () => ['Change trusted issuer github'],
+  'issuer delete': () => ['Delete trusted issuer github?'],
   'user disable': () => [`Disable ${ids.email}?`],
   'user grant-admin': () => [ids.email],
   'user revoke-admin': () => [ids.email],
@@ -244,7 +251,7 @@ const commands = commandTable.flatMap(({ entries }) =>
 );
 
 const tables =
-  'organization project environment secret secret_version snapshot membership role_binding invitation app_user service_token service_token_federation personal_token passkey identity served_cluster cluster_rules';
+  'organization project environment secret secret_version snapshot membership role_binding invitation app_user service_token service_token_federation personal_token passkey identity served_cluster cluster_rules trusted_issuer';
 
 /** All that the commands could change. */
 async function state(): Promise<unknown> {

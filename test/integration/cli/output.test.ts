@@ -84,13 +84,8 @@ describe('--output json', () => {
     await prints('pull');
     await prints('get', ['A']);
     const both = await prints('get', ['C', 'A'], { shape: 'secret-list' });
-    expect(both).toMatchObject({
-      secrets: [
-        { key: 'C', value: 'a#b' },
-        { key: 'A', value: '1' },
-      ],
-      revision: 2,
-    });
+    expect(both).toMatchObject({ secrets: [{ key: 'C' }, { key: 'A' }], revision: 2 });
+    expect(both).toMatchObject({ secrets: [{ value: 'a#b' }, { value: '1' }] });
     const past = await prints('get', ['A', '--version', '1'], { shape: 'past-secret' });
     expect(past).toMatchObject({ key: 'A', value: '1', version: 1, changeType: 'created' });
     expect(await prints('versions', ['A', '--version', '1'], { shape: 'past-secret' })).toEqual(past);
@@ -159,11 +154,8 @@ describe('--output json', () => {
     const { id } = await prints<Token>('token create-service', ['-n', 'ci', '-s', 'organization', '-p', 'read']);
     await prints('token list-service');
     await prints('token rotate-service', ['--id', id, '--overlap', '0', '--yes']);
-    const revoked = { action: 'revoked', id };
-    expect(await prints('token revoke-service', ['--id', id, '--yes'])).toMatchObject({
-      ...revoked,
-      kind: 'service_token',
-    });
+    const revoked = { kind: 'service_token', action: 'revoked', id };
+    expect(await prints('token revoke-service', ['--id', id, '--yes'])).toMatchObject(revoked);
     await prints('token revoke-service', ['--id', reader, '--yes']);
     expect(await prints('token reinstate', ['--id', reader])).toMatchObject({ id: reader, revokedAt: null });
     const issuer = await insertIssuer(api.services.database);
@@ -268,6 +260,13 @@ describe('--output json', () => {
     const { id } = await prints<Token>('org create', ['ownerless']);
     await prismaOf(api.services.database).membership.deleteMany({ where: { organizationId: id } });
     await prints('member appoint-owner', [email, '-o', 'ownerless', '--yes']);
+  });
+
+  test('of trusted issuers', async () => {
+    await prints('issuer set', ['github', '--preset', 'github']);
+    for (const command of ['issuer set', 'issuer show', 'issuer delete']) await prints(command, ['github', '--yes']);
+    expect(await prints('issuer list')).toMatchObject({ trustedIssuers: [] });
+    await prints('issuer list', ['--all'], { shape: 'trusted-issuer-list' });
   });
 
   test('of clusters', async () => {

@@ -68,6 +68,7 @@ const peopleTable = `
   fleet.list                     allowed allowed allowed   allowed allowed hidden
   cluster.list                   allowed allowed denied    denied  denied  hidden
   cluster.set_rules              allowed allowed denied    denied  denied  hidden
+  trusted_issuer.list            allowed allowed denied    denied  denied  hidden
   organization.list_roles        allowed allowed allowed   allowed denied  hidden
   organization.set_role          allowed allowed denied    denied  denied  hidden
   organization.remove_role       allowed allowed denied    denied  denied  hidden
@@ -230,6 +231,8 @@ const tokenTable = `
   cluster.list               foreign-organization hidden  hidden  hidden  hidden  hidden  hidden
   cluster.set_rules          own                  denied  denied  denied  denied  denied  denied
   cluster.set_rules          foreign-organization hidden  hidden  hidden  hidden  hidden  hidden
+  trusted_issuer.list        own                  denied  denied  denied  denied  denied  denied
+  trusted_issuer.list        foreign-organization hidden  hidden  hidden  hidden  hidden  hidden
   fleet.list           own                  allowed allowed allowed allowed allowed allowed
   fleet.list           foreign-organization hidden  hidden  hidden  hidden  hidden  hidden
   snapshot.delete      own                  denied  denied  denied  denied  denied  denied

@@ -24,6 +24,7 @@ const table = `
   fleet.list                     never
   cluster.list                   never
   cluster.set_rules              always
+  trusted_issuer.list            never
   project.list                   never
   project.list_deleted           never
   project.create                 never
@@ -106,6 +107,9 @@ const table = `
   cluster.disable                always
   cluster.enable                 always
   cluster.forget                 always
+  trusted_issuer.list_all        never
+  trusted_issuer.set             always
+  trusted_issuer.delete          always
 `;
 
 const needs = table

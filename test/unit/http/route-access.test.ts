@@ -60,6 +60,7 @@ const table = `
   GET    /organizations/{org}/roles                              organization organization.list_roles
   PUT    /organizations/{org}/roles/{subject}                    organization organization.set_role
   DELETE /organizations/{org}/roles/{subject}                    organization organization.remove_role
+  GET    /organizations/{org}/trusted-issuers                    organization trusted_issuer.list
   POST   /organizations/{org}/undelete                           instance     organization.undelete
   POST   /passkey-registrations                                  person       passkey.create
   GET    /passkeys                                               person       passkey.list
@@ -111,6 +112,10 @@ const table = `
   GET    /snapshots/{org}/{project}/{env}/{id}                   environment  snapshot.read
   DELETE /snapshots/{org}/{project}/{env}/{id}                   environment  snapshot.delete
   GET    /snapshots/{org}/{project}/{env}/{id}/diff              environment  snapshot.read
+  GET    /trusted-issuers                                        instance     trusted_issuer.list_all
+  GET    /trusted-issuers/{name}                                 instance     trusted_issuer.list_all
+  PUT    /trusted-issuers/{name}                                 instance     trusted_issuer.set
+  DELETE /trusted-issuers/{name}                                 instance     trusted_issuer.delete
   GET    /users                                                  instance     user.list
   POST   /users                                                  instance     user.create
   GET    /users/{id}                                             instance     user.read

@@ -163,6 +163,7 @@ const kindsOfQueries: Readonly<Record<string, KindName>> = {
   all: 'yes or no in a query',
   deleted: 'yes or no in a query',
   environments: 'yes or no in a query',
+  force: 'yes or no in a query',
   limit: 'limit of a page',
   plan: 'yes or no in a query',
   prefix: 'prefix of keys',
@@ -184,13 +185,14 @@ function refusedBy(kind: KindName | undefined): unknown[] {
   return kind === undefined ? [] : (kinds[kind] as Kind).refuses.map(([input]) => input);
 }
 
-/** Enumerations, flags and what one route alone has: test/unit/wire/wire.test.ts and the tests of sign-ins have those. */
+/** Enumerations, flags and what one route alone has: test/unit/wire/wire.test.ts and the tests of sign-ins and issuers have those. */
 const ofOneRoute: readonly string[] = [
   'actorType',
   'action',
   'against',
   'attestationObject',
   'authenticatorData',
+  'ca',
   'clientDataJSON',
   'cluster',
   'code',
@@ -201,9 +203,12 @@ const ofOneRoute: readonly string[] = [
   'health',
   'id',
   'jwt',
+  'iss',
+  'jwksUrl',
   'link',
   'mode',
   'permission',
+  'preset',
   'reason',
   'role',
   'scope',

@@ -9,7 +9,7 @@ export const serviceLayers: readonly (readonly string[])[] = [
   ['kernel', 'audit'],
   ['access'],
   ['change'],
-  ['secrets', 'snapshots', 'tenancy', 'tokens', 'fleet', 'clusters', 'audit-entries'],
+  ['secrets', 'snapshots', 'tenancy', 'tokens', 'fleet', 'clusters', 'issuers', 'audit-entries'],
   ['changes', 'provenance'],
   ['people'],
   ['sign-in', 'managed'],

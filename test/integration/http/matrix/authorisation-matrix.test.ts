@@ -34,11 +34,12 @@ describe('the table in own-targets.ts', () => {
     const withItem = routes
       .filter(({ path }) => /\{(?:key|version|id|name|user|subject)\}/.test(path))
       .map(({ route }) => route);
-    // Writing a key makes it, and so does giving a role to a group.
+    // Writing a key makes it, and so does giving a role to a group, or setting an issuer.
     const answered = [
       ...Object.keys(missingItems).map((name) => rowOf(name).route),
       'PUT /secrets/{org}/{project}/{env}/{key}',
       'PUT /organizations/{org}/roles/{subject}',
+      'PUT /trusted-issuers/{name}',
     ];
     expect(answered.toSorted()).toEqual(withItem.toSorted());
   });

@@ -61,6 +61,8 @@ export const missingItems: Readonly<Record<string, number>> = {
   'POST /clusters/{name}/disable': 404,
   'POST /clusters/{name}/enable': 404,
   'DELETE /clusters/{name}': 404,
+  'GET /trusted-issuers/{name}': 404,
+  'DELETE /trusted-issuers/{name}': 404,
   'GET /organizations/{org}/clusters/{name}': 404,
   'PUT /organizations/{org}/clusters/{name}': 404,
   'DELETE /organizations/{org}/clusters/{name}': 404,

@@ -241,6 +241,13 @@ export class Founder {
     return name;
   }
 
+  /** The name of a trusted issuer, which proves no token. */
+  async issuer(content: object): Promise<string> {
+    const name = freshSlug('issuer');
+    await this.send('PUT', `/trusted-issuers/${name}`, content);
+    return name;
+  }
+
   /** A project with an environment that has a seed and a snapshot. */
   async place(within: Place, slugs: { readonly project: string; readonly environment: string }): Promise<Place> {
     return this.seeded(await this.project(within, slugs.project), slugs.environment);

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Place, freshKey, freshSlug, seedKey } from './places.ts';
 import { clusterPreparations } from './cluster-requests.ts';
+import { issuerPreparations } from './issuer-requests.ts';
 import type { Prepare, Prepared, Wanted } from './prepare.ts';
 import { rolePreparations } from './role-requests.ts';
 import { tokenPreparations } from './token-requests.ts';
@@ -93,6 +94,7 @@ export const preparations: Readonly<Record<string, Prepare>> = {
   ...rolePreparations,
   ...clusterPreparations,
   ...tokenPreparations,
+  ...issuerPreparations,
 
   'GET /me': asItIs,
 
