@@ -11,6 +11,7 @@ import { makeSample, sample } from '../../tools/start/sample.ts';
 import { commandsIn, followNotes } from './chart-notes.ts';
 import { CliRunner } from '../support/cli/cli.ts';
 import { Consumer } from './consumer.ts';
+import { followPodSection } from './documented-pod.ts';
 import { NodeSite } from '../support/node/node-site.ts';
 import { Release } from '../support/node/release.ts';
 import { testInFull } from '../support/fixtures/test-size.ts';
@@ -114,6 +115,16 @@ describe('The chart, installed on a node with its defaults', () => {
     expect(end.stdout).toMatch(
       /successfully rolled out[^]*Forwarding from[^]*admin@keyframe\.test[^]*Phase: +Succeeded/,
     );
+  });
+
+  test('takes the token of a ServiceAccount from the pod of docs/ci.md, which runs as it is printed', async () => {
+    const { client } = await release.admin();
+    await client.call('POST', '/organizations', { slug: 'acme' });
+    await client.call('POST', '/projects/acme', { slug: 'shop' });
+    await client.call('POST', '/environments/acme/shop', { slug: 'production' });
+    const value = 'postgres://report@db.example:5432/shop';
+    await client.call('PUT', '/secrets/acme/shop/production/DATABASE_URL', { value });
+    expect(await followPodSection(site, release, application)).toBe('db.example:5432\n');
   });
 
   test('gives an application what the quickstart syncs, as variables and as files', async () => {
