@@ -26,6 +26,14 @@ export interface PortProgram {
   readonly protocol: ProtocolRange;
 }
 
+/** Who signs the tokens of the ServiceAccounts of a cluster, as its API server says. */
+export interface ClusterIssuer {
+  /** The claim `iss` of the tokens. */
+  readonly iss: string;
+  /** The public keys that verify them, as members of a JSON Web Key (RFC 7517) that are texts. */
+  readonly keys: readonly Readonly<Record<string, string>>[];
+}
+
 /** What a controller says of itself and its cluster. */
 export interface Hello {
   /** The uid of the namespace kube-system. */
@@ -34,6 +42,8 @@ export interface Hello {
   readonly isLeading: boolean;
   /** The kinds that it reconciles, such as SecretSync. One that the API server does not let it watch is missing. */
   readonly kinds: readonly string[];
+  /** Undefined if the API server does not say it. What was said before then stays. */
+  readonly issuer?: ClusterIssuer | undefined;
 }
 
 export interface HelloAnswer {

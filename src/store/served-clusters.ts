@@ -23,6 +23,8 @@ export interface ServedClusterRecord extends Readonly<Pick<ServedClusterModel, '
   readonly seenAt: Date | null;
   /** What the leading controller said of itself; null if it said nothing, as one of release 0.9. */
   readonly controller: ClusterController | null;
+  /** Who signs the tokens of its ServiceAccounts, as its controller last said; null if it never did. */
+  readonly issuer: { readonly iss: string; readonly keyCount: number } | null;
 }
 
 /** The leading controller of a cluster. */
@@ -39,11 +41,14 @@ function recordsOf(cluster: string | null): Sql {
   return sql`
     SELECT known.name, coalesce(sc.is_home, true) AS "isHome", sc.disabled_at AS "disabledAt",
       ${raw(clusterState)} AS state, c.uid, greatest(c.seen_at, reported.seen_at) AS "seenAt",
-      ${raw(controllerColumn)}
+      ${raw(controllerColumn)},
+      CASE WHEN ti.id IS NOT NULL THEN
+        json_build_object('iss', ti.iss, 'keyCount', jsonb_array_length(ti.keys->'keys')) END AS issuer
     FROM (${raw(everyCluster)}) known
     LEFT JOIN served_cluster sc ON sc.name = known.name
     LEFT JOIN cluster c ON c.name = known.name
     LEFT JOIN cluster_state reported ON reported.cluster = known.name
+    LEFT JOIN trusted_issuer ti ON ti.cluster = known.name
     ${cluster === null ? empty : sql`WHERE known.name = ${cluster}`}
     ORDER BY known.name COLLATE "C"`;
 }
@@ -135,6 +140,7 @@ export async function dropReports(tx: Transaction, cluster: string, limit: numbe
   if (dropped === limit) return true;
   await tx.run`DELETE FROM waiting_restore WHERE cluster = ${cluster}`;
   await tx.run`DELETE FROM cluster_state WHERE cluster = ${cluster}`;
+  await tx.run`DELETE FROM trusted_issuer WHERE cluster = ${cluster}`;
   await tx.run`DELETE FROM cluster WHERE name = ${cluster}`;
   return false;
 }

@@ -76,6 +76,11 @@ export const clusterView = z
         kinds: z.array(z.string()),
       })
       .nullable(),
+    /**
+     * Who signs the tokens of its ServiceAccounts, as its controller last said, and with how many keys that verify here;
+     * null if it never said it.
+     */
+    issuer: z.strictObject({ iss: z.string(), keyCount: z.int() }).nullable(),
   })
   .meta({ id: 'Cluster' });
 

@@ -9,10 +9,12 @@ import { formerChart, formerRelease } from '../support/cluster/released.ts';
  * that only they need is given until the next release is recorded.
  */
 
+/** A rule is about resources or about URLs. */
 interface Rule {
-  readonly apiGroups: readonly string[];
-  readonly resources: readonly string[];
+  readonly apiGroups?: readonly string[];
+  readonly resources?: readonly string[];
   readonly resourceNames?: readonly string[];
+  readonly nonResourceURLs?: readonly string[];
   readonly verbs: readonly string[];
 }
 
@@ -28,6 +30,7 @@ interface Binding extends KubeObject {
 interface Right {
   readonly account: string;
   readonly verb: string;
+  /** Or a URL. */
   readonly resource: string;
   /** Of the one object; `*` for all. */
   readonly name: string;
@@ -65,12 +68,10 @@ function rightsOf(objects: readonly KubeObject[]): Right[] {
 }
 
 function rightsOfRule(rule: Rule): Pick<Right, 'verb' | 'resource' | 'name'>[] {
-  return rule.apiGroups.flatMap((group) =>
-    rule.resources.flatMap((resource) =>
-      rule.verbs.flatMap((verb) =>
-        (rule.resourceNames ?? ['*']).map((name) => ({ verb, resource: `${resource}.${group}`, name })),
-      ),
-    ),
+  const { apiGroups = [], resources = [], resourceNames = ['*'], nonResourceURLs = [], verbs } = rule;
+  const named = apiGroups.flatMap((group) => resources.map((resource) => `${resource}.${group}`));
+  return [...named, ...nonResourceURLs].flatMap((resource) =>
+    verbs.flatMap((verb) => resourceNames.map((name) => ({ verb, resource, name }))),
   );
 }
 
@@ -112,6 +113,8 @@ describe.each(['rollouts=true', 'watchNamespaces={team-a},rollouts=true', 'rollo
         'keyframe/keyframe-controller: get leases.coordination.k8s.io keyframe-controller in keyframe',
         'keyframe/keyframe-controller: update leases.coordination.k8s.io keyframe-controller in keyframe',
       ]);
+      const without = present.filter(({ kind }) => kind !== 'ClusterRole');
+      expect(missingRights(present, without)).toContain('keyframe/keyframe-controller: get /openid/v1/jwks * in *');
     });
   },
 );

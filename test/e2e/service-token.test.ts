@@ -75,8 +75,6 @@ describe('a ServiceToken with serviceAccountNames', () => {
     ] as const)
       await accounts.create(place, name);
     await site.create({ serviceAccountNames: ['ci'] }, 'deploy');
-    await site.waitForReason('IssuerUnknown', 'deploy');
-    await accounts.report();
     await site.waitForReason('Issued', 'deploy');
     const { audience = '', secretName } = (await site.resource('deploy')).status ?? {};
     expect(audience).toMatch(new RegExp(`^keyframe/[a-z2-7]{26}/clusters/[^/]+/${namespace}/deploy$`));

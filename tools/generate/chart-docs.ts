@@ -95,7 +95,7 @@ The Job cannot run if its image can no longer be pulled or a watched namespace i
 
 ## Rights
 
-[files/](files) has the rights of the controller. With \`watchNamespaces\`, its rights on Secrets are a Role in each of these namespaces. Cluster-wide it then has rights only on AccessGrants, SecretEnvironments and the list of namespaces. A Role in the namespace \`default\` lets it record Events about AccessGrants and SecretEnvironments there.
+[files/](files) has the rights of the controller. With \`watchNamespaces\`, its rights on Secrets are a Role in each of these namespaces. Cluster-wide it then has rights only on AccessGrants, SecretEnvironments, the list of namespaces and the public keys of the cluster. A Role in the namespace \`default\` lets it record Events about AccessGrants and SecretEnvironments there.
 
 The Jobs and the pod of \`helm test\` have separate accounts and rights, which exist only while they run:
 

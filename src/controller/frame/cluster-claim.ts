@@ -5,6 +5,7 @@ import type { Clock, SteadyNow } from '../../lib/clock.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { ClusterBackend } from '../backend/cluster.ts';
 import { clusterAccepted, clusterNameTaken, clusterNameUnconfirmed, clusterStopped } from './messages.ts';
+import type { ClusterIssuerReader } from './cluster-issuer.ts';
 import type { ServerClock } from './server-clock.ts';
 import { type Next, WorkQueue } from './work-queue.ts';
 
@@ -16,6 +17,8 @@ export interface ClusterClaimDeps {
   readonly uid: () => string;
   /** The kinds that this controller reconciles. */
   readonly kinds: () => readonly string[];
+  /** Who signs the tokens of the cluster's ServiceAccounts. A leader reads it after each hello that is once a minute. */
+  readonly issuer: Pick<ClusterIssuerReader, 'known' | 'refresh'>;
   /** Called when this process may start to work under the name, and when it must stop. */
   readonly onChange: (mayWork: boolean) => void;
   /** Learns the database's time from each answer. */
@@ -108,6 +111,8 @@ export class ClusterClaim {
   async #hello(): Promise<Next> {
     const claimed = await this.#tryClaim();
     if (claimed === 'unknown') return { kind: 'retry' };
+    // After the claim, so that a slow API server delays no work. What is new goes with another hello.
+    if (this.#mayWork && (await this.#deps.issuer.refresh())) return { kind: 'after', delayMs: 0 };
     const isRefused = this.#refusal !== undefined || this.#helloRefusal !== undefined;
     return { kind: 'after', delayMs: isRefused ? refusedIntervalMs : intervalMs };
   }
@@ -129,7 +134,8 @@ export class ClusterClaim {
     const isLeading = this.#isLeading;
     const uid = this.#findUid();
     const kinds = this.#deps.kinds();
-    const claimed = uid === undefined ? 'unknown' : await this.#ask({ uid, isLeading, kinds });
+    const issuer = isLeading ? this.#deps.issuer.known : undefined;
+    const claimed = uid === undefined ? 'unknown' : await this.#ask({ uid, isLeading, kinds, issuer });
     // The answer to a standby says nothing of a term that began meanwhile.
     if (isLeading) this.#settle(claimed);
     return claimed;

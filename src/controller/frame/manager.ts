@@ -9,6 +9,7 @@ import type { Metrics } from '../../observability/metrics.ts';
 import type { Backend, ConnectBackend } from '../backend/backend.ts';
 import { controllerEvents } from './change-events.ts';
 import { ClusterClaim } from './cluster-claim.ts';
+import { ClusterIssuerReader } from './cluster-issuer.ts';
 import { EventLog } from './event-log.ts';
 import { resourceStates } from './resource-states.ts';
 import { Leadership } from './leadership.ts';
@@ -110,6 +111,7 @@ export class Manager implements Controller {
       name: deps.options.clusterName,
       uid: () => context.namespaces.clusterUid(),
       kinds: () => this.#kindNames(),
+      issuer: new ClusterIssuerReader({ kube: deps.kube, logger }),
       onChange: (mayWork) => (mayWork ? this.#startKinds() : this.#stopKinds()),
       serverClock: this.#serverClock,
       clock,

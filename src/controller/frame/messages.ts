@@ -116,6 +116,14 @@ export function clockSkewed(skewMs: number): string {
   );
 }
 
+/** `fault`: what the API server answered. */
+export function issuerUnknown(fault: string): string {
+  return (
+    `the API server does not say who signs the tokens of its ServiceAccounts (${fault}), so the cluster's issuer is unknown; ` +
+    'allow the controller to get the URLs /.well-known/openid-configuration and /openid/v1/jwks'
+  );
+}
+
 export const clusterAccepted = 'the server accepts this controller now, and the name belongs to this cluster';
 
 // Finalizers

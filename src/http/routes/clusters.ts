@@ -78,10 +78,10 @@ export const clusterRoutes: readonly Route[] = [
 ];
 
 function clusterViewOf(record: ServedClusterRecord): ClusterView {
-  const { name, isHome, state, uid, seenAt, disabledAt, controller: found } = record;
+  const { name, isHome, state, uid, seenAt, disabledAt, controller: found, issuer } = record;
   const times = { seenAt: seenAt?.toISOString() ?? null, disabledAt: disabledAt?.toISOString() ?? null };
   const controller = found && { ...found, kinds: [...found.kinds] };
-  return { name, isHome, state, uid, ...times, controller };
+  return { name, isHome, state, uid, ...times, controller, issuer };
 }
 
 function viewOf({ name, isHome, rules, version }: ClusterRulesRecord): ClusterRulesView {

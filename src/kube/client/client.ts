@@ -17,6 +17,8 @@ export interface ApiCall {
   readonly accept?: string;
   /** The limit for the whole call. Default: 30 s, the maximum for admission webhooks in the API server. */
   readonly timeoutMs?: number;
+  /** A longer response is an ApiError with the reason `TooLarge`. Default: no limit. */
+  readonly maxBytes?: number;
   readonly signal?: AbortSignal;
 }
 
@@ -68,7 +70,8 @@ export class KubeClient {
       const signal = call.signal === undefined ? deadline : AbortSignal.any([deadline, call.signal]);
       const response = await this.#send(call, signal, timeoutMs);
       if (response.statusCode < 200 || response.statusCode > 299) throw await errorOf(call, response);
-      return (await response.body.json()) as T;
+      const { maxBytes } = call;
+      return (await (maxBytes === undefined ? response.body.json() : limitedJson(call, response, maxBytes))) as T;
     });
   }
 
@@ -135,6 +138,18 @@ async function withApiErrors<T>(call: ApiCall, work: () => Promise<T>): Promise<
     const timedOut = timeoutNames.has(String((error as { name?: unknown } | null)?.name));
     throw new ApiError(`${call.method} ${call.path}`, 0, timedOut ? 'Timeout' : 'Unreachable', { cause: error });
   }
+}
+
+async function limitedJson(call: ApiCall, { body }: Dispatcher.ResponseData, maxBytes: number): Promise<unknown> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  // Leaving the loop closes the connection.
+  for await (const chunk of body as AsyncIterable<Uint8Array>) {
+    length += chunk.length;
+    if (length > maxBytes) throw new ApiError(`${call.method} ${call.path}`, 0, 'TooLarge');
+    chunks.push(chunk);
+  }
+  return JSON.parse(Buffer.concat(chunks).toString());
 }
 
 async function errorOf(call: ApiCall, response: Dispatcher.ResponseData): Promise<ApiError> {

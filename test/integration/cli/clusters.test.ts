@@ -87,15 +87,21 @@ describe('what administrators of the server see of a cluster', () => {
 
   test('cluster show --all shows its state and its controller', async () => {
     await hello('fra-3', '0.9.7');
+    await services().database.pool.query(
+      `INSERT INTO trusted_issuer (id, cluster, preset, iss, keys, algorithms, max_age_seconds)
+      VALUES (gen_random_uuid(), 'fra-3', 'kubernetes', 'https://kubernetes.default.svc', '{"keys": [{}]}', '{RS256}', 3600)`,
+    );
     const shown = await cli.output(['cluster', 'show', 'fra-3', '--all']);
     expect(shown).toMatch(/^State: +enabled$/m);
     expect(shown).toMatch(/^UID: +uid-of-fra-3$/m);
     expect(shown).toMatch(/^Release: +0\.9\.7 \(server: .*\)$/m);
     expect(shown).toMatch(/^Protocol: +1 to 2$/m);
     expect(shown).toMatch(/^Kinds: +SecretSync, ServiceToken$/m);
+    expect(shown).toMatch(/^Issuer: +https:\/\/kubernetes.default.svc \(1 key\)$/m);
     const unknown = await cli.output(['cluster', 'show', 'test', '--all']);
     expect(unknown).toMatch(/^Release: +unknown$/m);
     expect(unknown).toMatch(/^Protocol: +unknown$/m);
+    expect(unknown).toMatch(/^Issuer: +unknown$/m);
   });
 
   test('cluster show --all names the command that lists the clusters if it does not know one', async () => {

@@ -1,6 +1,9 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
-import type { NameHolder } from '../../../src/domain/clusters.ts';
-import { listServedClusters } from '../../../src/store/served-clusters.ts';
+import type { ClusterIssuer, NameHolder } from '../../../src/domain/clusters.ts';
+import { keepReported } from '../../../src/store/cluster-issuers.ts';
+import { dropReports, listServedClusters } from '../../../src/store/served-clusters.ts';
+import { inTransaction } from '../../../src/store/transaction.ts';
 import { withServices } from '../../support/api/with-services.ts';
 import type { TestServices } from '../../support/api/services.ts';
 
@@ -131,4 +134,125 @@ test.each([true, false])('a protocol that the server does not know is refused (l
 test('a hello that no controller says is refused', async () => {
   const refused = services.clusters.hello('odd', { uid: 'one', isLeading: true, ...program, release: '1.0\u001B[2J' });
   await expect(refused).rejects.toMatchObject({ code: 'invalid_input' });
+});
+
+describe('the issuer that a leader reports', () => {
+  const jwkOf = (kid: string, type: 'rsa' | 'ec' | 'ed25519'): Record<string, string> => {
+    const { publicKey } =
+      type === 'rsa'
+        ? generateKeyPairSync('rsa', { modulusLength: 2048 })
+        : type === 'ec'
+          ? generateKeyPairSync('ec', { namedCurve: 'P-256' })
+          : generateKeyPairSync('ed25519');
+    return { ...(publicKey.export({ format: 'jwk' }) as Record<string, string>), kid, use: 'sig' };
+  };
+  const iss = 'https://kubernetes.default.svc';
+  const one = jwkOf('one', 'rsa');
+  const two = jwkOf('two', 'ec');
+  const report = async (name: string, uid: string, issuer: ClusterIssuer | undefined): Promise<void> => {
+    await services.clusters.hello(name, { uid, isLeading: true, ...program, issuer });
+  };
+  const rowOf = async (name: string): Promise<Record<string, unknown> | undefined> => {
+    const { rows } = await services.database.pool.query<Record<string, unknown>>(
+      `SELECT *, xmin::text, xmax::text FROM trusted_issuer WHERE cluster = $1`,
+      [name],
+    );
+    return rows[0];
+  };
+
+  test('is kept with its usable keys, and shown to instance admins', async () => {
+    const weak = generateKeyPairSync('rsa', { modulusLength: 1024 }).publicKey.export({ format: 'jwk' });
+    const curve = generateKeyPairSync('ec', { namedCurve: 'P-384' }).publicKey.export({ format: 'jwk' });
+    const keys = [two, one, jwkOf('three', 'ed25519'), { ...weak, kid: 'weak' }, { ...curve, kid: 'curve' }];
+    await report('kept', 'one', { iss, keys });
+    const row = await rowOf('kept');
+    const facts = { name: null, preset: 'kubernetes', iss, jwks_url: null, max_age_seconds: 86_400, generation: 1 };
+    expect(row).toMatchObject({ ...facts, keys_version: 1, version: 1 });
+    const kept = row?.['keys'] as { keys: { kid: string }[] } | undefined;
+    expect(kept?.keys.map(({ kid }) => kid)).toEqual(['one', 'three', 'two']);
+    const algorithms = row?.['algorithms'] as string[] | undefined;
+    expect(algorithms?.toSorted()).toEqual(['ES256', 'EdDSA', 'RS256']);
+    const shown = (await listServedClusters(services.database.pool)).find(({ name }) => name === 'kept');
+    expect(shown?.issuer).toEqual({ iss, keyCount: 3 });
+  });
+
+  test('is written only if it changed, and people alone raise its generation', async () => {
+    await report('same', 'one', { iss, keys: [one, two] });
+    const before = await rowOf('same');
+    await report('same', 'one', { iss, keys: [two, one] });
+    await report('same', 'one', undefined);
+    expect(await rowOf('same')).toEqual(before);
+    await report('same', 'one', { iss, keys: [one] });
+    expect(await rowOf('same')).toMatchObject({ id: before?.['id'], keys_version: 2, generation: 1, version: 1 });
+    await report('same', 'one', { iss: 'https://other', keys: [one] });
+    expect(await rowOf('same')).toMatchObject({ iss: 'https://other', keys_version: 3, generation: 1 });
+  });
+
+  test('is not taken from a cluster that has another name holder', async () => {
+    await report('held-issuer', 'one', { iss, keys: [one] });
+    const before = await rowOf('held-issuer');
+    await report('held-issuer', 'two', { iss, keys: [two] });
+    expect(await rowOf('held-issuer')).toEqual(before);
+  });
+
+  test('is not written for a cluster that lost its name a moment before', async () => {
+    await claim('lost', 'two');
+    const late = { cluster: 'lost', uid: 'one', iss, keySet: { keys: [one] }, algorithms: ['RS256'] };
+    expect(await inTransaction(services.database, (tx) => keepReported(tx, late))).toBe(false);
+    expect(await rowOf('lost')).toBeUndefined();
+  });
+
+  test('is gone with a cluster that is forgotten', async () => {
+    await report('gone', 'one', { iss, keys: [one] });
+    const drop = async (): Promise<boolean> => inTransaction(services.database, (tx) => dropReports(tx, 'gone', 10));
+    expect(await drop()).toBe(false);
+    expect(await rowOf('gone')).toBeUndefined();
+  });
+
+  test('is reported to the controllers that wait for it, once', async () => {
+    const listener = await services.database.pool.connect();
+    try {
+      const heard: (string | undefined)[] = [];
+      listener.on('notification', (message) => heard.push(message.payload));
+      await listener.query('LISTEN keyframe');
+      for (let time = 0; time < 2; time += 1) await report('heard', 'one', { iss, keys: [one] });
+      // What was sent before has come with the answer.
+      await listener.query('SELECT 1');
+      expect(heard.map((payload) => JSON.parse(payload ?? ''))).toEqual([{ c: 'heard', q: 'enabled' }]);
+    } finally {
+      listener.release(true);
+    }
+  });
+
+  test('is not taken from a standby', async () => {
+    await claim('standby-issuer', 'one');
+    await services.clusters.hello('standby-issuer', {
+      uid: 'one',
+      isLeading: false,
+      ...program,
+      issuer: { iss, keys: [one] },
+    });
+    expect(await rowOf('standby-issuer')).toBeUndefined();
+  });
+
+  test.each([
+    ['disabled', '(name, disabled_at) VALUES ($1, now())'],
+    ['forgotten', '(name, forgotten_at) VALUES ($1, now())'],
+    ['remote', '(name, is_home) VALUES ($1, false)'],
+  ])('is not taken from a %s cluster', async (state, values) => {
+    const name = `issuer-${state}`;
+    await services.database.pool.query(`INSERT INTO served_cluster ${values}`, [name]);
+    await report(name, 'one', { iss, keys: [one] });
+    expect(await rowOf(name)).toBeUndefined();
+  });
+
+  test.each([
+    ['an odd name', { iss: 'https://a b', keys: [one] }],
+    ['no usable key', { iss, keys: [{ kty: 'oct', k: 'secret' }] }],
+    ['no point of its curve', { iss, keys: [{ ...two, x: 'A'.repeat(43) }] }],
+    ['too many keys', { iss, keys: Array.from({ length: 21 }, () => one) }],
+  ])('stays unknown with %s, and the hello is answered', async (what, issuer) => {
+    await report(`odd-${what}`, 'one', issuer);
+    expect(await rowOf(`odd-${what}`)).toBeUndefined();
+  });
 });

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
+import { ApiError } from '../../../src/kube/client/api-error.ts';
 import type { ApiCall, KubeClient } from '../../../src/kube/client/client.ts';
 import { ownManager } from '../../../src/kube/client/managed-fields.ts';
 import type { KubeObject, ObjectMeta } from '../../../src/kube/client/objects.ts';
@@ -85,7 +86,10 @@ export class FakeCluster implements Pick<KubeClient, 'request' | 'watch'> {
     };
   }
 
-  /** Calls since the last time, without lists and watches. */
+  /** What the API server says of its issuer; undefined if it refuses to. */
+  issuer: { readonly iss: string; readonly keys: readonly unknown[] } | undefined;
+
+  /** Calls since the last time, without lists, watches and the issuer discovery. */
   takeCalls(): string[] {
     return this.calls.splice(0);
   }
@@ -136,7 +140,8 @@ export class FakeCluster implements Pick<KubeClient, 'request' | 'watch'> {
 
   async request<T>(call: ApiCall): Promise<T> {
     const isList = call.method === 'GET' && isCollection(call.path);
-    if (!isList) this.calls.push(`${call.method} ${call.path}${call.query?.['dryRun'] === undefined ? '' : '?dryRun'}`);
+    if (!isList && !isDiscovery(call.path))
+      this.calls.push(`${call.method} ${call.path}${call.query?.['dryRun'] === undefined ? '' : '?dryRun'}`);
     await Promise.resolve();
     await this.#reportStep('before', call);
     await this.#step(this.#hooks, call);
@@ -227,7 +232,14 @@ export class FakeCluster implements Pick<KubeClient, 'request' | 'watch'> {
     return shaped(call.accept, this.#answer(call));
   }
 
+  #discover({ path }: ApiCall): AnyObject {
+    if (this.issuer === undefined) throw new ApiError(`GET ${path}`, 403, 'Forbidden');
+    const { iss, keys } = this.issuer;
+    return (path.endsWith('/jwks') ? { keys } : { issuer: iss, jwks_uri: 'https://10.0.0.1/' }) as unknown as AnyObject;
+  }
+
   #answer(call: ApiCall): AnyObject {
+    if (isDiscovery(call.path)) return this.#discover(call);
     if (call.method === 'POST') return this.#post(call);
     if (call.method === 'PUT') return this.#replace(call);
     if (call.method === 'PATCH') return this.#patch(call);
@@ -338,6 +350,11 @@ function show({ call, send }: Watch, { path, before, object, isGone }: Change): 
   const { resourceVersion } = object.metadata;
   if (!isGone && fits(call, path, object)) send(wasShown ? 'MODIFIED' : 'ADDED', object);
   else if (wasShown) send('DELETED', { ...before, metadata: { ...before.metadata, resourceVersion } });
+}
+
+/** Whether a path is one of the issuer discovery, which a leader reads once a minute. */
+function isDiscovery(path: string): boolean {
+  return path === '/.well-known/openid-configuration' || path === '/openid/v1/jwks';
 }
 
 /** Whether a path is that of a list: one that ends with a plural, not with a name. */

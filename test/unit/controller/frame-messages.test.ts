@@ -39,6 +39,7 @@ const samples: Samples<typeof messages> = {
   clusterNameUnconfirmed: [messages.clusterNameUnconfirmed('prod')],
   clusterStopped: [messages.clusterStopped('prod', 'disabled'), messages.clusterStopped('prod', 'forgotten')],
   clockSkewed: [messages.clockSkewed(3_600_000), messages.clockSkewed(-45_400)],
+  issuerUnknown: [messages.issuerUnknown('GET /openid/v1/jwks: 403 Forbidden')],
   clusterAccepted: [messages.clusterAccepted],
   cleanupFailed: [messages.cleanupFailed('The database cannot be reached.')],
   releasedByForce: [messages.releasedByForce],

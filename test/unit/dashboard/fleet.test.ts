@@ -71,12 +71,12 @@ describe('the clusters of a page', () => {
   test('have their state if it is known, and no report if they report nothing', () => {
     const at = '2026-02-02T00:00:00.000Z';
     const facts = { name: 'c1', isHome: true, state: 'disabled', seenAt: at } as const;
-    const served = [{ ...facts, uid: null, disabledAt: at, controller: null }];
+    const served = [{ ...facts, uid: null, disabledAt: at, controller: null, issuer: null }];
     expect(shownClusters({ rules: [rules], consumers: [], served })).toEqual([
       { ...facts, rules: null, release: null, report: undefined, groups: [] },
     ]);
     const controller = { release: '1.2.3', protocol: { min: 1, max: 1 }, kinds: ['SecretSync'] };
-    const known = [{ ...facts, uid: null, disabledAt: at, controller }];
+    const known = [{ ...facts, uid: null, disabledAt: at, controller, issuer: null }];
     expect(shownClusters({ rules: [rules], consumers: [], served: known })).toMatchObject([{ release: '1.2.3' }]);
   });
 

@@ -55,6 +55,15 @@ describe('a request', () => {
     expect(api.connections).toBeLessThanOrEqual(2);
   });
 
+  test('with a limit of bytes answers what is as long, and refuses what is longer', async () => {
+    const text = JSON.stringify({ items: 'x'.repeat(100_000) });
+    api.onList(json({ items: 'x'.repeat(100_000) }), json({ items: 'x'.repeat(100_000) }));
+    const call = { method: 'GET', path: '/openid/v1/jwks' } as const;
+    expect(await client.request({ ...call, maxBytes: text.length })).toMatchObject({ items: expect.anything() });
+    const error = await failure(client.request({ ...call, maxBytes: text.length - 1 }));
+    expect(error).toMatchObject({ status: 0, reason: 'TooLarge', message: 'GET /openid/v1/jwks: TooLarge' });
+  });
+
   test('is refused with the status and the one-word reason, and nothing of the message or body', async () => {
     const message = 'Secret "x" is invalid: data[a]: canary-value';
     api.onOther(status(422, 'Invalid', { message }));

@@ -1,6 +1,7 @@
 import type { ApiClient } from '../../../client/api-client.ts';
 import { call } from '../../../client/call.ts';
 import type { ClusterView } from '../../../wire/clusters.ts';
+import { counted } from '../secret/secrets-api.ts';
 import { CliError } from '../../core/cli-error.ts';
 import { exitCodes } from '../../core/exit-codes.ts';
 import type { Cell } from '../../terminal/printer.ts';
@@ -50,5 +51,9 @@ export function clusterFields(cluster: ClusterView, serverVersion: string): (rea
     ['Release', releaseText(cluster, serverVersion)],
     ['Protocol', min === max ? String(min ?? 'unknown') : `${min} to ${max}`],
     ['Kinds', controller?.kinds.join(', ') ?? 'unknown'],
+    [
+      'Issuer',
+      cluster.issuer === null ? 'unknown' : `${cluster.issuer.iss} (${counted(cluster.issuer.keyCount, 'key')})`,
+    ],
   ];
 }

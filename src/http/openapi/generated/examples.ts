@@ -972,6 +972,7 @@ export const examples: Readonly<Record<string, OperationExample>> = {
       seenAt: '2026-11-21T14:34:54.001Z',
       disabledAt: '2026-11-21T14:34:54.001Z',
       controller: null,
+      issuer: null,
     },
   },
   enableCluster: {
@@ -985,6 +986,7 @@ export const examples: Readonly<Record<string, OperationExample>> = {
       seenAt: '2026-11-21T14:34:54.001Z',
       disabledAt: null,
       controller: null,
+      issuer: null,
     },
   },
   listClusters: {
@@ -1000,6 +1002,7 @@ export const examples: Readonly<Record<string, OperationExample>> = {
           seenAt: '2026-11-21T14:34:54.001Z',
           disabledAt: null,
           controller: null,
+          issuer: null,
         },
       ],
       nextCursor: null,
