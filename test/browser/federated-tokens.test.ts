@@ -5,6 +5,7 @@ import type { HttpClient } from '../support/api/http.ts';
 import { changeIssuer, insertIssuer, type TestIssuer } from '../support/api/trusted-issuers.ts';
 import { enrol } from '../support/api/services.ts';
 import { createVisitor, dashboardSite } from '../support/browser/dashboard-site.ts';
+import { expectForgotten } from '../support/browser/forgotten.ts';
 import { lookAt } from '../support/browser/looks.ts';
 import { type ShownOrganization, createOrganization } from '../support/browser/organization.ts';
 import { prismaOf } from '../support/database/prisma.ts';
@@ -158,4 +159,40 @@ test('an admin of a project sees what proves a token, and accepts no issuer', as
   await drawer.getByText('until an admin of the organization accepts it').waitFor();
   expect(await drawer.getByRole('button', { name: 'Accept the issuer' }).count()).toBe(0);
   expect(complaints).toEqual([]);
+});
+
+/** Both parts are as of a JWT; no key has signed it. */
+const unsignedJwt = (claims: object): string =>
+  [{ alg: 'RS256', kid: 'none' }, claims]
+    .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
+    .join('.') + `.${Buffer.alloc(256, 7).toString('base64url')}`;
+
+test('a pasted JWT is explained check by check, and leaves nothing in the browser', async () => {
+  const of = await issuer('explained', 'none');
+  const { id, federation } = await createFederated('explained-token', of, { sub: ['ci'] });
+  const { page, requests } = await site.visitAs(acme.owner, `/orgs/acme/tokens?token=${id}`);
+  const drawer = page.getByRole('dialog', { name: 'explained-token' });
+  await drawer.getByRole('button', { name: 'Explain', exact: true }).click();
+  await drawer.getByText('Paste a JWT.').waitFor();
+  const jwt = unsignedJwt({ aud: federation.audience, sub: 'ci' });
+  await drawer.getByLabel('JWT').fill(jwt);
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  await drawer.getByText('The server refuses the JWT.').waitFor();
+  const checks = drawer.getByRole('list', { name: 'Checks' }).getByRole('listitem');
+  expect(await checks.allInnerTexts()).toEqual([
+    expect.stringMatching(/^It is a JWT\s+Passed$/),
+    expect.stringMatching(/^Header\s+Passed$/),
+    expect.stringMatching(/^Audience of Keyframe\s+Passed$/),
+    expect.stringMatching(/^Audience of this token\s+Passed$/),
+    expect.stringMatching(/^Key of the issuer\s+Failed\s+The trusted issuer has no key for the JWT; /),
+    ...['Signature', 'Issuer', 'Times', 'Claims', 'The token works'].map((name) =>
+      expect.stringMatching(new RegExp(`^${name}\\s+Not checked$`)),
+    ),
+  ]);
+  expect(await drawer.getByLabel('JWT').inputValue()).toBe('');
+  expect(await lookAt(page, 'token-explained')).toEqual([]);
+  await expectNarrow(page);
+  await expectForgotten(page, jwt);
+  expect(requests.filter((request) => request.url().includes(jwt))).toEqual([]);
 });

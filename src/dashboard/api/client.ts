@@ -10,6 +10,7 @@ import {
 import type { Method } from '../../wire/contract/endpoint.ts';
 import { EventParser } from '../../wire/event-parser.ts';
 import type { Problem } from '../../wire/problem.ts';
+import { sentence } from '../text/sentence.ts';
 import { isUserActive } from './activity.ts';
 
 /** The API of this server, called with the cookie of the session. */
@@ -122,9 +123,4 @@ function problemOf(text: string): Problem | undefined {
   } catch {
     return undefined;
   }
-}
-
-function sentence(detail: string): string {
-  const text = detail.charAt(0).toUpperCase() + detail.slice(1);
-  return /[.!?]$/.test(text) ? text : `${text}.`;
 }

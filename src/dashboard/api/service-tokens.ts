@@ -7,6 +7,7 @@ import {
 } from '@tanstack/react-query';
 import { call } from '../../client/call.ts';
 import { tokenEndpoints } from '../../client/endpoint-sets.ts';
+import type { JwtExplanationView } from '../../wire/federation.ts';
 import type { CreatedServiceTokenView, ServiceTokenView } from '../../wire/service-tokens.ts';
 import type { MeView } from '../../wire/me.ts';
 import type { AdminOf } from '../text/admin-of.ts';
@@ -144,4 +145,14 @@ export function useAcceptIssuer(organization: string): UseMutationResult<void, A
 export interface AcceptedIssuer {
   readonly id: string;
   readonly generation: number;
+}
+
+/**
+ * Asks the server check by check what becomes of a JWT for a federated token. No cache of the page keeps the JWT.
+ *
+ * @throws ApiError
+ */
+export async function explainJwt(organization: string, id: string, jwt: string): Promise<JwtExplanationView> {
+  const request = { params: { org: organization, id }, body: { jwt } };
+  return (await call(api, 'POST /service-tokens/{org}/{id}/explain', request)).body;
 }

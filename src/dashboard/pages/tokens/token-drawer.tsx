@@ -13,6 +13,7 @@ import { Refusal } from '../../parts/refusal.tsx';
 import { useShownOnce } from '../../parts/shown-once.tsx';
 import { type PlaceNames, revocationText } from '../../text/service-token.ts';
 import { AcceptIssuer } from './accept-issuer.tsx';
+import { ExplainJwt } from './explain-jwt.tsx';
 import { Federation } from './federation.tsx';
 import { RotateForm } from './rotate-form.tsx';
 import { type NamedToken, TokenStatus } from './token-table.tsx';
@@ -50,6 +51,7 @@ export function TokenDrawer({
       {isLive ? (
         <AcceptIssuer organization={organization} token={token} mustAccept={mustAccept} onDone={setDone} />
       ) : undefined}
+      <ExplainJwt token={token} />
       {isLive && hasValue(token) ? (
         <RotateForm
           organization={organization}
