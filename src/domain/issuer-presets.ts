@@ -9,7 +9,7 @@ export type IssuerPreset = (typeof issuerPresets)[number];
 /** The values that are allowed for each claim. */
 export type RequiredClaims = Readonly<Record<string, readonly string[]>>;
 
-interface NeededClaim {
+export interface NeededClaim {
   readonly name: string;
   /** The only value that it may have. */
   readonly is?: string;
@@ -54,6 +54,11 @@ export function presetFault(preset: IssuerPreset, claims: RequiredClaims): strin
     ? `; ${id.claim} is missing, and after a rename or deletion others can take the name of the ${id.thing}, also in sub`
     : '';
   return `must include ${presetText(preset)}, because the issuer has the preset ${preset}${why}`;
+}
+
+/** The sets of claims of a preset of which one must be checked. */
+export function sufficientClaims(preset: IssuerPreset): readonly (readonly NeededClaim[])[] {
+  return enough[preset];
 }
 
 /** The claims that are enough with a preset, such as `repository_id and environment`. */

@@ -24,7 +24,12 @@ const issuer = (name: string, preset: IssuerPreset): Promise<TestIssuer> =>
 
 interface Federated {
   readonly id: string;
-  readonly federation: { readonly audience: string; readonly generation: number };
+  readonly name: string;
+  readonly federation: {
+    readonly audience: string;
+    readonly claims: Record<string, string[]>;
+    readonly generation: number;
+  };
 }
 
 function createFederated(name: string, of: TestIssuer, claims: object): Promise<Federated> {
@@ -66,11 +71,105 @@ test('a federated token shows its audience, its claims and no rotation', async (
   // In the order in which the database keeps them.
   expect(await drawer.locator('.claim-values bdi').allInnerTexts()).toEqual(['production', 'staging', '123456']);
   await drawer.getByText('Generation 1, as the issuer is now').waitFor();
-  await drawer.getByText('Let the workload request a JWT').waitFor();
+  await drawer.getByText('KEYFRAME_AUDIENCE: ').waitFor();
   expect(await page.getByRole('button', { name: 'Rotate the token deploy' }).count()).toBe(0);
   expect(await lookAt(page, 'token-federated')).toEqual([]);
   await expectNarrow(page);
   expect(complaints).toEqual([]);
+});
+
+test('a federated token is created with the claims of its issuer, and has an audience in place of a value', async () => {
+  await issuer('github-jobs', 'github');
+  const { page, complaints } = await site.visitAs(acme.owner, '/orgs/acme/tokens');
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await page.getByRole('button', { name: 'New token' }).click();
+  const drawer = page.getByRole('dialog', { name: 'New service token' });
+  await drawer.getByLabel('Name', { exact: true }).fill('created');
+  await drawer.getByLabel('Place').selectOption('shop / production');
+  await drawer.getByLabel('Proof').selectOption('JWTs of a trusted issuer');
+  await drawer.getByRole('button', { name: 'Create token' }).click();
+  await drawer.getByText('Choose the issuer.').waitFor();
+  await drawer.getByLabel('Issuer').selectOption('github-jobs: https://github-jobs.example.test');
+  // Those that the preset needs come first.
+  expect(await drawer.locator('.claims .field:has(textarea) label').allInnerTexts()).toEqual([
+    'repository_id',
+    'environment',
+  ]);
+  await drawer.getByRole('button', { name: 'Create token' }).click();
+  await drawer.getByText('Give at least one value').first().waitFor();
+  expect(await drawer.getByLabel('repository_id').getAttribute('aria-invalid')).toBe('true');
+  expect(await lookAt(page, 'token-new-claims')).toEqual([]);
+
+  await drawer.getByLabel('repository_id').fill('acme/shop');
+  await drawer.getByLabel('environment').fill('production\n staging \n\n');
+  await drawer.getByRole('button', { name: 'Add a claim' }).press('Enter');
+  await drawer.getByLabel('Claim 1', { exact: true }).fill('actor_id');
+  await drawer.getByLabel('Values of claim 1').fill('7');
+  await expectNarrow(page);
+  await drawer.getByRole('button', { name: 'Create token' }).click();
+  // The server refuses the name of a repository.
+  await drawer.getByRole('group', { name: 'Claims' }).getByText('Must have the number of the repository').waitFor();
+  expect(await lookAt(page, 'token-new-refused')).toEqual([]);
+  await drawer.getByLabel('repository_id').fill('123456');
+  await drawer.getByLabel('repository_id').press('Tab');
+  await drawer.getByRole('button', { name: 'Create token' }).press('Enter');
+  await drawer.getByText('The token created exists. It has no value').waitFor();
+
+  const { serviceTokens } = await owner.expectStatus<{ serviceTokens: Federated[] }>(
+    200,
+    'GET',
+    '/service-tokens/acme',
+  );
+  const federation = serviceTokens.find(({ name }) => name === 'created')?.federation;
+  expect(federation?.claims).toEqual({
+    actor_id: ['7'],
+    environment: ['production', 'staging'],
+    repository_id: ['123456'],
+  });
+  await drawer.getByRole('button', { name: 'Copy: the audience' }).click();
+  expect(await page.evaluate<string>('navigator.clipboard.readText()')).toBe(federation?.audience);
+  await drawer.getByText(`KEYFRAME_AUDIENCE: ${federation?.audience}`).waitFor();
+  expect(await drawer.getByText('Copy the token now').count()).toBe(0);
+  expect(await lookAt(page, 'token-federated')).toEqual([]);
+  await expectNarrow(page);
+  await page.keyboard.press('Escape');
+  await row(page, 'created').getByText('Federated (github-jobs)').waitFor();
+  await page.getByLabel('Filter, or paste a leaked token').fill(federation?.audience ?? '');
+  await row(page, 'created').getByRole('link').click();
+  await page.getByRole('dialog', { name: 'created' }).getByRole('heading', { name: 'Proof' }).waitFor();
+  expect(await page.getByRole('button', { name: 'Rotate the token created' }).count()).toBe(0);
+  expect(complaints.filter((complaint) => !complaint.includes(' 422 '))).toEqual([]);
+});
+
+test('if the response to a creation is lost, the second click shows the same federated token', async () => {
+  await issuer('lost-issuer', 'none');
+  const { page } = await site.visitAs(acme.owner, '/orgs/acme/tokens?new=1');
+  const drawer = page.getByRole('dialog', { name: 'New service token' });
+  await drawer.getByLabel('Name', { exact: true }).fill('lost');
+  await drawer.getByLabel('Place').selectOption('shop / production');
+  await drawer.getByLabel('Proof').selectOption('JWTs of a trusted issuer');
+  await drawer.getByLabel('Issuer').selectOption('lost-issuer');
+  await drawer.getByLabel('sub').fill('ci');
+  await page.route(
+    '**/api/v1/service-tokens/acme',
+    async (route) => {
+      if (route.request().method() !== 'POST') return route.continue();
+      await route.fetch();
+      await route.abort();
+    },
+    { times: 1 },
+  );
+  await drawer.getByRole('button', { name: 'Create token' }).click();
+  await drawer.getByText('The server could not be reached.').waitFor();
+  await drawer.getByRole('button', { name: 'Create token' }).click();
+  await drawer.getByText('The token lost exists. It has no value').waitFor();
+  await drawer.getByText('Let the workload request a JWT').waitFor();
+  const { serviceTokens } = await owner.expectStatus<{ serviceTokens: Federated[] }>(
+    200,
+    'GET',
+    '/service-tokens/acme',
+  );
+  expect(serviceTokens.filter(({ name }) => name === 'lost')).toHaveLength(1);
 });
 
 test('a token whose issuer was changed needs a person, until an admin accepts the issuer', async () => {
@@ -147,7 +246,7 @@ test('a claim that turns the direction of writing is shown with escapes, and eac
   expect(await lookAt(page, 'token-bidi')).toEqual([]);
 });
 
-test('an admin of a project sees what proves a token, and accepts no issuer', async () => {
+test('an admin of a project sees what proves a token, creates none without a value, and accepts no issuer', async () => {
   const of = await issuer('project-issuer', 'none');
   const { id } = await createFederated('of-project', of, { sub: ['ci'] });
   await changeIssuer(site.api.services.database, of);
@@ -158,6 +257,10 @@ test('an admin of a project sees what proves a token, and accepts no issuer', as
   const drawer = page.getByRole('dialog', { name: 'of-project' });
   await drawer.getByText('until an admin of the organization accepts it').waitFor();
   expect(await drawer.getByRole('button', { name: 'Accept the issuer' }).count()).toBe(0);
+  await page.keyboard.press('Escape');
+  await page.getByRole('button', { name: 'New token' }).click();
+  await page.getByLabel('Name', { exact: true }).waitFor();
+  expect(await page.getByLabel('Proof').count()).toBe(0);
   expect(complaints).toEqual([]);
 });
 

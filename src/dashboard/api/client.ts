@@ -10,10 +10,15 @@ import {
 import type { Method } from '../../wire/contract/endpoint.ts';
 import { EventParser } from '../../wire/event-parser.ts';
 import type { Problem } from '../../wire/problem.ts';
+import type { InvalidField } from '../text/invalid-fields.ts';
 import { sentence } from '../text/sentence.ts';
 import { isUserActive } from './activity.ts';
 
 /** The API of this server, called with the cookie of the session. */
+
+interface ErrorFacts extends Omit<ApiError, keyof Error | 'fields'> {
+  readonly fields?: readonly InvalidField[];
+}
 
 export class ApiError extends Error {
   /** HTTP status; 0 if the server could not be reached. */
@@ -21,12 +26,14 @@ export class ApiError extends Error {
   /** A code of docs/errors.md, or `unreachable`. */
   readonly code: string;
   readonly retryAfterSeconds: number | undefined;
+  readonly fields: readonly InvalidField[];
 
-  constructor(detail: string, { status, code, retryAfterSeconds }: Omit<ApiError, keyof Error>) {
+  constructor(detail: string, { status, code, retryAfterSeconds, fields = [] }: ErrorFacts) {
     super(detail);
     this.status = status;
     this.code = code;
     this.retryAfterSeconds = retryAfterSeconds;
+    this.fields = fields;
   }
 }
 
@@ -112,6 +119,7 @@ function refusal(response: Response, text: string): ApiError {
     status,
     code: problem?.code ?? 'internal',
     retryAfterSeconds: Number.isFinite(seconds) ? seconds : undefined,
+    fields: (problem?.errors ?? []).map(({ field, message }) => ({ field, message: sentence(message) })),
   });
 }
 

@@ -8,7 +8,7 @@ import {
 import { call } from '../../client/call.ts';
 import { tokenEndpoints } from '../../client/endpoint-sets.ts';
 import type { JwtExplanationView } from '../../wire/federation.ts';
-import type { CreatedServiceTokenView, ServiceTokenView } from '../../wire/service-tokens.ts';
+import type { CreatedServiceTokenView, NewServiceTokenView, ServiceTokenView } from '../../wire/service-tokens.ts';
 import type { MeView } from '../../wire/me.ts';
 import type { AdminOf } from '../text/admin-of.ts';
 import { type ApiError, api, apiWithToken } from './client.ts';
@@ -74,12 +74,14 @@ export interface NewToken {
   readonly permission: ServiceTokenView['permission'];
   /** Without it the server chooses the latest end that it allows. */
   readonly expiresInDays?: number;
+  /** For a token without a value: what proves it. */
+  readonly federation?: { readonly issuer: string; readonly claims: Record<string, string[]> };
 }
 
 /** A token that was created. If only a lost response had its value, there is none. */
-export type CreatedToken = CreatedServiceTokenView | (ServiceTokenView & { readonly token?: undefined });
+export type CreatedToken = NewServiceTokenView | ServiceTokenView;
 
-/** Creates a service token. The first response has its value, and no later one has. */
+/** Creates a service token. The first response has its value, and no later one has. A federated token has none. */
 export function useCreateToken(organization: string): UseMutationResult<CreatedToken, ApiError, NewToken> {
   const once = useOnce();
   return useChange((token: NewToken) => {

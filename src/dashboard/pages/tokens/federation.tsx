@@ -2,16 +2,26 @@ import type { ReactNode } from 'react';
 import type { FederationView } from '../../../wire/federation.ts';
 import type { ServiceTokenView } from '../../../wire/service-tokens.ts';
 import { shownText } from '../../../wire/shown-text.ts';
+import { useIssuerNames } from '../../api/trusted-issuers.ts';
 import { CopyCommand } from '../../parts/copy-command.tsx';
 import { Fact, Facts } from '../../parts/facts.tsx';
 import { usageOf } from '../../text/federation.ts';
 
+export interface FederationProps {
+  readonly organization: string;
+  readonly token: ServiceTokenView;
+  /** Whether the user sees the issuers of the organization. */
+  readonly isAdmin: boolean;
+}
+
 /** What proves a federated token, and how a workload uses it. Nothing if it is not federated. */
-export function Federation({ token }: { readonly token: ServiceTokenView }): ReactNode {
-  const { federation } = token;
+export function Federation({ organization, token, isAdmin }: FederationProps): ReactNode {
+  const { federation, cluster } = token;
+  const issuers = useIssuerNames(organization, { enabled: isAdmin && federation !== undefined && cluster === null });
   if (federation === undefined) return undefined;
   const { audience, issuer, claims } = federation;
-  const usage = usageOf(token, audience);
+  const named = issuers.data?.find(({ name }) => name === issuer)?.preset;
+  const usage = usageOf(federation, cluster === null ? named : 'kubernetes');
   return (
     <>
       <section className="drawer-section">

@@ -47,7 +47,7 @@ export function TokenDrawer({
       {done === '' ? undefined : <Notice kind="done">{done}</Notice>}
       {value.box}
       <TokenFacts token={token} place={place} />
-      <Federation token={token} />
+      <Federation organization={organization} token={token} isAdmin={token.home.project === undefined} />
       {isLive ? (
         <AcceptIssuer organization={organization} token={token} mustAccept={mustAccept} onDone={setDone} />
       ) : undefined}
