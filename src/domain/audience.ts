@@ -12,7 +12,9 @@ export type AudienceTarget =
   /** A ServiceToken of a cluster. */
   | { readonly type: 'resource'; readonly cluster: string; readonly namespace: string; readonly name: string };
 
-/** The id of an installation: 26 random characters of base32, in lower case. */
+/** The id of an installation: random characters of base32, in lower case. */
+export const instanceIdAlphabet = 'abcdefghijklmnopqrstuvwxyz234567';
+export const instanceIdLength = 26;
 const instanceForm = /^[a-z2-7]{26}$/;
 const uuidForm = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 

@@ -20,17 +20,20 @@ export const adminTokenOptions = {
 interface OptionsOf<Shape extends z.ZodRawShape> {
   readonly role: string;
   readonly shape: Shape;
+  /** Names of options without a value. */
+  readonly flags?: readonly (keyof Shape & string)[];
   /** What it takes, for a message. */
   readonly usage: string;
 }
 
-/** Reads the options of a role, each with a value. Throws ExitError, which repeats none of the arguments. */
+/** Reads the options of a role. Throws ExitError, which repeats none of the arguments. */
 export function readOptions<Shape extends z.ZodRawShape>(
   args: readonly string[],
-  { role, shape, usage }: OptionsOf<Shape>,
+  { role, shape, flags = [], usage }: OptionsOf<Shape>,
 ): z.output<z.ZodObject<Shape>> {
   const usageError = (message: string): ExitError => new ExitError(exitCodes.usage, `${role}: ${message}`);
-  const options = Object.fromEntries(Object.keys(shape).map((name) => [name, { type: 'string' } as const]));
+  const typeOf = (name: string): 'boolean' | 'string' => (flags.includes(name) ? 'boolean' : 'string');
+  const options = Object.fromEntries(Object.keys(shape).map((name) => [name, { type: typeOf(name) }]));
   let given: object;
   try {
     given = parseArgs({ args: [...args], options }).values;

@@ -15,8 +15,8 @@ export const recovered: Role<RecoveredConfig> = {
   name: 'recovered',
   summary: [
     'Run it once after a restore from a backup, before the server starts. Revokes every',
-    'credential that the backup restored, ends every session, closes sign-in but for',
-    'personal tokens, and creates a new token for an instance admin.',
+    'credential that the backup restored, ends every session, disables trusted issuers,',
+    'closes sign-in but for personal tokens, and creates a token for an instance admin.',
   ],
   options: [
     { usage: '--token-file FILE', description: ['File to create (0600) for the new token. Required.'] },
@@ -29,6 +29,13 @@ export const recovered: Role<RecoveredConfig> = {
       description: [
         'Revoke only what was created before this time, such as 2027-01-31T12:00:00Z.',
         'Default: everything.',
+      ],
+    },
+    {
+      usage: '--new-instance',
+      description: [
+        'Give the instance another id. For every copy of a database that runs beside its',
+        'original: otherwise a JWT for one of them could prove a service token in both.',
       ],
     },
   ],

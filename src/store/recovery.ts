@@ -1,4 +1,4 @@
-import type { PersonalTokenModel, ServiceTokenModel, UserModel } from './generated/models.ts';
+import type { InstanceModel, PersonalTokenModel, ServiceTokenModel, UserModel } from './generated/models.ts';
 import type { Transaction } from './transaction.ts';
 
 /** What makes every credential of a restored database worthless (services/recover.ts). */
@@ -32,7 +32,10 @@ const lockWaitSeconds = 25;
  */
 export async function lockAllCredentials(tx: Transaction): Promise<Date> {
   await tx.run`SELECT set_config('lock_timeout', ${`${lockWaitSeconds}s`}, true)`;
-  await tx.run`LOCK TABLE service_token_credential, service_token, personal_token, session, passkey IN EXCLUSIVE MODE`;
+  // Issuers first: a change that creates a federated token has locked its issuer before.
+  await tx.run`
+    LOCK TABLE trusted_issuer, service_token_credential, service_token, personal_token, session, passkey
+    IN EXCLUSIVE MODE`;
   const row = await tx.row<{ now: Date }>`SELECT now() AS now`;
   if (row === undefined) throw new Error('a SELECT without FROM returned no row');
   return row.now;
@@ -65,6 +68,34 @@ export async function revokeServiceTokenCredentials(
       AND NOT EXISTS (
         SELECT FROM service_token_credential c WHERE c.service_token_id = t.id AND c.revoked_at IS NULL)`;
   return revoked;
+}
+
+/**
+ * Lets the trusted issuers that were changed before a moment, or all with null, prove nothing until an instance admin
+ * enables them, and returns how many: it is not known which of their keys were withdrawn since the backup. The issuer of a
+ * cluster stays, because its controller reports it. Lock all credentials before.
+ */
+export async function disableTrustedIssuers(tx: Transaction, before: Date | null): Promise<number> {
+  return tx.run`
+    UPDATE trusted_issuer SET disabled_at = clock_timestamp(), version = version + 1
+    WHERE name IS NOT NULL AND disabled_at IS NULL
+      AND (${before}::timestamptz IS NULL OR changed_at < ${before}::timestamptz)`;
+}
+
+/**
+ * Gives the instance another id, unless it got its id at or after a moment. Then JWTs for the database that this one is a
+ * copy of prove nothing here. Returns the id that the instance has.
+ */
+export async function renewInstance(
+  tx: Transaction,
+  { id, before }: Pick<InstanceModel, 'id'> & { readonly before: Date | null },
+): Promise<InstanceModel['id']> {
+  await tx.run`
+    UPDATE instance SET id = ${id}, created_at = clock_timestamp()
+    WHERE ${before}::timestamptz IS NULL OR created_at < ${before}::timestamptz`;
+  const row = await tx.row<Pick<InstanceModel, 'id'>>`SELECT id FROM instance`;
+  if (row === undefined) throw new Error('a migration made the instance');
+  return row.id;
 }
 
 /**

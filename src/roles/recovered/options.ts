@@ -8,6 +8,7 @@ export interface RecoveredOptions {
   readonly admin: string | null;
   /** Null if the option is not given. */
   readonly before: Date | null;
+  readonly newInstance: boolean;
 }
 
 const moment = z.iso
@@ -18,8 +19,10 @@ const moment = z.iso
 export function readRecoveredOptions(args: readonly string[]): RecoveredOptions {
   const options = readOptions(args, {
     role: 'recovered',
-    shape: { ...adminTokenOptions, before: moment.optional() },
-    usage: '--token-file FILE, --admin EMAIL and --before TIME',
+    shape: { ...adminTokenOptions, before: moment.optional(), 'new-instance': z.boolean().optional() },
+    flags: ['new-instance'],
+    usage: '--token-file FILE, --admin EMAIL, --before TIME and --new-instance',
   });
-  return { tokenFile: options['token-file'], admin: options.admin ?? null, before: options.before ?? null };
+  const { 'token-file': tokenFile, admin = null, before = null, 'new-instance': newInstance = false } = options;
+  return { tokenFile, admin, before, newInstance };
 }

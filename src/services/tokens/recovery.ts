@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { randomText } from '../../crypto/random-text.ts';
 import { generateToken, type ParsedToken } from '../../crypto/token.ts';
+import { instanceIdAlphabet, instanceIdLength } from '../../domain/audience.ts';
 import { DomainError } from '../../domain/errors/domain-error.ts';
 import { systemActor } from '../../domain/principal.ts';
 import type { Logger } from '../../observability/logger.ts';
@@ -25,6 +27,8 @@ export interface RecoverOptions {
   readonly admin: string | null;
   /** Only what was made before is revoked; null for everything. */
   readonly before: Date | null;
+  /** Whether the database is a copy that runs beside its original, so that the instance gets another id. */
+  readonly newInstance: boolean;
 }
 
 /** What a recovery did. */
@@ -43,6 +47,10 @@ export interface Recovery {
   readonly passkeys: number;
   /** Invitations that were withdrawn. */
   readonly invitations: number;
+  /** Trusted issuers that prove nothing until an instance admin enables them. */
+  readonly trustedIssuers: number;
+  /** The id of the instance, if it was to get another one; null otherwise. */
+  readonly newInstanceId: string | null;
   /** Whether sign-in, but for personal tokens, was open and is closed now. */
   readonly signInClosed: boolean;
   /** Keyless tokens, which stay: a revocation since the backup has to be made again. */
@@ -72,6 +80,9 @@ interface Revoked {
   readonly passkeys: number;
   /** How many invitations were withdrawn. */
   readonly invitations: number;
+  /** How many trusted issuers were disabled. */
+  readonly trustedIssuers: number;
+  readonly newInstanceId: string | null;
   /** Whether sign-in was open. */
   readonly signInClosed: boolean;
   /** How many keyless tokens were kept. */
@@ -89,6 +100,9 @@ const timeoutMs = 120_000;
  * instance admin to a file (mode 0600) and nowhere else. Sign-in is closed but for personal tokens, until an instance
  * admin has checked who may sign in and opens it. All in one transaction, audited in every chain. It applies at
  * the very next request of servers that run meanwhile, whose changes wait for it.
+ *
+ * Trusted issuers prove nothing until an instance admin enables them. A copy that runs beside its original gets another id
+ * of the instance, so that no JWT works in both.
  *
  * Keyless tokens stay as the backup has them: they rest on AccessGrants, which the restore did not change. Their number
  * is logged, because revocations of them since the backup are lost.
@@ -172,7 +186,11 @@ async function findAdmin(tx: Transaction, { admin: email }: RecoverOptions): Pro
   throw new DomainError('conflict', `${who} is an instance admin who is not disabled; nothing was changed`);
 }
 
-async function revokeAll(tx: Transaction, { before }: RecoverOptions, known: WayBack | undefined): Promise<Revoked> {
+async function revokeAll(
+  tx: Transaction,
+  { before, newInstance }: RecoverOptions,
+  known: WayBack | undefined,
+): Promise<Revoked> {
   const serviceTokens = await store.revokeServiceTokenCredentials(tx, before);
   const users = await store.revokeAllPersonalTokens(tx, { before, exceptId: known?.tokenId ?? null });
   const sessionUserIds = await store.endAllSessions(tx, before);
@@ -180,9 +198,17 @@ async function revokeAll(tx: Transaction, { before }: RecoverOptions, known: Way
   const signInLinks = await store.endAllSignInLinks(tx, before);
   const passkeys = await store.makePasskeysUnusable(tx, before);
   const invitations = await store.withdrawAllInvitations(tx, before);
+  const trustedIssuers = await store.disableTrustedIssuers(tx, before);
+  const newInstanceId = newInstance ? await store.renewInstance(tx, { id: newId(), before }) : null;
   const signInClosed = await closeSignIn(tx, before);
   const keylessTokens = await store.countKeylessTokens(tx);
-  return { serviceTokens, users, sessionUserIds, signInLinks, passkeys, invitations, signInClosed, keylessTokens };
+  const links = { signInLinks, passkeys, invitations };
+  const ended = { serviceTokens, users, sessionUserIds, ...links, trustedIssuers };
+  return { ...ended, newInstanceId, signInClosed, keylessTokens };
+}
+
+function newId(): string {
+  return randomText(instanceIdAlphabet, instanceIdLength).reveal();
 }
 
 async function makeToken(tx: Transaction, admin: store.RecoveringAdmin, file: TokenFile): Promise<WayBack> {
@@ -205,10 +231,11 @@ async function report(
   { wayBack, revoked }: { readonly wayBack: WayBack; readonly revoked: Revoked },
 ): Promise<void> {
   const { serviceTokens, users, sessionUserIds, signInLinks, passkeys, invitations, signInClosed } = revoked;
+  const { trustedIssuers, newInstanceId } = revoked;
   const isNew = wayBack.foundIn === undefined;
   const links = signInLinks + passkeys + invitations;
-  const ended = serviceTokens.length + users.length + sessionUserIds.length + links;
-  if (!isNew && ended === 0 && !signInClosed) return;
+  const ended = serviceTokens.length + users.length + sessionUserIds.length + links + trustedIssuers;
+  if (!isNew && ended === 0 && !signInClosed && newInstanceId === null) return;
   const userIds = new Set([...users.map(({ id }) => id), ...sessionUserIds, wayBack.admin.id]);
   await notifyServiceTokens(
     tx,
@@ -237,6 +264,8 @@ function countsOf({
   signInLinks,
   passkeys,
   invitations,
+  trustedIssuers,
+  newInstanceId,
   signInClosed,
   keylessTokens,
 }: Revoked): Omit<Recovery, 'admin' | 'isNewToken'> {
@@ -249,6 +278,8 @@ function countsOf({
     signInLinks,
     passkeys,
     invitations,
+    trustedIssuers,
+    newInstanceId,
     signInClosed,
     keylessTokens,
   };

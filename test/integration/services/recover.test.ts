@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Plaintext } from '../../../src/domain/plaintext.ts';
+import { IssuerCalls } from '../../support/api/issuer-calls.ts';
 import { InvitationCalls } from '../../support/api/invitation-calls.ts';
 import { RecoverSite } from '../../support/api/recover-site.ts';
 import { withServerClockOff } from '../../support/api/server-clock.ts';
@@ -36,6 +37,8 @@ describe('a recovery', () => {
       signInLinks: 0,
       passkeys: 0,
       invitations: 0,
+      trustedIssuers: 0,
+      newInstanceId: null,
       signInClosed: true,
       keylessTokens: 0,
       admin: site.world.owner.email,
@@ -47,6 +50,37 @@ describe('a recovery', () => {
     expect(await readdir(site.folder)).toEqual(['token']);
     expect(site.logged).toContain(site.tokenFile);
     expect(site.logged).not.toContain((await readFile(site.tokenFile, 'utf8')).trim().slice(8));
+  });
+
+  test('disables the trusted issuers that were not set since the moment, and not those of clusters', async () => {
+    const [old, fresh] = [new IssuerCalls(site.services), new IssuerCalls(site.services)];
+    await old.set();
+    await prismaOf(site.services.database).trustedIssuer.create({
+      data: { id: randomUUID(), cluster: 'c', preset: 'none', iss: 'x', keys: {}, algorithms: [], maxAgeSeconds: 1 },
+    });
+    const before = await site.databaseTime();
+    await fresh.set();
+    expect(await site.run({ before })).toMatchObject({ trustedIssuers: 1, newInstanceId: null });
+    expect(await old.get()).toMatchObject({ disabledAt: expect.any(Date), version: 2 });
+    expect(await fresh.get()).toMatchObject({ disabledAt: null });
+    expect(await prismaOf(site.services.database).trustedIssuer.count({ where: { disabledAt: null } })).toBe(2);
+    await old.set();
+    expect(await site.run({ before })).toMatchObject({ trustedIssuers: 0 });
+    expect(await old.get()).toMatchObject({ disabledAt: null });
+  });
+
+  test('gives a copy another instance once for its moment, and a restored original none', async () => {
+    const idOf = async (): Promise<string> =>
+      (await prismaOf(site.services.database).instance.findFirstOrThrow({ select: { id: true } })).id;
+    const first = await idOf();
+    const before = await site.databaseTime();
+    await site.run({ before });
+    expect(await idOf()).toBe(first);
+    const { newInstanceId } = await site.run({ before, newInstance: true });
+    expect(newInstanceId).toMatch(/^[a-z2-7]{26}$/);
+    expect(newInstanceId).not.toBe(first);
+    expect(await idOf()).toBe(newInstanceId);
+    expect(await site.run({ before, newInstance: true })).toMatchObject({ newInstanceId });
   });
 
   test('ends every session, also of a token that stays', async () => {
@@ -174,6 +208,8 @@ describe('a recovery', () => {
       signInLinks: 0,
       passkeys: 0,
       invitations: 0,
+      trustedIssuers: 0,
+      newInstanceId: null,
       signInClosed: true,
       keylessTokens: 0,
       before: null,

@@ -44,8 +44,11 @@ describe('the role recovered', () => {
   test('prints its options, and refuses others', async () => {
     const { code, output } = await recovered(['--help']);
     expect(code).toBe(0);
-    expect(output).toMatch(/^ {2}--token-file FILE .*\n[^]*^ {2}--admin EMAIL .*\n[^]*^ {2}--before TIME /m);
-    const advice = 'keyframe-server: recovered: it takes --token-file FILE, --admin EMAIL and --before TIME';
+    expect(output).toMatch(
+      /^ {2}--token-file FILE .*\n[^]*^ {2}--admin EMAIL .*\n[^]*^ {2}--before TIME .*\n[^]*^ {2}--new-instance /m,
+    );
+    const advice =
+      'keyframe-server: recovered: it takes --token-file FILE, --admin EMAIL, --before TIME and --new-instance';
     expect(await recovered(['canary'])).toMatchObject({ code: 64, output: expect.stringContaining(advice) });
   });
 
@@ -80,7 +83,13 @@ describe('the role recovered', () => {
       return response.status === 200 && response;
     });
     const file = join(folder, 'token');
-    const { captured, code } = await recovered(['--token-file', file, '--admin', 'Admin@Example.com']);
+    const { captured, code } = await recovered([
+      '--token-file',
+      file,
+      '--admin',
+      'Admin@Example.com',
+      '--new-instance',
+    ]);
     expect({ code, output: captured.output.toString() }).toMatchObject({ code: 0 });
     expect((await api.send('GET', '/me')).status).toBe(401);
     expect((await api.as(ofMachine).send('GET', environment.path)).status).toBe(401);
@@ -98,6 +107,8 @@ describe('the role recovered', () => {
       signInLinks: 0,
       passkeys: 0,
       invitations: 0,
+      trustedIssuers: 0,
+      newInstanceId: expect.stringMatching(/^[a-z2-7]{26}$/),
       signInClosed: true,
       keylessTokens: 0,
       admin: 'admin@example.com',

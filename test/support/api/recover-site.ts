@@ -62,7 +62,7 @@ export class RecoverSite {
     options: Partial<RecoverOptions> = {},
     database: Pick<Database, 'transactionPool'> = this.database,
   ): Promise<Recovery> {
-    const all = { tokenFile: this.tokenFile, admin: null, before: null, ...options };
+    const all = { tokenFile: this.tokenFile, admin: null, before: null, newInstance: false, ...options };
     return recover({ database, logger: this.#logger }, all);
   }
 

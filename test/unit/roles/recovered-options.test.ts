@@ -6,22 +6,28 @@ const file = ['--token-file', '/run/token'];
 const iso = '--before: must be an ISO 8601 time with a UTC offset, such as 2027-01-31T12:00:00Z';
 
 describe('the options of the role recovered', () => {
-  test('are a file, and whose token and which moment if they are given', () => {
-    expect(readRecoveredOptions(file)).toEqual({ tokenFile: '/run/token', admin: null, before: null });
-    const more = ['--admin', ' Admin@Example.com ', '--before', '2026-11-21T23:15:00.5+01:00'];
+  test('are a file, and whose token, which moment and whether it is a copy if they are given', () => {
+    const none = { tokenFile: '/run/token', admin: null, before: null, newInstance: false };
+    expect(readRecoveredOptions(file)).toEqual(none);
+    const more = ['--new-instance', '--admin', ' Admin@Example.com ', '--before', '2026-11-21T23:15:00.5+01:00'];
     expect(readRecoveredOptions([...file, ...more])).toEqual({
       tokenFile: '/run/token',
       admin: 'admin@example.com',
       before: new Date('2026-11-21T22:15:00.500Z'),
+      newInstance: true,
     });
   });
 
   test.each([
     [[], '--token-file: name the file to create for the new token of an instance admin'],
     [['--token-file', ' '], '--token-file: name the file to create for the new token of an instance admin'],
-    [['--token-file'], 'it takes --token-file FILE, --admin EMAIL and --before TIME; see --help'],
-    [[...file, 'canary'], 'it takes --token-file FILE, --admin EMAIL and --before TIME; see --help'],
-    [[...file, '--canary'], 'it takes --token-file FILE, --admin EMAIL and --before TIME; see --help'],
+    [['--token-file'], 'it takes --token-file FILE, --admin EMAIL, --before TIME and --new-instance; see --help'],
+    [
+      [...file, '--new-instance=canary'],
+      'it takes --token-file FILE, --admin EMAIL, --before TIME and --new-instance; see --help',
+    ],
+    [[...file, 'canary'], 'it takes --token-file FILE, --admin EMAIL, --before TIME and --new-instance; see --help'],
+    [[...file, '--canary'], 'it takes --token-file FILE, --admin EMAIL, --before TIME and --new-instance; see --help'],
     [[...file, '--admin', 'canary'], '--admin: must be an e-mail address, and not begin with group:'],
     [[...file, '--before', 'canary'], iso],
     [[...file, '--before', ''], iso],
