@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { stringify } from 'yaml';
-import { adminClient, createNamespace, discardNamespace } from '../support/cluster/cluster.ts';
+import { adminClient, createAccount, createNamespace, discardNamespace } from '../support/cluster/cluster.ts';
 import { DryRun } from '../support/cluster/dry-run.ts';
 import { fencedBlocks, pages, readPage, scriptsOf } from '../support/fixtures/documentation.ts';
 import { chartFolder, neededValues, objectsOf, runHelm } from '../support/cluster/helm.ts';
@@ -23,6 +23,9 @@ let dryRun: DryRun;
 beforeAll(async () => {
   namespace = await createNamespace();
   dryRun = new DryRun(adminClient(), namespace);
+  // A pod is refused without its ServiceAccount.
+  const accounts = manifests.flatMap(({ kind, spec }) => (kind === 'Pod' ? (spec?.['serviceAccountName'] ?? []) : []));
+  for (const account of new Set(accounts as string[])) await createAccount(namespace, account);
 });
 
 afterAll(async () => {

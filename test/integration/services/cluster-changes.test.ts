@@ -35,6 +35,8 @@ afterEach(() => leave?.());
 
 /** What the cluster hears from now on. */
 async function listen(name: () => string = () => cluster): Promise<(ChangeEvent['kind'] | 'ready')[]> {
+  // The notifications of the world may still be under way.
+  await settle();
   const heard: (ChangeEvent['kind'] | 'ready')[] = [];
   leave = connectLocally(services)(name).changes.subscribe({
     onEvent: ({ kind }) => void heard.push(kind),
