@@ -49,6 +49,7 @@ describe('creating a service token', () => {
       createdByName: world.admin.email,
       cluster: null,
       holder: null,
+      federation: null,
       createdAt: expect.any(Date),
       expiresAt: null,
       revokedAt: null,

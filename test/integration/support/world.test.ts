@@ -135,6 +135,7 @@ test('a world is what the services make of the same people', async () => {
     app_user: 5,
     audit_entry: 9,
     environment: 1,
+    instance: 1,
     instance_key: 2,
     invitation: 3,
     membership: 4,
