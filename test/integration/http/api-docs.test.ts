@@ -79,11 +79,6 @@ async function trustIssuer(): Promise<void> {
   await insertIssuer(api.services.database, { name: 'github', preset: 'github' });
 }
 
-/** So that the page creates its first issuer itself. */
-async function removeIssuers(): Promise<void> {
-  await api.services.database.pool.query('DELETE FROM trusted_issuer');
-}
-
 /** Registers a passkey for every user. */
 async function registerPasskeys(): Promise<void> {
   await api.services.database.pool.query(
@@ -120,7 +115,6 @@ describe('docs/api.md', () => {
     async (documented) => {
       if (documented.command.includes('/consumers')) await reportConsumer();
       if (documented.command.includes('"federation"')) await trustIssuer();
-      if (documented.command.includes('-X PUT $KEYFRAME_URL/api/v1/trusted-issuers/')) await removeIssuers();
       if (documented.command.includes('$USER_ID/identities')) await linkAccounts();
       if (documented.command.includes('$USER_ID/passkeys)')) await registerPasskeys();
       const { answer } = documented;
