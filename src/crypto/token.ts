@@ -30,6 +30,8 @@ const tokenKinds: readonly TokenKind[] = ['service_token', 'personal_token', 'se
 const idLength = 22;
 const secretLength = 43;
 const checksumLength = 6;
+// Of SHA-256.
+const hashBytes = 32;
 const bodyPattern = new RegExp(`^[0-9A-Za-z]{${idLength + secretLength + checksumLength}}$`);
 const idLimit = 2n ** 128n;
 
@@ -42,6 +44,11 @@ export function generateToken(kind: TokenKind, credentialId: string): GeneratedT
   const unsigned = prefixes[kind] + id + encodeBase62(randomBytes(32), secretLength);
   const text = unsigned + checksum(unsigned);
   return { token: new Plaintext(text), hash: sha256(text) };
+}
+
+/** The hash of a credential without a value: no text has it, so nothing but a JWT presents the credential. */
+export function valuelessHash(): Buffer<ArrayBuffer> {
+  return randomBytes(hashBytes);
 }
 
 /** Parses a token; undefined if the text is not a token or its checksum is wrong. */

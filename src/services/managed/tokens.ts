@@ -1,5 +1,5 @@
-import { randomBytes, randomUUID } from 'node:crypto';
-import { generateToken, hashesEqual, parseToken } from '../../crypto/token.ts';
+import { randomUUID } from 'node:crypto';
+import { generateToken, hashesEqual, parseToken, valuelessHash } from '../../crypto/token.ts';
 import { DomainError } from '../../domain/errors/domain-error.ts';
 import type { Plaintext } from '../../domain/plaintext.ts';
 import { plainName } from '../../domain/principal.ts';
@@ -107,8 +107,7 @@ export class ResourceTokens {
     const { principal } = access.caller;
     const claims = { sub: subjectsOf(principal, serviceAccountNames) };
     const id = randomUUID();
-    // No text has this hash: nothing but a JWT presents the credential.
-    const credential = { id, serial, tokenHash: randomBytes(32), expiresAt };
+    const credential = { id, serial, tokenHash: valuelessHash(), expiresAt };
     await this.#create(access, input, async (tx) => {
       // The issuer before the token, as a change of the issuer that ends tokens.
       const issuer = await holdClusterIssuer(tx, principal.cluster);

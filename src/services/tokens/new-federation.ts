@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { DomainError, invalidField } from '../../domain/errors/domain-error.ts';
 import { validateClaims } from '../../domain/federation.ts';
 import { presetFault, type RequiredClaims } from '../../domain/issuer-presets.ts';
@@ -50,11 +49,6 @@ export async function planFederation(
   const fault = presetFault(issuer.preset, claims);
   if (fault !== undefined) throw invalidField('federation.claims', fault);
   return { issuer, claims };
-}
-
-/** The hash of a credential without a value: no value has it. */
-export function valuelessHash(): Uint8Array {
-  return randomBytes(32);
 }
 
 /** What the audit says of a federation: no values of claims, which users may have misplaced. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { generateToken } from '../../crypto/token.ts';
+import { generateToken, valuelessHash } from '../../crypto/token.ts';
 import { DomainError } from '../../domain/errors/domain-error.ts';
 import { limits } from '../../domain/limits.ts';
 import type { Plaintext } from '../../domain/plaintext.ts';
@@ -19,7 +19,6 @@ import { checkUuid, checkWhole } from '../kernel/checks.ts';
 import { makeChange, makeChangeOnce } from '../change/change.ts';
 import { goneReplay, type IdempotencyRequest } from '../change/once.ts';
 import { checkLimit, decodeTimeCursor, encodeTimeCursor, type PageRequest } from '../kernel/page.ts';
-import { valuelessHash } from './new-federation.ts';
 import {
   checkNewToken,
   type CreateServiceTokenInput,
