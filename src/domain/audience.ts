@@ -1,5 +1,5 @@
 import { isDnsLabel, isDnsName } from './kubernetes-names.ts';
-import { validateClusterName } from './names.ts';
+import { uuidPattern, validateClusterName } from './names.ts';
 
 /**
  * Audiences of JWTs (docs/federation.md). An audience is a name, not an address: it names the installation and one
@@ -15,8 +15,7 @@ export type AudienceTarget =
 /** The id of an installation: random characters of base32, in lower case. */
 export const instanceIdAlphabet = 'abcdefghijklmnopqrstuvwxyz234567';
 export const instanceIdLength = 26;
-const instanceForm = /^[a-z2-7]{26}$/;
-const uuidForm = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const instanceForm = new RegExp(`^[${instanceIdAlphabet}]{${instanceIdLength}}$`);
 
 /** The audience of JWTs that prove this target. */
 export function audienceOf(instance: string, target: AudienceTarget): string {
@@ -33,7 +32,7 @@ export function readAudience(text: string): { readonly instance: string; readonl
 }
 
 function tokenOf([id = '', ...rest]: readonly string[]): AudienceTarget | undefined {
-  return uuidForm.test(id) && rest.length === 0 ? { type: 'service_token', id } : undefined;
+  return uuidPattern.test(id) && rest.length === 0 ? { type: 'service_token', id } : undefined;
 }
 
 function resourceOf([cluster = '', namespace = '', name = '', ...rest]: readonly string[]): AudienceTarget | undefined {

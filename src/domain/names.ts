@@ -12,6 +12,8 @@ export const slugPattern = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
  * names a group (`group:platform`).
  */
 export const emailPattern = /^(?![Gg][Rr][Oo][Uu][Pp]:)[!-?A-~]{1,64}@[!-?A-~]{1,189}$/;
+/** Ids, as the database writes them. */
+export const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 /** Names of clusters (KEYFRAME_CLUSTER_NAME). */
 export const clusterNamePattern = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,126}[A-Za-z0-9])?$/;
 const secretKeyPattern = /^[A-Za-z0-9._-]{1,253}$/;
@@ -86,9 +88,17 @@ function utf8Bytes(text: string): number {
 }
 
 function validateLine(text: string, maxLength: number): string | undefined {
-  // Counts characters as JSON Schema and PostgreSQL do. The first comparison is fast for very long texts.
-  if (text.length > 2 * maxLength || Array.from(text).length > maxLength)
-    return `must be at most ${maxLength} characters`;
+  if (!isAtMost(text, maxLength)) return `must be at most ${maxLength} characters`;
+  return validateCharacters(text);
+}
+
+/** Whether a text has at most so many characters, counted as JSON Schema and PostgreSQL do. Fast for very long texts. */
+export function isAtMost(text: string, maxLength: number): boolean {
+  return text.length <= 2 * maxLength && Array.from(text).length <= maxLength;
+}
+
+/** Checks that no character of a text is invisible or half. */
+export function validateCharacters(text: string): string | undefined {
   if (controlCharacters.test(text)) return 'must not contain control characters';
   return text.isWellFormed() ? undefined : 'must be valid Unicode (it contains a lone surrogate)';
 }

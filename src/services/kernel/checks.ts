@@ -1,6 +1,7 @@
 import { invalidField } from '../../domain/errors/domain-error.ts';
 import { type KeySelection, validateGlobCount, validateKeyGlob } from '../../domain/key-globs.ts';
 import {
+  uuidPattern,
   validateClusterName,
   validateComment,
   validateName,
@@ -14,7 +15,6 @@ import {
  * throws DomainError invalid_input with the field's name, never its content.
  */
 
-const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 /** The largest number the database keeps for versions. */
 const maxVersion = 2 ** 31 - 1;
 
