@@ -36,7 +36,7 @@ import { type Once, type OnceAccess, type OnceOutcome, runOnce } from './once.ts
 
 type Work<T> = (tx: Transaction) => Promise<Changed<T>>;
 
-interface ChangeDeps {
+export interface ChangeDeps {
   readonly database: Pick<Database, 'transactionPool'>;
 }
 
