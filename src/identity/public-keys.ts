@@ -1,6 +1,7 @@
 import { createPublicKey } from 'node:crypto';
 import type { IssuerAlgorithm } from '../domain/trusted-issuers.ts';
 import { limits } from '../domain/limits.ts';
+import { isObject } from '../lib/is-object.ts';
 
 /** The public part of a key that verifies JWTs (RFC 7517). */
 export type PublicKey = Readonly<{ alg: IssuerAlgorithm; kid?: string }> &
@@ -112,8 +113,4 @@ function isCoordinate(value: unknown): value is string {
 
 function isBase64url(value: unknown): value is string {
   return typeof value === 'string' && /^[\w-]+$/.test(value);
-}
-
-function isObject(value: unknown): value is Members {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -3,6 +3,7 @@ import { validateClaims } from '../domain/federation.ts';
 import { jwtChecks } from '../domain/jwt-faults.ts';
 import { limits } from '../domain/limits.ts';
 import { clusterName } from './fields.ts';
+import { isObject } from '../lib/is-object.ts';
 
 /** docs/interface.md 4.4: what proves a service token that has no value. */
 
@@ -100,10 +101,6 @@ export const jwtExplanationView = z
 
 export type JwtExplanationView = z.infer<typeof jwtExplanationView>;
 export type FederationView = z.infer<typeof federationView>;
-
-function isObject(input: unknown): input is Readonly<Record<string, unknown>> {
-  return typeof input === 'object' && input !== null && !Array.isArray(input);
-}
 
 function isTexts(values: unknown): values is readonly string[] {
   return Array.isArray(values) && values.every((value) => typeof value === 'string');

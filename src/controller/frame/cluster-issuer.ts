@@ -4,6 +4,7 @@ import { ApiError } from '../../kube/client/api-error.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
 import type { Logger } from '../../observability/logger.ts';
 import { issuerUnknown } from './messages.ts';
+import { isObject } from '../../lib/is-object.ts';
 
 export interface ClusterIssuerDeps {
   readonly kube: Pick<KubeClient, 'request'>;
@@ -77,8 +78,4 @@ function keyOf(key: Readonly<Record<string, unknown>>): Readonly<Record<string, 
     return typeof value === 'string' && value.length <= maxMemberLength ? [[name, value]] : [];
   });
   return Object.fromEntries(texts);
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

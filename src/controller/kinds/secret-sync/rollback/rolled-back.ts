@@ -4,6 +4,7 @@ import { dataMark } from '../../rollout/restart-mark.ts';
 import { retryAnnotation, rolledBackAnnotation } from '../../../annotations.ts';
 import { shortDigest } from '../../../names.ts';
 import type { TargetRecord, TargetFacts, RolledBack, SourceRevision } from '../model.ts';
+import { isObject } from '../../../../lib/is-object.ts';
 
 /** The form in a record: JSON. */
 export function formatRolledBack(rolledBack: RolledBack): string {
@@ -84,8 +85,4 @@ function isMark(value: unknown): boolean {
 
 function fits(value: unknown, form: RegExp): boolean {
   return typeof value === 'string' && form.test(value);
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
