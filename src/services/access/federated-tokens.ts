@@ -30,6 +30,11 @@ export type JudgedJwt =
       readonly useDue: boolean;
     };
 
+/** Reads a JWT for a service token of any installation. Throws JwtError. */
+export function readProof(text: string): UnverifiedJwt {
+  return readJwt(text, (audience) => readAudience(audience) !== undefined);
+}
+
 /** Finds the federated service token that a JWT proves (docs/federation.md). */
 export class FederatedTokens {
   readonly #keys: FederatedTokensDeps['keys'];
@@ -49,9 +54,20 @@ export class FederatedTokens {
    * store_unavailable.
    */
   async judge(text: string): Promise<JudgedJwt> {
+    let jwt: UnverifiedJwt;
+    try {
+      jwt = readProof(text);
+    } catch (error) {
+      if (error instanceof JwtError) return { isProven: false, fault: error.fault, tokenId: undefined };
+      throw error;
+    }
+    return await this.judgeRead(jwt);
+  }
+
+  /** Judges a JWT that was read, as `judge`. */
+  async judgeRead(jwt: UnverifiedJwt): Promise<JudgedJwt> {
     let found: FoundFederation | undefined;
     try {
-      const jwt = readJwt(text, (audience) => readAudience(audience) !== undefined);
       found = await this.#federations.find(jwt.audience);
       if (found === undefined) throw new JwtError('jwt_unknown_audience');
       return await this.#proven(jwt, found);

@@ -14,7 +14,7 @@ import { absentToken, homeOf } from './token-home.ts';
 export interface FederationsDeps {
   readonly database: Pick<Database, 'transactionPool' | 'pool'>;
   readonly audit: Pick<AuditLog, 'record' | 'recordFailure'>;
-  readonly federated: Pick<FederatedTokens, 'judge'>;
+  readonly federated: Pick<FederatedTokens, 'judgeRead'>;
 }
 
 /** What admins of an organization decide on service tokens that JWTs prove (docs/federation.md). */

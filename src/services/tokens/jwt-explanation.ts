@@ -1,4 +1,3 @@
-import { readAudience } from '../../domain/audience.ts';
 import type { CredentialFault } from '../../domain/credential-faults.ts';
 import type { RequiredClaims } from '../../domain/issuer-presets.ts';
 import {
@@ -8,8 +7,8 @@ import {
   jwtChecks,
   jwtFaults,
 } from '../../domain/jwt-faults.ts';
-import { JwtError, readJwt, type UnverifiedJwt } from '../../identity/jwt.ts';
-import type { FederatedTokens, JudgedJwt } from '../access/federated-tokens.ts';
+import { JwtError, type UnverifiedJwt } from '../../identity/jwt.ts';
+import { type FederatedTokens, type JudgedJwt, readProof } from '../access/federated-tokens.ts';
 
 /** One check of a JWT. The detail says what is wrong and what to do; it has no part of the JWT. */
 export interface ExplainedCheck {
@@ -50,15 +49,15 @@ const otherAudience =
   'the audience of the JWT is not that of this service token; request one whose audience is the one that the token shows';
 const deletedIssuer = 'the trusted issuer of the service token was deleted; create a new token for another issuer';
 
-/** Explains check by check what becomes of a JWT for one service token. Throws what `judge` throws. */
+/** Explains check by check what becomes of a JWT for one service token. Throws what `judgeRead` throws. */
 export async function explainJwt(
-  federated: Pick<FederatedTokens, 'judge'>,
+  federated: Pick<FederatedTokens, 'judgeRead'>,
   text: string,
   token: ExplainedToken,
 ): Promise<JwtExplanation> {
   let jwt: UnverifiedJwt;
   try {
-    jwt = readJwt(text, (audience) => readAudience(audience) !== undefined);
+    jwt = readProof(text);
   } catch (error) {
     if (!(error instanceof JwtError)) throw error;
     const { check, detail } = jwtFaults[error.fault];
@@ -66,7 +65,7 @@ export async function explainJwt(
   }
   // What another token is, the caller must not learn: its JWTs are as good as those for no token.
   if (jwt.audience !== token.audience) return failedAt('token', otherAudience, token);
-  const judged = await federated.judge(text);
+  const judged = await federated.judgeRead(jwt);
   if (!judged.isProven) return refused(judged, jwt, token);
   const { fault } = judged;
   return { isProven: true, checks: checksUntil('credential', fault === null ? null : tokenFaults[fault]) };
