@@ -7,6 +7,7 @@ import { enrol } from '../support/api/services.ts';
 import { createVisitor, dashboardSite } from '../support/browser/dashboard-site.ts';
 import { expectForgotten } from '../support/browser/forgotten.ts';
 import { lookAt } from '../support/browser/looks.ts';
+import { loseCreation } from '../support/browser/lose-creation.ts';
 import { type ShownOrganization, createOrganization } from '../support/browser/organization.ts';
 import { prismaOf } from '../support/database/prisma.ts';
 
@@ -150,15 +151,7 @@ test('if the response to a creation is lost, the second click shows the same fed
   await drawer.getByLabel('Proof').selectOption('JWTs of a trusted issuer');
   await drawer.getByLabel('Issuer').selectOption('lost-issuer');
   await drawer.getByLabel('sub').fill('ci');
-  await page.route(
-    '**/api/v1/service-tokens/acme',
-    async (route) => {
-      if (route.request().method() !== 'POST') return route.continue();
-      await route.fetch();
-      await route.abort();
-    },
-    { times: 1 },
-  );
+  await loseCreation(page, '**/api/v1/service-tokens/acme');
   await drawer.getByRole('button', { name: 'Create token' }).click();
   await drawer.getByText('The server could not be reached.').waitFor();
   await drawer.getByRole('button', { name: 'Create token' }).click();

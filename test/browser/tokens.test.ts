@@ -8,6 +8,7 @@ import { createVisitor, dashboardSite } from '../support/browser/dashboard-site.
 import { expectForgotten } from '../support/browser/forgotten.ts';
 import { layoutShift } from '../support/browser/layout-shift.ts';
 import { lookAt } from '../support/browser/looks.ts';
+import { loseCreation } from '../support/browser/lose-creation.ts';
 import { type ShownOrganization, createOrganization } from '../support/browser/organization.ts';
 import { reloadAsks } from '../support/browser/reload-asks.ts';
 import { prismaOf } from '../support/database/prisma.ts';
@@ -150,15 +151,7 @@ test('if the response to a creation is lost, the second click creates no other t
   const drawer = page.getByRole('dialog', { name: 'New service token' });
   await drawer.getByLabel('Name', { exact: true }).fill('lost');
   await drawer.getByLabel('Place').selectOption('shop / production');
-  await page.route(
-    '**/api/v1/service-tokens/acme',
-    async (route) => {
-      if (route.request().method() !== 'POST') return route.continue();
-      await route.fetch();
-      await route.abort();
-    },
-    { times: 1 },
-  );
+  await loseCreation(page, '**/api/v1/service-tokens/acme');
   await drawer.getByRole('button', { name: 'Create token' }).click();
   await drawer.getByText('The server could not be reached.').waitFor();
   await drawer.getByRole('button', { name: 'Create token' }).click();
