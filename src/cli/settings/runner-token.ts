@@ -7,8 +7,14 @@ import { audienceStep } from './token-form.ts';
 
 // A JWT is replaced when this part of its life is over: that of GitHub has a minute left then.
 const usedPart = 0.8;
-// One that is younger was refused for what it says, and the next one would say the same.
+// One that is younger, and would not be replaced yet, was refused for what it says, as the next one would be.
 const youngMs = 30_000;
+
+interface HeldJwt {
+  readonly jwt: string;
+  readonly since: number;
+  readonly lifeMs: number;
+}
 
 /**
  * JWTs of the job of GitHub that the command runs in. The runner is asked for one before the first request, and for another
@@ -16,7 +22,7 @@ const youngMs = 30_000;
  */
 export class RunnerToken implements TokenSource {
   readonly #request: RunnerRequest;
-  #held: { readonly jwt: string; readonly since: number; readonly lifeMs: number } | undefined;
+  #held: HeldJwt | undefined;
 
   /** Throws CliError usage for an audience of another form, before anything is sent. */
   constructor(request: RunnerRequest) {
@@ -43,8 +49,7 @@ export class RunnerToken implements TokenSource {
   async after(refused: string): Promise<string | undefined> {
     const held = this.#held;
     if (held !== undefined && held.jwt !== refused) return held.jwt;
-    if (held !== undefined && performance.now() - held.since < youngMs) return undefined;
-    return await this.#ask();
+    return held !== undefined && isYoung(held) ? undefined : await this.#ask();
   }
 
   async #ask(): Promise<string> {
@@ -55,4 +60,8 @@ export class RunnerToken implements TokenSource {
     this.#held = { jwt, since, lifeMs: expiresAt - issuedAt };
     return jwt;
   }
+}
+
+function isYoung({ since, lifeMs }: HeldJwt): boolean {
+  return performance.now() - since < Math.min(youngMs, lifeMs * usedPart);
 }
