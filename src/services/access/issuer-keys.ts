@@ -1,8 +1,9 @@
+import type { KeyObject } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { DomainError } from '../../domain/errors/domain-error.ts';
 import { JwtError, type UnverifiedJwt } from '../../identity/jwt.ts';
 import { type FetchRules, fetchKeySet, KeyFetchError } from '../../identity/key-set-fetch.ts';
-import { KeySet, type VerificationKey } from '../../identity/key-set.ts';
+import { KeySet } from '../../identity/key-set.ts';
 import { readKeySet } from '../../identity/public-keys.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { errorFields, type Logger } from '../../observability/logger.ts';
@@ -40,7 +41,7 @@ const lookEveryMs = 250;
  */
 export class IssuerKeys {
   readonly #deps: IssuerKeysDeps;
-  readonly #parsed = new LRUCache<string, Promise<KeySet>>({ max: maxParsed });
+  readonly #parsed = new LRUCache<string, KeySet>({ max: maxParsed });
   /** When this process last took the right to fetch the keys of an issuer, for fetches that are done. */
   readonly #done = new LRUCache<string, number>({ max: maxParsed });
   /** Fetches of this process, by issuer. */
@@ -56,7 +57,7 @@ export class IssuerKeys {
    * @throws JwtError jwt_issuer_algorithm or jwt_unknown_key. DomainError issuer_unavailable if the keys are more than an
    *   hour old and cannot be fetched, and store_unavailable.
    */
-  async keyFor(issuer: FederationIssuer, jwt: UnverifiedJwt): Promise<VerificationKey> {
+  async keyFor(issuer: FederationIssuer, jwt: UnverifiedJwt): Promise<KeyObject> {
     if (!issuer.algorithms.includes(jwt.algorithm)) throw new JwtError('jwt_issuer_algorithm');
     const known = isUsable(issuer.fetched) ? (await this.#keySet(issuer)).keyFor(jwt) : undefined;
     if (known !== undefined) {
@@ -65,7 +66,7 @@ export class IssuerKeys {
     }
     const renewed = issuer.fetched === undefined ? undefined : await this.#renewed(issuer.id, issuer.fetched);
     if (!isUsable(renewed ?? issuer.fetched)) throw issuerUnavailable();
-    const key = renewed && (await this.#keySetOf(issuer.id, renewed)).keyFor(jwt);
+    const key = renewed && this.#keySetOf(issuer.id, renewed).keyFor(jwt);
     if (key === undefined) throw new JwtError('jwt_unknown_key');
     return key;
   }
@@ -77,17 +78,17 @@ export class IssuerKeys {
 
   async #keySet({ id, keysVersion }: FederationIssuer): Promise<KeySet> {
     const parsed = this.#parsed.get(cacheKey(id, keysVersion));
-    if (parsed !== undefined) return await parsed;
+    if (parsed !== undefined) return parsed;
     const row = await readIssuerKeys(this.#deps.database.pool, id);
     // A deleted issuer has none.
-    return row === undefined ? await KeySet.parse([]) : await this.#keySetOf(id, row);
+    return row === undefined ? new KeySet([]) : this.#keySetOf(id, row);
   }
 
-  async #keySetOf(issuerId: string, { version, keys }: IssuerKeysRow): Promise<KeySet> {
+  #keySetOf(issuerId: string, { version, keys }: IssuerKeysRow): KeySet {
     const key = cacheKey(issuerId, version);
-    const parsed = this.#parsed.get(key) ?? KeySet.parse(readKeySet(keys)?.keys ?? []);
+    const parsed = this.#parsed.get(key) ?? new KeySet(readKeySet(keys)?.keys ?? []);
     this.#parsed.set(key, parsed);
-    return await parsed;
+    return parsed;
   }
 
   /** Fetches keys in the background that are no longer fresh. */

@@ -1,4 +1,4 @@
-import { generateKeyPairSync } from 'node:crypto';
+import { createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { readJwt } from '../../../src/identity/jwt.ts';
 import { KeySet } from '../../../src/identity/key-set.ts';
@@ -88,36 +88,36 @@ test.each([
 ])('%s is no key set', (_name, value) => expect(readKeySet(value)).toBeUndefined());
 
 describe('the key of a JWT', () => {
-  const keySet = async (...keys: readonly object[]): Promise<KeySet> => KeySet.parse(readKeySet({ keys })?.keys ?? []);
+  const keySet = (...keys: readonly object[]): KeySet => new KeySet(readKeySet({ keys })?.keys ?? []);
   const jwtOf = (header: object) => readJwt(curve.sign({ aud: 'a' }, { ...header }), () => true);
 
-  test('is found by its id', async () => {
-    const set = await keySet(new JwtSigner('ES256', 'other').jwk, curve.jwk);
-    expect(set.keyFor(jwtOf({}))?.algorithm).toMatchObject({ name: 'ECDSA', namedCurve: 'P-256' });
+  test('is found by its id', () => {
+    const set = keySet(new JwtSigner('ES256', 'other').jwk, curve.jwk);
+    expect(set.keyFor(jwtOf({}))?.equals(createPublicKey(curve.privateKey))).toBe(true);
   });
 
-  test('without an id is not found among several of its algorithm', async () => {
-    const set = await keySet(new JwtSigner('ES256', 'other').jwk, curve.jwk);
+  test('without an id is not found among several of its algorithm', () => {
+    const set = keySet(new JwtSigner('ES256', 'other').jwk, curve.jwk);
     expect(set.keyFor(jwtOf({ kid: undefined }))).toBeUndefined();
   });
 
-  test('is not found if two have its id', async () => {
-    const set = await keySet(new JwtSigner('ES256', 'curve').jwk, curve.jwk);
+  test('is not found if two have its id', () => {
+    const set = keySet(new JwtSigner('ES256', 'curve').jwk, curve.jwk);
     expect(set.keyFor(jwtOf({}))).toBeUndefined();
   });
 
-  test('is found beside a key of another algorithm with its id', async () => {
-    const set = await keySet(new JwtSigner('RS256', 'curve').jwk, curve.jwk);
-    expect(set.keyFor(jwtOf({}))?.algorithm.name).toBe('ECDSA');
+  test('is found beside a key of another algorithm with its id', () => {
+    const set = keySet(new JwtSigner('RS256', 'curve').jwk, curve.jwk);
+    expect(set.keyFor(jwtOf({}))?.asymmetricKeyType).toBe('ec');
   });
 
-  test('is not one without an id, if the JWT has one', async () => {
-    const set = await keySet({ ...curve.jwk, kid: undefined });
+  test('is not one without an id, if the JWT has one', () => {
+    const set = keySet({ ...curve.jwk, kid: undefined });
     expect(set.keyFor(jwtOf({}))).toBeUndefined();
   });
 
-  test('is not found if its point is not on the curve', async () => {
-    const set = await keySet({ ...curve.jwk, y: curve.jwk.x });
+  test('is not found if its point is not on the curve', () => {
+    const set = keySet({ ...curve.jwk, y: curve.jwk.x });
     expect(set.keyFor(jwtOf({}))).toBeUndefined();
   });
 });

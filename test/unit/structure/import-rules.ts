@@ -109,7 +109,6 @@ const owners: readonly (readonly [pattern: RegExp, ...rooms: string[]])[] = [
   [/^@simplewebauthn\/browser(\/|$)/, 'dashboard'],
   [/^croner(\/|$)/, 'lib'],
   [/^jsonc-parser(\/|$)/, 'lib'],
-  [/^jose(\/|$)/, 'identity'],
   [/^(react(-dom|-router)?|@tanstack|@fontsource-variable)(\/|$)/, 'dashboard'],
 ];
 
