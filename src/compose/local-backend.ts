@@ -22,6 +22,7 @@ type LocalBackendServices = Pick<
   | 'feed'
   | 'keyless'
   | 'keyring'
+  | 'logger'
   | 'resourceAccess'
   | 'resourceEnvironments'
   | 'resourceRestores'
@@ -35,12 +36,12 @@ type LocalBackendServices = Pick<
 
 /** Connects a controller to the services of its own process. */
 export function connectLocally(services: LocalBackendServices): ConnectBackend {
-  const { clusters, database, feed, keyring, syncStates, waitingRestores } = services;
+  const { clusters, database, feed, keyring, logger, syncStates, waitingRestores } = services;
   const program = { release: ownRelease(), protocol: portProtocol };
   return (cluster) => ({
     ...partsOfResources(services, cluster),
     cluster: { hello: async (hello) => await clusters.hello(cluster(), { ...hello, ...program }) },
-    changes: new ClusterChanges({ database, feed, cluster }),
+    changes: new ClusterChanges({ database, feed, logger, cluster }),
     sources: new ClusterSources({ ...services, cluster }),
     fleet: {
       syncStates: {

@@ -72,6 +72,7 @@ import { schemaFault } from '../store/migrate.ts';
 /** All services over one open database. The API and the controller use them. */
 export interface Services extends HttpServices {
   readonly database: Database;
+  readonly logger: Logger;
   readonly keyring: Keyring;
   readonly authentication: Authentication;
   readonly issuerKeys: IssuerKeys;
@@ -184,6 +185,7 @@ function composeServices(opened: Opened, options: ServicesOptions): Services {
   const writer = new SecretWriter({ database, keyring, queue, budget });
   return {
     database,
+    logger,
     keyring,
     audit,
     controllerAudit,

@@ -1,6 +1,8 @@
 import type { ChangeEvent, ChangeSubscriber, PresentState, StateQuestion } from '../../domain/changes.ts';
+import { DomainError } from '../../domain/errors/domain-error.ts';
 import { backoffMs } from '../../lib/backoff.ts';
 import { type Clock, systemClock } from '../../lib/clock.ts';
+import { errorFields, type Logger } from '../../observability/logger.ts';
 import { findKnownOrganizations, findPresentState, type KnownOrganizations } from '../../store/changes.ts';
 import type { Database } from '../../store/database.ts';
 import type { ChangeFeed } from '../changes/change-feed.ts';
@@ -9,6 +11,7 @@ import type { ClusterDeps } from './cluster-deps.ts';
 export interface ClusterChangesDeps extends Pick<ClusterDeps, 'cluster'> {
   readonly database: Pick<Database, 'pool'>;
   readonly feed: Pick<ChangeFeed, 'subscribe'>;
+  readonly logger: Logger;
   readonly clock?: Clock;
 }
 
@@ -52,6 +55,8 @@ class ClusterFilter implements ChangeSubscriber {
   #name: string | undefined;
   /** Of the last call to read: an older one has no effect. */
   #reading = 0;
+  /** Since the last read that succeeded. */
+  #isFaultLogged = false;
   #cancel: () => void = () => {};
 
   constructor(deps: ClusterChangesDeps, subscriber: ChangeSubscriber) {
@@ -89,15 +94,26 @@ class ClusterFilter implements ChangeSubscriber {
       this.#name = this.#deps.cluster();
       const known = new Known(await findKnownOrganizations(this.#deps.database.pool, this.#name));
       if (reading !== this.#reading) return;
-      for (const event of this.#meanwhile) if (event.cluster === this.#name) known.widens(event);
+      const meanwhile = this.#meanwhile.filter(({ cluster }) => cluster === this.#name);
+      for (const event of meanwhile) known.widens(event);
       this.#known = known;
       this.#subscriber.onReady();
-    } catch {
+      this.#isFaultLogged = false;
+    } catch (error) {
       if (reading !== this.#reading) return;
-      const { clock = systemClock } = this.#deps;
+      const { clock = systemClock, logger } = this.#deps;
+      if (!isAway(error) && !this.#isFaultLogged) {
+        this.#isFaultLogged = true;
+        logger.error(errorFields(error), 'the changes of a cluster cannot be passed on; trying again');
+      }
       this.#cancel = clock.after(backoffMs(attempt, retry), () => void this.#read(reading, attempt + 1));
     }
   }
+}
+
+/** Whether the name of the cluster is not known yet, or the database is away. */
+function isAway(error: unknown): boolean {
+  return error instanceof DomainError && (error.code === 'cluster_unavailable' || error.description.isOutage === true);
 }
 
 type OwnEvent = Extract<ChangeEvent, { readonly cluster: string }>;

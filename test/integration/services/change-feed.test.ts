@@ -28,7 +28,7 @@ beforeEach(async () => {
   fixtures = new StoreFixtures(database.pool);
   const listener = new Listener({ url: proxy.url, logger });
   changes = new ChangeFeed({ listener, logger });
-  asked = new ClusterChanges({ database, feed: changes, cluster: () => 'test' });
+  asked = new ClusterChanges({ database, feed: changes, logger, cluster: () => 'test' });
 });
 
 afterEach(async () => {

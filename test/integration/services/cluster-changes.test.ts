@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { connectLocally } from '../../../src/compose/local-backend.ts';
 import type { ChangeEvent, PresentState, StateQuestion } from '../../../src/domain/changes.ts';
 import { DomainError } from '../../../src/domain/errors/domain-error.ts';
+import { createLogger } from '../../../src/observability/logger.ts';
 import { notifyUsers } from '../../../src/store/notify.ts';
 import { inTransaction } from '../../../src/store/transaction.ts';
 import { ClusterCalls, clusterRule } from '../../support/api/cluster-calls.ts';
@@ -34,11 +35,14 @@ beforeEach(async () => {
 afterEach(() => leave?.());
 
 /** What the cluster hears from now on. */
-async function listen(name: () => string = () => cluster): Promise<(ChangeEvent['kind'] | 'ready')[]> {
+async function listen({
+  name = () => cluster,
+  ...parts
+}: { name?: () => string } & Partial<Pick<TestServices, 'logger'>> = {}): Promise<(ChangeEvent['kind'] | 'ready')[]> {
   // The notifications of the world may still be under way.
   await settle();
   const heard: (ChangeEvent['kind'] | 'ready')[] = [];
-  leave = connectLocally(services)(name).changes.subscribe({
+  leave = connectLocally({ ...services, ...parts })(name).changes.subscribe({
     onEvent: ({ kind }) => void heard.push(kind),
     onReady: () => void heard.push('ready'),
   });
@@ -163,7 +167,7 @@ describe('the changes of a cluster', () => {
   });
 
   test('of users are heard by none', async () => {
-    const heard = await listen(() => `home-${randomUUID()}`);
+    const heard = await listen({ name: () => `home-${randomUUID()}` });
     await inTransaction(services.database, (tx) => notifyUsers(tx, [world.owner.id]));
     await settle();
     expect(heard).toEqual(['ready']);
@@ -172,10 +176,11 @@ describe('the changes of a cluster', () => {
   test('begin once the name of the cluster is known', async () => {
     let isKnown = false;
     cluster = `home-${randomUUID()}`;
-    const listening = listen(() => {
+    const name = (): string => {
       if (isKnown) return cluster;
       throw new DomainError('cluster_unavailable', 'the name is unknown');
-    });
+    };
+    const listening = listen({ name });
     await calls.put('KEY', '1');
     await settle();
     isKnown = true;
@@ -183,5 +188,25 @@ describe('the changes of a cluster', () => {
     await calls.put('KEY', '2');
     await settle();
     expect(heard).toEqual(['ready', 'environment']);
+  });
+
+  const unknown = new DomainError('cluster_unavailable', 'the name is unknown');
+  const away = new DomainError('store_unavailable', 'the database is away');
+  const fault = new TypeError('a fault');
+
+  test.each([
+    ['nothing while the name of the cluster is unknown', [unknown, unknown], []],
+    ['nothing while the database is away', [away, away], []],
+    ['a fault once', [away, fault, fault], ['TypeError']],
+  ])('begin late and log %s', async (_, errors: Error[], logged) => {
+    const lines: string[] = [];
+    const logger = createLogger('debug', { write: (line) => void lines.push(line) });
+    const name = (): string => {
+      const error = errors.shift();
+      if (error !== undefined) throw error;
+      return cluster;
+    };
+    expect(await listen({ name, logger })).toEqual(['ready']);
+    expect(lines.map((line) => (JSON.parse(line) as { error: string }).error)).toEqual(logged);
   });
 });
