@@ -6,7 +6,12 @@ import type { ClusterState } from './cluster-ceiling.ts';
 export type ChangeEvent =
   | OrganizationEvent
   | { readonly kind: 'user'; readonly userId: string }
-  | { readonly kind: 'cluster'; readonly cluster: string; readonly state: ClusterState };
+  | {
+      readonly kind: 'cluster';
+      readonly cluster: string;
+      readonly state: ClusterState;
+      readonly isHome: boolean;
+    };
 
 type OrganizationEvent = { readonly organizationId: string } & (
   | {

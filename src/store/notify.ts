@@ -1,5 +1,6 @@
 import type { ChangeEvent } from '../domain/changes.ts';
 import type { ClusterState } from '../domain/cluster-ceiling.ts';
+import type { ServedClusterModel } from './generated/models.ts';
 import type { Transaction } from './transaction.ts';
 
 interface EnvironmentIds {
@@ -80,9 +81,16 @@ export async function notifyClusterRules(tx: Transaction, changed: ChangedRules)
   await notify(tx, [{ o: organizationId, c: cluster, v: version, ...(isNothing ? { n: true } : {}) }]);
 }
 
-/** Notifies every listener, at the commit, of the state of a cluster. A server of an earlier release ignores it. */
-export async function notifyCluster(tx: Transaction, cluster: string, state: ClusterState): Promise<void> {
-  await notify(tx, [{ c: cluster, q: state }]);
+/**
+ * Notifies every listener, at the commit, of the state of a cluster, and whether it is a home cluster. A server of an
+ * earlier release ignores it.
+ */
+export async function notifyCluster(
+  tx: Transaction,
+  { name, isHome }: Pick<ServedClusterModel, 'name' | 'isHome'>,
+  state: ClusterState,
+): Promise<void> {
+  await notify(tx, [{ c: name, q: state, ...(isHome ? {} : { m: true }) }]);
 }
 
 /** Reads a notification's payload; undefined for one that this version does not know. */
@@ -109,9 +117,11 @@ function organizationEvent(
 
 function clusterEvent(
   cluster: string,
-  { o: organizationId, q: state, v: version, n: isNothing }: Readonly<Record<string, unknown>>,
+  { o: organizationId, q: state, m: isRemote, v: version, n: isNothing }: Readonly<Record<string, unknown>>,
 ): ChangeEvent | undefined {
-  if (state === 'enabled' || state === 'disabled' || state === 'forgotten') return { kind: 'cluster', cluster, state };
+  if (state === 'enabled' || state === 'disabled' || state === 'forgotten') {
+    return { kind: 'cluster', cluster, state, isHome: isRemote !== true };
+  }
   const isOfRules = typeof organizationId === 'string' && typeof version === 'number';
   if (!isOfRules) return undefined;
   return { kind: 'cluster_rules', organizationId, cluster, version, isNothing: isNothing === true };

@@ -78,8 +78,9 @@ class ClusterFilter implements ChangeSubscriber {
     } else if (this.#known === undefined) this.#meanwhile.push(event);
     else if (event.cluster === this.#name) {
       this.#subscriber.onEvent(event);
+      if (this.#known.isReplacedBy(event)) this.onReady();
       // What was committed while the cluster could not know of it was not passed on.
-      if (this.#known.widens(event)) this.#subscriber.onReady();
+      else if (this.#known.widens(event)) this.#subscriber.onReady();
     }
   }
 
@@ -95,6 +96,7 @@ class ClusterFilter implements ChangeSubscriber {
       const known = new Known(await findKnownOrganizations(this.#deps.database.pool, this.#name));
       if (reading !== this.#reading) return;
       const meanwhile = this.#meanwhile.filter(({ cluster }) => cluster === this.#name);
+      if (meanwhile.some((event) => known.isReplacedBy(event))) return this.onReady();
       for (const event of meanwhile) known.widens(event);
       this.#known = known;
       this.#subscriber.onReady();
@@ -133,6 +135,11 @@ class Known {
 
   has(organizationId: string): boolean {
     return this.#isEnabled && this.#allows(organizationId);
+  }
+
+  /** Whether a change makes all others the exceptions, so that they must be read again. */
+  isReplacedBy(event: OwnEvent): boolean {
+    return event.kind === 'cluster' && event.isHome !== this.#isHome;
   }
 
   /** Notes a change. Returns whether the cluster may know of more since. */

@@ -65,7 +65,7 @@ export class ClusterRegistry {
     if (await isReported(this.#database.pool, reported)) return;
     await inTransaction(this.#database, async (tx) => {
       // ServiceTokens wait for their first issuer.
-      if (await keepReported(tx, reported)) await notifyCluster(tx, cluster, 'enabled');
+      if (await keepReported(tx, reported)) await notifyCluster(tx, { name: cluster, isHome: true }, 'enabled');
     });
   }
 }

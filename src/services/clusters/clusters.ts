@@ -109,7 +109,7 @@ export class Clusters {
       const before = await lockServedCluster(tx, cluster);
       if (before === undefined || (state === 'disabled' && before.state === 'forgotten')) throw absentCluster(cluster);
       await setClusterState(tx, cluster, state);
-      await notifyCluster(tx, cluster, state);
+      await notifyCluster(tx, before, state);
       const result = await readServedCluster(tx, cluster);
       if (result === undefined) throw new Error('a cluster that was locked does not exist');
       return { result, audit: successRecord(instanceCall(access), { cluster, from: before.state }) };

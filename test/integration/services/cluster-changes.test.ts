@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import type { QueryConfig } from 'pg';
 import { connectLocally } from '../../../src/compose/local-backend.ts';
 import type { ChangeEvent, PresentState, StateQuestion } from '../../../src/domain/changes.ts';
 import { DomainError } from '../../../src/domain/errors/domain-error.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
-import { notifyUsers } from '../../../src/store/notify.ts';
+import { notifyCluster, notifyUsers } from '../../../src/store/notify.ts';
 import { inTransaction } from '../../../src/store/transaction.ts';
 import { ClusterCalls, clusterRule } from '../../support/api/cluster-calls.ts';
 import type { SecretCalls } from '../../support/api/secret-calls.ts';
@@ -38,7 +39,9 @@ afterEach(() => leave?.());
 async function listen({
   name = () => cluster,
   ...parts
-}: { name?: () => string } & Partial<Pick<TestServices, 'logger'>> = {}): Promise<(ChangeEvent['kind'] | 'ready')[]> {
+}: { name?: () => string } & Partial<Pick<TestServices, 'database' | 'logger'>> = {}): Promise<
+  (ChangeEvent['kind'] | 'ready')[]
+> {
   // The notifications of the world may still be under way.
   await settle();
   const heard: (ChangeEvent['kind'] | 'ready')[] = [];
@@ -61,6 +64,14 @@ async function settle(): Promise<void> {
   await clusters.disable(other);
   await waitFor('all that was committed', () => isHeard);
   stop();
+}
+
+/** Makes the cluster a home cluster, or one that is none, as a later release does. */
+async function becomes({ isHome }: { isHome: boolean }): Promise<void> {
+  await inTransaction(services.database, async (tx) => {
+    await tx.run`UPDATE served_cluster SET is_home = ${isHome} WHERE name = ${cluster}`;
+    await notifyCluster(tx, { name: cluster, isHome }, 'enabled');
+  });
 }
 
 /** All ids of the world that a cluster can ask about. */
@@ -171,6 +182,41 @@ describe('the changes of a cluster', () => {
     await inTransaction(services.database, (tx) => notifyUsers(tx, [world.owner.id]));
     await settle();
     expect(heard).toEqual(['ready']);
+  });
+
+  test('are of other organizations once it becomes a home cluster, or no longer is one', async () => {
+    const heard = await listen();
+    await calls.put('KEY', '1');
+    await becomes({ isHome: true });
+    await waitFor('the new answer', () => heard.length === 3);
+    await calls.put('KEY', '2');
+    await settle();
+    await becomes({ isHome: false });
+    await waitFor('the new answer', () => heard.length === 6);
+    await calls.put('KEY', '3');
+    await settle();
+    expect(heard).toEqual(['ready', 'cluster', 'ready', 'environment', 'cluster', 'ready']);
+  });
+
+  test('are of other organizations if it becomes a home cluster while they are read', async () => {
+    const { pool } = services.database;
+    const [asked, isOver] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const query = async (statement: QueryConfig): Promise<unknown> => {
+      const answer = await pool.query(statement);
+      asked.resolve();
+      await isOver.promise;
+      return answer;
+    };
+    const database = { ...services.database, pool: { query } as unknown as typeof pool };
+    const listening = listen({ database });
+    await asked.promise;
+    await becomes({ isHome: true });
+    await settle();
+    isOver.resolve();
+    const heard = await listening;
+    await calls.put('KEY', '1');
+    await settle();
+    expect(heard).toEqual(['ready', 'environment']);
   });
 
   test('begin once the name of the cluster is known', async () => {

@@ -57,7 +57,7 @@ describe('rules of an organization', () => {
     const organizationId = world.organization.id;
     expect(events).toEqual([
       { kind: 'cluster_rules', organizationId, cluster: 'test', version: 1, isNothing: true },
-      { kind: 'cluster', cluster: 'test', state: 'disabled' },
+      { kind: 'cluster', cluster: 'test', state: 'disabled', isHome: true },
     ]);
     const compared = await connectLocally(services)(() => 'test').changes.compare({ rulesOf: [organizationId] });
     expect([compared.clusterState, compared.clusterRules]).toEqual(['disabled', new Map([[organizationId, 1]])]);

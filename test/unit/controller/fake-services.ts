@@ -214,7 +214,7 @@ export class FakeServices implements Omit<ClusterSourcesDeps, 'cluster'> {
 
   setClusterState(state: 'enabled' | 'disabled'): void {
     this.rules.state = state;
-    this.notify({ kind: 'cluster', cluster: 'test', state });
+    this.notify({ kind: 'cluster', cluster: 'test', state, isHome: true });
   }
 
   get subscribers(): number {

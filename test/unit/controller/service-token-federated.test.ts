@@ -90,7 +90,7 @@ describe('a ServiceToken with serviceAccountNames', () => {
     await passed();
     expect([reason(), harness.serviceTokens.find(uid())]).toEqual(['IssuerUnknown', undefined]);
     harness.serviceTokens.isIssuerKnown = true;
-    harness.services.notify({ kind: 'cluster', cluster: 'test', state: 'enabled' });
+    harness.services.notify({ kind: 'cluster', cluster: 'test', state: 'enabled', isHome: true });
     await passed();
     expect([reason(), proven()]).toEqual(['Issued', [1]]);
   });
