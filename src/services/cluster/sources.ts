@@ -191,9 +191,8 @@ async function identify(reading: Reading, { authenticate, admission }: ReadCalls
 async function admit(reading: Reading, { environment }: ReadCalls): Promise<void> {
   const { asked, principal } = reading;
   if (principal === undefined) return;
-  const { id, credentialId, expiresAt } = principal;
   const access = await environment(principal, asked.slugs);
-  reading.entry = { access, token: { id, credentialId, expiresAt } };
+  reading.entry = { access, token: tokenOf(principal) };
 }
 
 /** Creates the keyless token of a source if there is none yet. */
@@ -234,17 +233,17 @@ function environmentIdOf({ entry, admission }: Reading): string | undefined {
 
 function readSource(reading: Reading): ReadSource {
   const { principal, entry, state } = reading;
-  const presented =
-    principal === undefined
-      ? undefined
-      : { id: principal.id, credentialId: principal.credentialId, expiresAt: principal.expiresAt };
   return {
-    token: entry?.token ?? presented,
+    token: entry?.token ?? (principal && tokenOf(principal)),
     environmentId: environmentIdOf(reading),
     clusterRules: entry?.access.clusterRules,
     head: entry === undefined ? undefined : { revision: entry.access.revision, revisionId: entry.access.revisionId },
     state,
   };
+}
+
+function tokenOf({ id, credentialId, expiresAt }: ServiceTokenPrincipal): SourceToken {
+  return { id, credentialId, expiresAt };
 }
 
 function keyOf(requestId: string, source: string | undefined): string {
