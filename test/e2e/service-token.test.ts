@@ -95,9 +95,10 @@ describe('a ServiceToken with serviceAccountNames', () => {
     await site.waitForReason('Issued', 'deploy');
     await waitFor('the same JWT to work again', async () => (await site.answer(jwt)) === 200);
 
-    // JWTs are checked without the API server: until it expires, one outlives its account.
+    // JWTs are checked without the API server: until it expires, one outlives its pod and its account.
+    const ofPod = await accounts.signForPod(namespace, 'ci', audience);
     await accounts.delete(namespace, 'ci');
-    expect(await site.answer(jwt)).toBe(200);
+    expect([await site.answer(jwt), await site.answer(ofPod)]).toEqual([200, 200]);
 
     await site.delete('deploy');
     const gone = async (): Promise<boolean> =>

@@ -163,13 +163,6 @@ describe('a JWT is refused', () => {
     expect((await refusalOf(jwtFor(signer, issuer, audience))).fault).toBe('jwt_issuer_algorithm');
   });
 
-  test('by the clock of the database', async () => {
-    const past = timesFor(60, Date.now() - 3_600_000);
-    expect((await refusalOf(jwtFor(signer, issuer, audience, past))).fault).toBe('jwt_expired');
-    const future = timesFor(60, Date.now() + 3_600_000);
-    expect((await refusalOf(jwtFor(signer, issuer, audience, future))).fault).toBe('jwt_not_valid_yet');
-  });
-
   /** After it is known whose it is. */
   const ended: [string, string, string, () => Promise<unknown>][] = [
     [
