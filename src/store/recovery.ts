@@ -42,9 +42,10 @@ export async function lockAllCredentials(tx: Transaction): Promise<Date> {
 }
 
 /**
- * Revokes the credentials of service tokens that were made before a moment, or all with null, pending ones too. A token
- * that a person made, and that has none left, is over itself. That of a custom resource is not: its resource makes the
- * next serial, while a token that a user revoked has no next one. Lock all credentials before.
+ * Revokes the credentials of service tokens that were made before a moment, or all with null, pending ones too, and those
+ * that JWTs for another id of the instance prove. A token that a person made, and that has none left, is over itself. That
+ * of a custom resource is not: its resource makes the next serial, while a token that a user revoked has no next one. Lock
+ * all credentials before.
  */
 export async function revokeServiceTokenCredentials(
   tx: Transaction,
@@ -55,7 +56,9 @@ export async function revokeServiceTokenCredentials(
       UPDATE service_token_credential c SET revoked_at = clock_timestamp()
       FROM service_token t
       WHERE t.id = c.service_token_id AND t.revoked_at IS NULL AND c.revoked_at IS NULL
-        AND (${before}::timestamptz IS NULL OR c.created_at < ${before}::timestamptz)
+        AND (${before}::timestamptz IS NULL OR c.created_at < ${before}::timestamptz OR EXISTS (
+          SELECT FROM service_token_federation f, instance i
+          WHERE f.credential_id = c.id AND f.ended_at IS NULL AND split_part(f.audience, '/', 2) <> i.id))
       RETURNING c.service_token_id
     )
     SELECT t.id, t.organization_id AS "organizationId", t.name, count(*)::int AS credentials
@@ -64,7 +67,6 @@ export async function revokeServiceTokenCredentials(
   await tx.run`
     UPDATE service_token t SET revoked_at = clock_timestamp()
     WHERE t.revoked_at IS NULL AND t.created_by_type <> 'resource' AND t.cluster IS NULL
-      AND (${before}::timestamptz IS NULL OR t.created_at < ${before}::timestamptz)
       AND NOT EXISTS (
         SELECT FROM service_token_credential c WHERE c.service_token_id = t.id AND c.revoked_at IS NULL)`;
   return revoked;

@@ -191,6 +191,7 @@ async function revokeAll(
   { before, newInstance }: RecoverOptions,
   known: WayBack | undefined,
 ): Promise<Revoked> {
+  const newInstanceId = newInstance ? await store.renewInstance(tx, { id: newId(), before }) : null;
   const serviceTokens = await store.revokeServiceTokenCredentials(tx, before);
   const users = await store.revokeAllPersonalTokens(tx, { before, exceptId: known?.tokenId ?? null });
   const sessionUserIds = await store.endAllSessions(tx, before);
@@ -199,7 +200,6 @@ async function revokeAll(
   const passkeys = await store.makePasskeysUnusable(tx, before);
   const invitations = await store.withdrawAllInvitations(tx, before);
   const trustedIssuers = await store.disableTrustedIssuers(tx, before);
-  const newInstanceId = newInstance ? await store.renewInstance(tx, { id: newId(), before }) : null;
   const signInClosed = await closeSignIn(tx, before);
   const keylessTokens = await store.countKeylessTokens(tx);
   const links = { signInLinks, passkeys, invitations };

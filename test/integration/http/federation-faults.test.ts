@@ -2,9 +2,8 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { ResourceCaller } from '../../../src/domain/principal.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
-import { recover } from '../../../src/services/tokens/recovery.ts';
+import { recover, type RecoverOptions } from '../../../src/services/tokens/recovery.ts';
 import { openDatabase } from '../../../src/store/database.ts';
 import { checkoutDirectory } from '../../../tools/checkout.ts';
 import { type HttpClient, startTestApi, type TestApi } from '../../support/api/http.ts';
@@ -102,15 +101,17 @@ describe('a JWT that lives for a minute', () => {
 describe('a copy of a database', () => {
   const cluster = 'home';
   const kubernetes = { iss: 'https://kubernetes.default.svc' };
-  const original: { database: TestDatabase } = { database: { url: '', drop: () => Promise.resolve() } };
+  const caller = resourceCaller({ kind: 'ServiceToken', name: 'ci', cluster, grantsNow: () => [ruleFor(world)] });
+  let original: TestDatabase;
   let world: World;
   let issuer: IssuerFixture;
   /** Of a token that a person made, and of a ServiceToken. */
   let jwts: readonly [string, string];
 
   beforeAll(async () => {
-    original.database = await createTestDatabase();
-    const services = await startServices(original.database.url, { rootKeys });
+    original = await createTestDatabase();
+    resources.defer(() => original.drop());
+    const services = await startServices(original.url, { rootKeys });
     world = await createWorld(services);
     issuer = await new FederationFixtures(services.database.pool).issuer({ signers: [signer] });
     await putClusterIssuer(services.database.pool, cluster, { ...kubernetes, keys: [signer.jwk] });
@@ -120,7 +121,6 @@ describe('a copy of a database', () => {
 
   /** What the controller of the cluster does for a ServiceToken. Returns a JWT of its account. */
   async function nextSerial(services: TestServices, serial: number): Promise<string> {
-    const { caller } = resource;
     const access = await services.resourceAccess.mayMint(caller, { ...world.slugs, permission: 'read' });
     const input = { name: 'team-a/ci', serial, expiresAt: null, serviceAccountNames: ['ci'] };
     await services.resourceTokens.federate(access, input);
@@ -130,22 +130,29 @@ describe('a copy of a database', () => {
     return jwtFor(signer, kubernetes, audience ?? '', { sub: 'system:serviceaccount:team-a:ci' });
   }
 
-  const resource: { readonly caller: ResourceCaller } = {
-    caller: resourceCaller({ kind: 'ServiceToken', name: 'ci', cluster, grantsNow: () => [ruleFor(world)] }),
-  };
+  interface Copy {
+    readonly api: TestApi;
+    readonly admin: HttpClient;
+    /** Runs `recovered --new-instance` beside the server, with a moment before the first run. */
+    readonly renewInstance: () => Promise<void>;
+  }
 
   /** A server on a copy that was recovered, and an instance admin there. */
-  async function recovered(newInstance: boolean): Promise<{ readonly api: TestApi; readonly admin: HttpClient }> {
-    const copy = await copyTestDatabase(original.database);
+  async function recovered(newInstance: boolean): Promise<Copy> {
+    const copy = await copyTestDatabase(original);
     const folder = mkdtempSync(join(tmpdir(), 'keyframe-faults-'));
     resources.defer(() => rmSync(folder, { recursive: true }));
-    const database = openDatabase({ url: copy.url, poolSize: 2 });
     const tokenFile = join(folder, 'token');
-    const logger = createLogger('silent');
-    await recover({ database, logger }, { tokenFile, admin: null, before: null, newInstance });
-    await database.close();
+    const run = async (options: Pick<RecoverOptions, 'before' | 'newInstance'>): Promise<void> => {
+      const database = openDatabase({ url: copy.url, poolSize: 2 });
+      await recover({ database, logger: createLogger('silent') }, { tokenFile, admin: null, ...options });
+      await database.close();
+    };
+    const before = new Date();
+    await run({ before: null, newInstance });
     const api = await serverOn(copy);
-    return { api, admin: api.client({ reveal: () => readFileSync(tokenFile, 'utf8').trim() }) };
+    const admin = api.client({ reveal: () => readFileSync(tokenFile, 'utf8').trim() });
+    return { api, admin, renewInstance: () => run({ before, newInstance: true }) };
   }
 
   test(`${restored}: no JWT works until what it proves was made again`, async () => {
@@ -170,13 +177,23 @@ describe('a copy of a database', () => {
   test(`${copied}: a JWT for one of them is refused by the other`, async () => {
     const { api: copy } = await recovered(true);
     const own = await nextSerial(copy.services, 2);
-    const production = await serverOn(original.database);
+    const production = await serverOn(await copyTestDatabase(original));
     expect(await answerOf(copy, own)).toEqual(works);
     expect(await answerOf(production, own)).toEqual([401, 'jwt_unknown_audience']);
     for (const jwt of jwts) {
       expect(await answerOf(production, jwt)).toEqual(works);
       expect(await answerOf(copy, jwt)).toEqual([401, 'revoked']);
     }
+  });
+
+  test(`${copied}: also if it gets another id after its first start`, async () => {
+    const { api, renewInstance } = await recovered(false);
+    await nextSerial(api.services, 2);
+    expect(await answerOf(api, jwts[1])).toEqual(works);
+    await renewInstance();
+    expect(await answerOf(api, jwts[1])).toEqual([401, 'revoked']);
+    expect(await answerOf(api, await nextSerial(api.services, 3))).toEqual(works);
+    expect(await answerOf(api, jwts[1])).toEqual([401, 'revoked']);
   });
 });
 
