@@ -35,6 +35,7 @@ function judged(facts: Partial<Facts> = {}): Step {
 }
 
 const absent: SecretFacts = { state: 'absent' };
+const unwanted: SecretFacts = { state: 'unwanted', leftover: undefined };
 const revoked = { revokedAt: at(0) };
 const pending = { state: 'pending' } as const;
 
@@ -91,6 +92,11 @@ describe('the next step of a ServiceToken', () => {
       'that is suspended and has no value goes on before it makes one',
       { token: tokenWith([credential(1, revoked)], { suspendedAt: at(0) }), secret: absent },
       { do: 'resume' },
+    ],
+    [
+      'that JWTs prove, and that is suspended, revokes a value of before while it does not work',
+      { token: tokenWith([credential(1)], { suspendedAt: at(0) }), secret: unwanted },
+      { do: 'revoke', serial: 1 },
     ],
     ['of another permission changes it', { permission: 'read_write' }, { do: 'update', expiries: [] }],
     [
