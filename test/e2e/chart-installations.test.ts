@@ -10,11 +10,12 @@ import { startOwnCluster } from '../support/cluster/own-cluster.ts';
 const resources = new AsyncDisposableStack();
 const withoutDefinitions = ['--set', 'crds.install=false'];
 let cluster: Cluster;
+let admin: KubeHttp;
 
 beforeAll(async () => {
   // The chart brings the definitions itself.
   cluster = await startOwnCluster(resources, { withoutDefinitions: true });
-  const admin = new KubeHttp(cluster.kubeconfig);
+  admin = new KubeHttp(cluster.kubeconfig);
   resources.defer(() => admin.close());
   for (const name of ['team-a', 'team-b']) await createNamespace(admin, name);
 });
@@ -65,11 +66,17 @@ test('a second one is accepted if no namespace is served by both', async () => {
   );
 });
 
-test('a recovery with other values than its Job has is refused with the command that allows it', async () => {
+test('a recovery with other values than its Job has is refused, and with the same values runs once', async () => {
   const recovery = (...more: readonly string[]): string[] => ['--set', ['recovery.enabled=true', ...more].join(',')];
-  expect(await helm('install', 'first', [], recovery())).toBe('done');
-  const refused = await helm('upgrade', 'first', [], recovery('recovery.admin=ann@keyframe.test'));
+  const job = async (): Promise<string | undefined> => {
+    const path = '/apis/batch/v1/namespaces/first/jobs/keyframe-recovered';
+    return (await admin.find({ path }))?.metadata.uid;
+  };
+  expect(await helm('install', 'first', [], recovery('recovery.newInstance=true'))).toBe('done');
+  const first = await job();
+  const refused = await helm('upgrade', 'first', [], recovery());
   expect(refused).toContain('`kubectl -n first delete job keyframe-recovered`');
   expect(refused).not.toContain('Invalid value');
-  expect(await helm('upgrade', 'first', [], recovery())).toBe('done');
+  expect(await helm('upgrade', 'first', [], recovery('recovery.newInstance=true'))).toBe('done');
+  expect([first, await job()]).toEqual([expect.any(String), first]);
 });

@@ -87,4 +87,10 @@ export const recoverySettings: readonly Setting[] = [
     given: recovering,
     shows: { [recovered]: expect.arrayContaining(['--before', '2027-01-31T12:00:00Z']) },
   },
+  {
+    value: 'recovery.newInstance',
+    set: true,
+    given: recovering,
+    shows: { [recovered]: expect.arrayContaining(['--new-instance']) },
+  },
 ];
