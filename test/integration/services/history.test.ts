@@ -165,12 +165,21 @@ describe('a write that a deadlock threw back', () => {
   const lockUser = 'SELECT FROM app_user WHERE id = $1 FOR UPDATE';
   const lockEnvironment = 'SELECT FROM environment WHERE id = $1 FOR UPDATE';
 
-  /** Makes a write of KEY wait for our lock and then wants its own, so that PostgreSQL throws it back, once. */
+  /**
+   * Makes a write of KEY wait for our lock while we wait for its own, so that PostgreSQL throws it back, once. A session looks
+   * for a deadlock one time, a second after it began to wait. So the write begins last, and we never look.
+   */
   async function throwBack(session: LockSession): Promise<{ readonly write: Promise<PromiseSettledResult<unknown>> }> {
+    await session.run("SET LOCAL deadlock_timeout = '1h'");
     await session.run(lockUser, [world.developer.id]);
+    const gate = await LockSession.begin(database.url);
+    await gate.run(lockEnvironment, [world.environment.id]);
     const settled = Promise.allSettled([calls.put('KEY', 'one')]).then(([result]) => result);
-    await session.waitForBlocked(1);
-    await session.run(lockEnvironment, [world.environment.id]);
+    await gate.waitForBlocked(1);
+    const locked = session.run(lockEnvironment, [world.environment.id]);
+    await gate.waitForBlocked(2);
+    await gate.commit();
+    await locked;
     return { write: settled };
   }
 
