@@ -79,6 +79,7 @@ const parts: Readonly<Record<string, readonly string[]>> = {
 /** Files that are a part of their own, or belong to one that their folder does not name. */
 const files: Readonly<Record<string, string>> = {
   'annotations.ts': 'names',
+  'environment-ref.ts': 'names',
   'names.ts': 'names',
   'kinds/secret-sync/model.ts': syncModel,
   'kinds/secret-sync/messages.ts': syncMessages,

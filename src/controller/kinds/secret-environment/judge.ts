@@ -2,6 +2,7 @@ import type { DomainError } from '../../../domain/errors/domain-error.ts';
 import type { EnsuredEnvironment, EnvironmentOrGone } from '../../../domain/resources/environments.ts';
 import type { SecretEnvironment, SecretEnvironmentSpec } from '../../generated/secret-environment.ts';
 import { type Outcome, failureOutcome } from '../../frame/outcome.ts';
+import { environmentPath } from '../../environment-ref.ts';
 import { available, availableAndKept, displayNameIgnored, environmentDeleted, slugTaken } from './messages.ts';
 
 /** The outcome of a reconcile, from the facts that were gathered. Pure functions. */
@@ -27,7 +28,7 @@ export function judgeEnsured(
   // The creation of a user is not an event for this resource, so the reconcile is retried.
   if (refusal !== undefined) return { ...failureOutcome<SecretEnvironment>(refusal, fields), next: { kind: 'retry' } };
   const isOwn = made !== undefined && made !== 'gone' && made.environmentId === environmentId;
-  const place = placeOf(environmentRef);
+  const place = environmentPath({ environmentRef });
   const exists = deletionPolicy === 'Delete' && !isOwn ? availableAndKept(place) : available(place);
   const notices =
     otherNamer === undefined ? [] : [{ reason: 'DisplayNameIgnored', message: displayNameIgnored(otherNamer) }];
@@ -46,13 +47,8 @@ export function judgeConflict(
 ): Outcome<SecretEnvironment> {
   const next = { kind: 'retry', minDelayMs: purgeCheckMs } as const;
   if (made === 'gone') {
-    const message = environmentDeleted(placeOf(environmentRef), detail);
+    const message = environmentDeleted(environmentPath({ environmentRef }), detail);
     return { claim: { progress: 'stalled', reason: 'EnvironmentDeleted', message }, next };
   }
   return { claim: { progress: 'stalled', reason: 'SlugTaken', message: slugTaken(detail) }, next };
-}
-
-/** `organization/project/environment`, which names an environment. */
-export function placeOf({ organization, project, name }: SecretEnvironmentSpec['environmentRef']): string {
-  return `${organization}/${project}/${name}`;
 }

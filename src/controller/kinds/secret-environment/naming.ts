@@ -1,7 +1,7 @@
 import type { EventLog } from '../../frame/event-log.ts';
 import { objectKey } from '../../../kube/client/objects.ts';
 import type { SecretEnvironment } from '../../generated/secret-environment.ts';
-import { placeOf } from './judge.ts';
+import { environmentPath } from '../../environment-ref.ts';
 
 /** The SecretEnvironments of the cluster, by the environment that they name. */
 export class NamedEnvironments {
@@ -15,13 +15,13 @@ export class NamedEnvironments {
   }
 
   seen({ metadata, spec }: SecretEnvironment): void {
-    const place = placeOf(spec.environmentRef);
+    const place = environmentPath(spec);
     this.#keys.set(place, (this.#keys.get(place) ?? new Set()).add(objectKey(metadata)));
     this.#publish(place);
   }
 
   gone({ metadata, spec }: SecretEnvironment): void {
-    const place = placeOf(spec.environmentRef);
+    const place = environmentPath(spec);
     const keys = this.#keys.get(place);
     keys?.delete(objectKey(metadata));
     if (keys?.size === 0) this.#keys.delete(place);

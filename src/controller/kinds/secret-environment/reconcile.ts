@@ -1,6 +1,5 @@
 import { DomainError } from '../../../domain/errors/domain-error.ts';
 import type { Asker } from '../../../domain/asker.ts';
-import type { EnvironmentSlugs } from '../../../domain/slugs.ts';
 import { objectKey } from '../../../kube/client/objects.ts';
 import type { EnsuredEnvironment } from '../../../domain/resources/environments.ts';
 import type { EnvironmentsBackend } from '../../backend/environments.ts';
@@ -8,7 +7,8 @@ import type { SecretEnvironment } from '../../generated/secret-environment.ts';
 import type { ReconcileContext } from '../../frame/kind-rules.ts';
 import type { Outcome } from '../../frame/outcome.ts';
 import { type AskerDeps, askerOf } from '../asker-of.ts';
-import { type Ensured, type MadeEnvironment, judgeConflict, judgeEnsured, placeOf } from './judge.ts';
+import { environmentPath, slugsOf } from '../../environment-ref.ts';
+import { type Ensured, type MadeEnvironment, judgeConflict, judgeEnsured } from './judge.ts';
 import { awaitsFinalizer } from './messages.ts';
 import { namersOf, namersVersion } from './naming.ts';
 import { lacksFinalizer, successorOf } from './successor.ts';
@@ -55,17 +55,18 @@ export class EnvironmentReconciler {
   async cleanup(context: EnvironmentContext): Promise<void> {
     const { backend, at, enqueue } = this.#deps;
     const { resource } = context;
-    const place = placeOf(resource.spec.environmentRef);
+    const place = environmentPath(resource.spec);
     const successor = successorOf(resource, at(place));
     if (successor === undefined) {
-      await backend.environments.delete(this.#askerOf(context), slugsOf(resource));
+      await backend.environments.delete(this.#askerOf(context), slugsOf(resource.spec));
       return;
     }
     const { name, uid } = successor.metadata;
     if (lacksFinalizer(successor)) {
       throw new DomainError('conflict', awaitsFinalizer(place, name));
     }
-    await backend.environments.handOver(this.#askerOf(context), { ...slugsOf(resource), successor: { name, uid } });
+    const handed = { ...slugsOf(resource.spec), successor: { name, uid } };
+    await backend.environments.handOver(this.#askerOf(context), handed);
     // Its condition says whether it created the environment.
     enqueue(objectKey(successor.metadata));
   }
@@ -73,7 +74,8 @@ export class EnvironmentReconciler {
   async #ensure(context: EnvironmentContext): Promise<EnsuredEnvironment & Pick<Ensured, 'otherNamer'>> {
     const { displayName } = context.resource.spec;
     const namers = displayName === undefined ? [] : this.#namersOf(context);
-    const wanted = { ...slugsOf(context.resource), displayName, namers: namers.map(({ metadata }) => metadata.uid) };
+    const slugs = slugsOf(context.resource.spec);
+    const wanted = { ...slugs, displayName, namers: namers.map(({ metadata }) => metadata.uid) };
     const ensured = await this.#deps.backend.environments.ensure(this.#askerOf(context), wanted);
     context.seen.note('environment', ensured.environmentId, ensured.revisionId);
     const namer = namers.find(({ metadata }) => metadata.uid === ensured.namer);
@@ -82,7 +84,7 @@ export class EnvironmentReconciler {
 
   /** All SecretEnvironments that set the display name of this one's environment. The result depends on them. */
   #namersOf({ resource, seen }: EnvironmentContext): readonly SecretEnvironment[] {
-    const place = placeOf(resource.spec.environmentRef);
+    const place = environmentPath(resource.spec);
     const namers = namersOf(this.#deps.at(place));
     seen.note('display names', place, namersVersion(namers));
     return namers;
@@ -113,9 +115,4 @@ export class EnvironmentReconciler {
   #askerOf(context: EnvironmentContext): Asker {
     return askerOf(this.#deps, 'SecretEnvironment', context);
   }
-}
-
-function slugsOf({ spec: { environmentRef } }: SecretEnvironment): EnvironmentSlugs {
-  const { organization, project, name: environment } = environmentRef;
-  return { organization, project, environment };
 }

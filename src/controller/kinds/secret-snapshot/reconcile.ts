@@ -13,6 +13,7 @@ import type { KindContext } from '../../frame/managed-kind.ts';
 import { type Outcome, failureOutcome } from '../../frame/outcome.ts';
 import { type AskerDeps, askerOf } from '../asker-of.ts';
 import type { Next } from '../../frame/work-queue.ts';
+import { slugsOf } from '../../environment-ref.ts';
 import { isExpired, judge } from './judge.ts';
 import { noSource } from './messages.ts';
 
@@ -68,9 +69,9 @@ export class SnapshotReconciler {
     const { snapshots } = this.#deps.backend;
     const { source, description, name = defaultName(metadata.name) } = spec;
     if (source.snapshotId !== undefined) return await snapshots.adopt(asker, source.snapshotId);
-    if (source.environmentRef === undefined) throw noSource();
-    const { organization, project, name: environment } = source.environmentRef;
-    return await snapshots.take(asker, { organization, project, environment }, { name, description });
+    const { environmentRef } = source;
+    if (environmentRef === undefined) throw noSource();
+    return await snapshots.take(asker, slugsOf({ environmentRef }), { name, description });
   }
 
   async #settle({ resource }: SnapshotContext, found: SnapshotOrGone): Promise<Outcome<SecretSnapshot>> {

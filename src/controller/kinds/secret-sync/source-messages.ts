@@ -4,7 +4,8 @@ import type { NamedVersion } from '../../../domain/secret-states.ts';
 import type { SecretSync } from '../../generated/secret-sync.ts';
 import { shortList } from '../../names.ts';
 import { targetOf } from './spec/resource.ts';
-import { type Source, environmentPath, fieldOf } from './spec/source.ts';
+import { environmentPath } from '../../environment-ref.ts';
+import { type Source, fieldOf } from './spec/source.ts';
 
 /** Every sentence about the sources of a SecretSync: pins, keys and templates. They name keys, never values. */
 

@@ -8,6 +8,7 @@ import {
   mergeConditions,
 } from '../../frame/conditions.ts';
 import type { SecretSync, SecretSyncStatus } from '../../generated/secret-sync.ts';
+import { environmentPath } from '../../environment-ref.ts';
 import type { SourceState, SyncOutcome, SyncedTarget } from './model.ts';
 import { targetOf } from './spec/resource.ts';
 import { type RolloutOutcome, revisionIdOf, syncedRevisionIdOf } from '../rollout/model.ts';
@@ -50,7 +51,7 @@ export function nextStatus(
 /** What is read, for the column SOURCE; the definition requires one of the two fields. */
 function sourceText({ spec: { environmentRef, sources = [] } }: SecretSync): string {
   if (environmentRef === undefined) return sources.length === 1 ? '1 source' : `${sources.length} sources`;
-  return `${environmentRef.organization}/${environmentRef.project}/${environmentRef.name}`;
+  return environmentPath({ environmentRef });
 }
 
 /** The fields of a status that stay unless the outcome reports them. */

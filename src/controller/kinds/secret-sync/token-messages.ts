@@ -3,7 +3,8 @@ import { DomainError } from '../../../domain/errors/domain-error.ts';
 import type { SecretSync } from '../../generated/secret-sync.ts';
 import type { ServiceToken } from '../../generated/service-token.ts';
 import { targetOf } from './spec/resource.ts';
-import { type Source, environmentPath, fieldOf } from './spec/source.ts';
+import { environmentPath } from '../../environment-ref.ts';
+import { type Source, fieldOf } from './spec/source.ts';
 
 /** Every sentence about the tokens of a SecretSync's sources. They name Secrets and keys, never tokens. */
 

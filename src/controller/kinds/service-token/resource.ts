@@ -5,6 +5,7 @@ import type { SecretMeta } from '../../../kube/client/secrets.ts';
 import { parseDurationMs } from '../../../lib/duration.ts';
 import type { ServiceToken, ServiceTokenSpec } from '../../generated/service-token.ts';
 import type { Claimant, SecretClaim } from '../secret-claims/claim.ts';
+import { slugsOf } from '../../environment-ref.ts';
 import { noPlace } from './messages.ts';
 import { finalizer, ownedByTokenAnnotation, tokenLabel } from '../../annotations.ts';
 
@@ -54,13 +55,7 @@ export function placeOf({ spec }: ServiceToken): AskedPlace {
 
 /** The API server refuses a spec whose place is not that of its scope. A smaller scope must never become a larger one. */
 function grantPlaceOf({ scope, organization, projectRef, environmentRef }: ServiceTokenSpec): GrantPlace {
-  if (scope === 'Environment' && environmentRef !== undefined) {
-    return {
-      organization: environmentRef.organization,
-      project: environmentRef.project,
-      environment: environmentRef.name,
-    };
-  }
+  if (scope === 'Environment' && environmentRef !== undefined) return slugsOf({ environmentRef });
   if (scope === 'Project' && projectRef !== undefined)
     return { organization: projectRef.organization, project: projectRef.name, environment: null };
   if (scope === 'Organization' && organization !== undefined) return { organization, project: null, environment: null };

@@ -1,10 +1,8 @@
 import { DomainError } from '../../../domain/errors/domain-error.ts';
 import type { EnvironmentSlugs } from '../../../domain/slugs.ts';
-import type { SnapshotRestoreSpec } from '../../generated/snapshot-restore.ts';
+import { type NamesEnvironment, environmentPath } from '../../environment-ref.ts';
 
 /** Every sentence that conditions of SnapshotRestores contain. Their Events repeat these. */
-
-type EnvironmentRef = NonNullable<SnapshotRestoreSpec['environmentRef']>;
 
 /** How many keys a restore affects, by what happens to them. */
 export interface KeyCounts {
@@ -110,12 +108,12 @@ export function environmentDeleted({ organization, project, environment }: Envir
 /** The snapshot is of another environment than the spec names. Reveals no more than the resource's own plan. */
 export function wrongEnvironment(
   found: EnvironmentSlugs,
-  { organization, project, name }: EnvironmentRef,
+  environmentRef: NamesEnvironment['environmentRef'],
 ): DomainError {
   return new DomainError(
     'snapshot_mismatch',
     `The snapshot is of environment ${found.organization}/${found.project}/${found.environment}, but ` +
-      `spec.environmentRef names ${organization}/${project}/${name}. Nothing is restored. Create a SnapshotRestore whose ` +
+      `spec.environmentRef names ${environmentPath({ environmentRef })}. Nothing is restored. Create a SnapshotRestore whose ` +
       'environmentRef and snapshot match.',
   );
 }

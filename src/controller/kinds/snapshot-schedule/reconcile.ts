@@ -17,6 +17,7 @@ import type { KindContext } from '../../frame/managed-kind.ts';
 import { type Outcome, failureOutcome, isTransient } from '../../frame/outcome.ts';
 import { type AskerDeps, askerOf } from '../asker-of.ts';
 import type { SnapshotLookup } from '../secret-snapshot/lookup.ts';
+import { slugsOf } from '../../environment-ref.ts';
 import { bearsProof, childName, childProof, newChild, parseChildName } from './child.ts';
 import {
   type DueTime,
@@ -79,8 +80,7 @@ export class ScheduleReconciler {
     const { resource: schedule, seen } = context;
     const times = timesOf(schedule.spec);
     const asker = askerOf(this.#deps, 'SnapshotSchedule', context);
-    const { organization, project, name: environment } = schedule.spec.template.spec.source.environmentRef;
-    const slugs = { organization, project, environment };
+    const slugs = slugsOf(schedule.spec.template.spec.source);
     const { environmentId } = await this.#deps.backend.schedules.admit(asker, slugs);
     seen.note('environment history', environmentId);
     return { ...context, times, asker, slugs };

@@ -2,7 +2,8 @@ import { DomainError } from '../../../../domain/errors/domain-error.ts';
 import type { FoundState } from '../../../../domain/secret-states.ts';
 import { chooseKeys, neededBy } from '../data/keys.ts';
 import type { Template } from '../data/template.ts';
-import { type Source, environmentPath, fieldOf } from '../spec/source.ts';
+import { environmentPath } from '../../../environment-ref.ts';
+import { type Source, fieldOf } from '../spec/source.ts';
 import { keysDeletedSince, revisionGone, valuesDestroyedSince } from '../messages.ts';
 
 /** Why a Secret cannot be rolled back to a former state of its source, as a clause without values. */

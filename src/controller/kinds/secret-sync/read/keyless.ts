@@ -4,7 +4,8 @@ import { type GrantNeed, type GrantRule, covers } from '../../../../domain/grant
 import { sha256 } from '../../../../lib/digest.ts';
 import type { ControllerEvent, EventFilter } from '../../../frame/dependencies.ts';
 import type { AskerDeps } from '../../asker-of.ts';
-import { type Source, slugsOf } from '../spec/source.ts';
+import { slugsOf } from '../../../environment-ref.ts';
+import type { Source } from '../spec/source.ts';
 
 /** Sources without a token reference read with the keyless service token of the namespace, under its AccessGrants. */
 

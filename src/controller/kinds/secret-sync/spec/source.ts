@@ -1,31 +1,18 @@
 import { DomainError } from '../../../../domain/errors/domain-error.ts';
-import type { EnvironmentSlugs } from '../../../../domain/slugs.ts';
 import type { SecretSync, SecretSyncSpec } from '../../../generated/secret-sync.ts';
+import type { NamesEnvironment } from '../../../environment-ref.ts';
 
 /** One environment that a SecretSync reads, with its token, its state and its keys. */
-export interface Source extends Pick<
-  SecretSyncSpec,
-  'tokenRef' | 'tokenSecretRef' | 'snapshotRef' | 'revision' | 'keys'
-> {
+export interface Source
+  extends NamesEnvironment, Pick<SecretSyncSpec, 'tokenRef' | 'tokenSecretRef' | 'snapshotRef' | 'revision' | 'keys'> {
   /** Undefined for the only source of a SecretSync without spec.sources. */
   readonly name: string | undefined;
-  readonly environmentRef: NonNullable<SecretSyncSpec['environmentRef']>;
 }
 
 /** The sources of a SecretSync in order of precedence: the key of a later source wins. */
 export function sourcesOf({ spec }: SecretSync): readonly Source[] {
   const { environmentRef, sources = [] } = spec;
   return environmentRef === undefined ? sources : [{ ...spec, environmentRef, name: undefined }];
-}
-
-/** `organization/project/name` of a source's environment, for messages. */
-export function environmentPath({ environmentRef }: Source): string {
-  return `${environmentRef.organization}/${environmentRef.project}/${environmentRef.name}`;
-}
-
-/** The slugs of a source's environment. */
-export function slugsOf({ environmentRef: { organization, project, name: environment } }: Source): EnvironmentSlugs {
-  return { organization, project, environment };
 }
 
 /** The path of a source's field in the spec, for messages. */
