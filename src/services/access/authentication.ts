@@ -15,11 +15,14 @@ export interface AuthenticationDeps {
   readonly federated: Pick<FederatedTokens, 'judge'>;
 }
 
+/** What a suspended token is, for a sentence about it. */
+export const suspended =
+  'suspended: the AccessGrant that carried it was withdrawn, or its cluster may not use it; its ServiceToken says which';
+
 const faultDetails: Readonly<Record<CredentialFault, string>> = {
   pending: 'the token is not active yet',
   revoked: 'the token was revoked; use another',
-  suspended:
-    'the token is suspended: the AccessGrant that carried it was withdrawn, or its cluster may not use it; its ServiceToken says which',
+  suspended: `the token is ${suspended}`,
   expired: 'the token has expired; use another',
   disabled: 'the user of this token is disabled',
   scope_deleted: 'the organization, project or environment of this token was deleted',

@@ -8,6 +8,7 @@ import {
   jwtFaults,
 } from '../../domain/jwt-faults.ts';
 import { JwtError, type UnverifiedJwt } from '../../identity/jwt.ts';
+import { suspended } from '../access/authentication.ts';
 import { type FederatedTokens, type JudgedJwt, readProof } from '../access/federated-tokens.ts';
 
 /** One check of a JWT. The detail says what is wrong and what to do; it has no part of the JWT. */
@@ -38,8 +39,7 @@ const tokenFaults: Readonly<Record<CredentialFault | FederationFault, string>> =
   ...federationFaults,
   pending: 'the service token is not active yet',
   revoked: 'the service token was revoked; create a new one',
-  suspended:
-    'the service token is suspended: the AccessGrant that carried it was withdrawn, or its cluster may not use it; its ServiceToken says which',
+  suspended: `the service token is ${suspended}`,
   expired: 'the service token has expired; create a new one',
   disabled: 'the service token is disabled',
   scope_deleted: 'the organization, project or environment of the service token was deleted',
