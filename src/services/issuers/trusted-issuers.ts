@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { DomainError } from '../../domain/errors/domain-error.ts';
 import { limits } from '../../domain/limits.ts';
+import { counted } from '../../lib/counted.ts';
 import { appendAudits } from '../../store/audit.ts';
 import type { Database } from '../../store/database.ts';
 import type { Transaction } from '../../store/transaction.ts';
@@ -213,8 +214,4 @@ function issuerInUse({ name, tokens, organizations }: TrustedIssuerRecord): Doma
     'conflict',
     `trusted issuer ${name} proves ${things} in ${places}; to revoke them with it, run \`keyframe issuer delete ${name} --force\``,
   );
-}
-
-function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }

@@ -1,7 +1,7 @@
 import type { ApiClient } from '../../../client/api-client.ts';
 import { call } from '../../../client/call.ts';
 import type { ClusterView } from '../../../wire/clusters.ts';
-import { counted } from '../secret/secrets-api.ts';
+import { counted } from '../../../lib/counted.ts';
 import { CliError } from '../../core/cli-error.ts';
 import { exitCodes } from '../../core/exit-codes.ts';
 import type { Cell } from '../../terminal/printer.ts';

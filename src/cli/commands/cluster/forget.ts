@@ -2,7 +2,7 @@ import { call } from '../../../client/call.ts';
 import type { ForgottenClusterView } from '../../../wire/clusters.ts';
 import { defineCommand } from '../../core/command.ts';
 import { planOptions } from '../../core/options.ts';
-import { counted } from '../secret/secrets-api.ts';
+import { counted } from '../../../lib/counted.ts';
 import { nothingChanged } from '../secret/shown-plan.ts';
 import { servedClusterArgument } from './cluster-rules.ts';
 

@@ -1,7 +1,7 @@
 import { call } from '../../../client/call.ts';
 import { defineCommand } from '../../core/command.ts';
 import { argument, completing, planOptions, projectOptions } from '../../core/options.ts';
-import { counted } from '../secret/secrets-api.ts';
+import { counted } from '../../../lib/counted.ts';
 import { nothingChanged, printPlan } from '../secret/shown-plan.ts';
 import { printProtection } from './protection.ts';
 

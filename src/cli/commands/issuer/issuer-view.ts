@@ -5,7 +5,7 @@ import type { TrustedIssuerView } from '../../../wire/trusted-issuers.ts';
 import { argument, completing } from '../../core/options.ts';
 import type { ObjectView } from '../../terminal/printer.ts';
 import { time } from '../../terminal/time.ts';
-import { counted } from '../secret/secrets-api.ts';
+import { counted } from '../../../lib/counted.ts';
 
 /** Trusted issuers: docs/interface.md 4.19. */
 

@@ -8,7 +8,8 @@ import type { Revision } from './expected-state.ts';
 import type { SecretFile } from './secret-file.ts';
 import { rememberWritten } from './handed-variables.ts';
 import { warnOfLoaderVariables } from './loader-refusal.ts';
-import { counted, patchSecrets, shownScope } from './secrets-api.ts';
+import { counted } from '../../../lib/counted.ts';
+import { patchSecrets, shownScope } from './secrets-api.ts';
 import { changeLines, notePlan } from './shown-plan.ts';
 
 /** Some or all secrets of an environment at a revision. */

@@ -16,7 +16,8 @@ import {
 import { type Scope, scopeParams } from '../../settings/scope.ts';
 import { expectedRevisionId, expectedRevisionOption } from './expected-state.ts';
 import { otherEnvironment } from './other-environment.ts';
-import { counted, readKeys, shownScope } from './secrets-api.ts';
+import { counted } from '../../../lib/counted.ts';
+import { readKeys, shownScope } from './secrets-api.ts';
 import { changeLines, listedKeys, notePlan, noteUndo, nothingChanged, planHashLine, printPlan } from './shown-plan.ts';
 import { warnIfNoneMatches } from './unmatched-keys.ts';
 

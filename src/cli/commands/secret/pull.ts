@@ -11,7 +11,8 @@ import { printSecretList } from './list.ts';
 import { HandedVariables, variableOptions } from './handed-variables.ts';
 import { requireNoLoaderVariables } from './loader-refusal.ts';
 import { type WritableFormat, formatOfName, writableFormats, writeSecrets } from './secret-file.ts';
-import { counted, destroyedKeys, readSecrets, shownScope, tableOf } from './secrets-api.ts';
+import { counted } from '../../../lib/counted.ts';
+import { destroyedKeys, readSecrets, shownScope, tableOf } from './secrets-api.ts';
 
 export const pullCommand = defineCommand({
   summary: 'Read all secrets of an environment in one of several formats',

@@ -92,8 +92,3 @@ export function shownScope({ organization, project, environment }: Scope): strin
 export function scopeFlags({ organization, project, environment }: Scope): string {
   return `-o ${organization} -p ${project} -e ${environment}`;
 }
-
-/** The number of things with its word: `1 secret`, `2 secrets`. */
-export function counted(count: number, word: string): string {
-  return `${count} ${word}${count === 1 ? '' : 's'}`;
-}

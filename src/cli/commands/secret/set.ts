@@ -12,7 +12,8 @@ import { expectedRevisionId, expectedRevisionOption, expectedVersionOption } fro
 import { rememberWritten } from './handed-variables.ts';
 import { warnOfLoaderVariables } from './loader-refusal.ts';
 import { decoded, readBytes, withFileName } from './secret-file.ts';
-import { counted, patchSecrets, shownScope } from './secrets-api.ts';
+import { counted } from '../../../lib/counted.ts';
+import { patchSecrets, shownScope } from './secrets-api.ts';
 
 export const setCommand = defineCommand({
   summary: 'Set secrets: KEY=VALUE, from standard input or from a file',

@@ -7,7 +7,8 @@ import { exitCodes } from '../../core/exit-codes.ts';
 import { commentOption, flag, optionalArgument, planOptions, scopeOptions, text } from '../../core/options.ts';
 import { type Scope, scopeParams } from '../../settings/scope.ts';
 import { expectedRevisionId, expectedRevisionOption } from './expected-state.ts';
-import { counted, shownScope } from './secrets-api.ts';
+import { counted } from '../../../lib/counted.ts';
+import { shownScope } from './secrets-api.ts';
 import { changeLines, listedKeys, notePlan, nothingChanged, planHashLine, printPlan } from './shown-plan.ts';
 
 /** `undo [revision]`: docs/interface.md 4.14. */

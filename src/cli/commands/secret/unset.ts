@@ -5,7 +5,8 @@ import { exitCodes } from '../../core/exit-codes.ts';
 import { completing, commentOption, restArguments, scopeOptions, text } from '../../core/options.ts';
 import type { Scope } from '../../settings/scope.ts';
 import { expectedRevisionId, expectedRevisionOption, requireRevision } from './expected-state.ts';
-import { counted, patchSecrets, readKeys, scopeFlags, shownScope } from './secrets-api.ts';
+import { counted } from '../../../lib/counted.ts';
+import { patchSecrets, readKeys, scopeFlags, shownScope } from './secrets-api.ts';
 import { noteUndo } from './shown-plan.ts';
 
 export const unsetCommand = defineCommand({

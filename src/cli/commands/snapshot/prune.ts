@@ -4,7 +4,8 @@ import { usageError } from '../../core/cli-error.ts';
 import { type CommandContext, defineCommand } from '../../core/command.ts';
 import { integer, planOptions, scopeOptions, text } from '../../core/options.ts';
 import { type Scope, scopeParams } from '../../settings/scope.ts';
-import { counted, shownScope } from '../secret/secrets-api.ts';
+import { counted } from '../../../lib/counted.ts';
+import { shownScope } from '../secret/secrets-api.ts';
 import { nothingChanged, planHashLine } from '../secret/shown-plan.ts';
 import { time } from '../../terminal/time.ts';
 

@@ -14,7 +14,8 @@ import {
 } from '../../core/options.ts';
 import { scopeParams } from '../../settings/scope.ts';
 import { expectedRevisionId, expectedRevisionOption } from '../secret/expected-state.ts';
-import { counted, shownScope } from '../secret/secrets-api.ts';
+import { counted } from '../../../lib/counted.ts';
+import { shownScope } from '../secret/secrets-api.ts';
 import {
   changeLines,
   listedKeys,
