@@ -13,7 +13,6 @@ export function beyondRequests(databaseUrl: string): Beyond {
     actAsController: (environmentId) => actAsController(databaseUrl, environmentId),
     keepLogin: (deviceCode) => keepLogin(databaseUrl, deviceCode),
     linkIdentity: (userId) => linkIdentity(databaseUrl, userId),
-    trustIssuer: (name) => trustIssuer(databaseUrl, name),
     registerPasskey: (userId) => registerPasskey(databaseUrl, userId),
   };
 }
@@ -58,20 +57,6 @@ async function linkIdentity(url: string, userId: string): Promise<string> {
     await database.close();
   }
   return id;
-}
-
-async function trustIssuer(url: string, name: string): Promise<void> {
-  const database = openDatabase({ url, poolSize: 2 });
-  try {
-    await inTransaction(
-      database,
-      (tx) => tx.run`
-        INSERT INTO trusted_issuer (id, name, preset, iss, keys, algorithms, max_age_seconds)
-        VALUES (${randomUUID()}::uuid, ${name}, 'none', 'https://issuer.example', '{"keys": []}', '{RS256}', 3600)`,
-    );
-  } finally {
-    await database.close();
-  }
 }
 
 async function registerPasskey(url: string, userId: string): Promise<string> {

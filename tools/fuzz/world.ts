@@ -30,8 +30,6 @@ export interface Beyond {
   readonly keepLogin: (deviceCode: string) => Promise<void>;
   /** Links an account of an issuer to a user, and returns the id of the identity. */
   readonly linkIdentity: (userId: string) => Promise<string>;
-  /** Adds a trusted issuer with a name. */
-  readonly trustIssuer: (name: string) => Promise<void>;
   /** Registers a passkey of a user, and returns its id. */
   readonly registerPasskey: (userId: string) => Promise<string>;
 }
@@ -58,6 +56,20 @@ const trustedIssuer = {
   iss: 'https://issuer.example',
   jwksUrl: 'https://issuer.example/keys',
   algorithms: ['RS256'],
+};
+
+// The public key of RFC 7517, appendix A.1: nothing is fetched for JWTs of this issuer.
+const provingIssuer = {
+  preset: 'none',
+  iss: 'https://issuer.example',
+  keys: [
+    {
+      kty: 'EC',
+      crv: 'P-256',
+      x: 'MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4',
+      y: '4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM',
+    },
+  ],
 };
 
 /** A user with the first personal token. */
@@ -110,7 +122,7 @@ export async function makeWorld(api: Api, beyond: Beyond): Promise<World> {
       ...(await makeDoomed(api, scope, tokenBody)),
       // In an organization, only groups have roles.
       'PUT /organizations/{org}/roles/{subject}': { subject: 'group:builders' },
-      ...(await makeTokens(api, beyond, { projectId: project.id, keylessId })),
+      ...(await makeTokens(api, { projectId: project.id, keylessId })),
       'DELETE /clusters/{name}': { name: 'doomed' },
       ...(await makeInvitations(api, person, owner)),
       'DELETE /identities/{id}': { id: await linkIdentity(owner) },
@@ -189,10 +201,9 @@ async function makeInvitations(api: Api, person: CreatedUser, adminId: string): 
 /** Service tokens for the project, for the operations of its admins, and a federated one, whose issuer is at generation 1. */
 async function makeTokens(
   api: Api,
-  { trustIssuer }: Pick<Beyond, 'trustIssuer'>,
   { projectId, keylessId }: { readonly projectId: string; readonly keylessId: string },
 ): Promise<World['operations']> {
-  await trustIssuer('issuer');
+  await api.call('PUT', '/trusted-issuers/issuer', provingIssuer);
   const federated = await api.call<Created>('POST', '/service-tokens/acme', federatedToken);
   const make = async (name: string): Promise<PathValues> => {
     const body = { name, scope: 'project', projectId, permission: 'read' };

@@ -25,6 +25,7 @@ import { applyStaging, makeStaging } from './staging.ts';
 
 const port = process.env['KEYFRAME_PORT'] ?? '8700';
 const metricsPort = process.env['KEYFRAME_METRICS_PORT'] ?? '8701';
+const privateIssuers = process.env['KEYFRAME_TRUSTED_ISSUER_PRIVATE_ADDRESSES'] ?? 'false';
 // Beside the API's; the controller serves nothing else.
 const controllerMetricsPort = String(Number(metricsPort) + 1);
 const controllerPort: WantedPort = { port: controllerMetricsPort, variable: 'KEYFRAME_METRICS_PORT' };
@@ -83,6 +84,7 @@ async function startApi(files: StartFiles, run: RunFile): Promise<Served> {
       KEYFRAME_METRICS_PORT: metricsPort,
       KEYFRAME_BOOTSTRAP_ADMIN_EMAIL: 'admin@localhost',
       KEYFRAME_BOOTSTRAP_TOKEN_FILE: files.adminToken,
+      KEYFRAME_TRUSTED_ISSUER_PRIVATE_ADDRESSES: privateIssuers,
     },
     logFile: files.log('api'),
   });

@@ -17,8 +17,9 @@ controller, and syncs the sample environment demo/shop/production into a native 
   --no-cluster   the API and PostgreSQL alone
   --help         this text
 
-KEYFRAME_PORT (8700) and KEYFRAME_METRICS_PORT (8701; the controller's is the next one) move what it listens on. The data
-are kept in .dev/.
+KEYFRAME_PORT (8700) and KEYFRAME_METRICS_PORT (8701; the controller's is the next one) move what it listens on.
+KEYFRAME_TRUSTED_ISSUER_PRIVATE_ADDRESSES=true lets a trusted issuer publish its keys on this machine. The data are kept in
+.dev/.
 `;
 
 /** Reads the arguments of `npm start`; undefined when help was asked for. Throws a sentence about a faulty one. */
