@@ -78,12 +78,12 @@ export const jwtFaults: Readonly<Record<JwtFault, FaultDescription>> = {
   jwt_issuer_algorithm: {
     check: 'key',
     detail:
-      'the trusted issuer does not allow the algorithm of the JWT; an instance admin adds it to the algorithms of the issuer',
+      'the trusted issuer does not allow the algorithm of the JWT; an instance admin adds it with `keyframe issuer set --algorithm`',
   },
   jwt_unknown_key: {
     check: 'key',
     detail:
-      'the trusted issuer has no key for the JWT; an instance admin checks its keys. Keys from a URL are fetched at most once a minute',
+      'the trusted issuer has no key for the JWT: another issuer signed it, or the keys were replaced. An instance admin checks them with `keyframe issuer show`. Keys from a URL are fetched at most once a minute',
   },
   jwt_signature: {
     check: 'signature',
@@ -104,7 +104,8 @@ export const jwtFaults: Readonly<Record<JwtFault, FaultDescription>> = {
   },
   jwt_lifetime: {
     check: 'times',
-    detail: 'the JWT lives longer than the trusted issuer allows; request one with a shorter lifetime',
+    detail:
+      'the JWT is valid for longer than the trusted issuer allows; request one with a shorter lifetime, or an instance admin sets another limit with `keyframe issuer set --max-age`',
   },
   jwt_claims: {
     check: 'claims',
@@ -115,7 +116,8 @@ export const jwtFaults: Readonly<Record<JwtFault, FaultDescription>> = {
 
 /** The text for admins of what ends a federated service token alone. */
 export const federationFaults: Readonly<Record<FederationFault, string>> = {
-  issuer_disabled: 'the trusted issuer of this token is disabled; an instance admin enables it',
+  issuer_disabled:
+    'the trusted issuer of this token is disabled; an instance admin enables it with `keyframe issuer set`',
   issuer_changed:
     'the trusted issuer of this token was changed; an admin of the organization accepts it with `keyframe token accept-issuer`',
 };

@@ -35,7 +35,8 @@ export const setTrustedIssuerBody = z.strictObject({
     .exactOptional(),
   /** Public keys, for an issuer whose URL the server cannot reach. */
   keys: z.array(givenKey).min(1).max(limits.keysPerIssuer).exactOptional(),
-  algorithms,
+  /** Those that its JWTs may be signed with. By default those of `keys`; with `jwksUrl`, RS256 for github and gitlab, else all. */
+  algorithms: algorithms.exactOptional(),
   /** The only authorities that the server of `jwksUrl` may have, in PEM; the public ones by default. */
   ca: z.string().max(limits.issuerCaBytes).exactOptional(),
   /** The longest time from `iat` to `exp` of its JWTs; a day by default. */

@@ -3,16 +3,15 @@ import type { CommandDefinition } from './command.ts';
 
 /**
  * An error of the server with the names that the user knows: `--id must be a UUID` for the field `id`. The field of an
- * option or argument is the name in its definition, or its `field`; that of an entry of a list ends in its index. Other errors stay as they are.
+ * option or argument is the name in its definition, or its `field`; that of an entry of a list ends in its index. A name in a
+ * map follows the option of the map: `--claim sub`. Other errors stay as they are.
  */
 export function withFlagNames(error: unknown, definition: Pick<CommandDefinition, 'arguments' | 'options'>): unknown {
   if (!(error instanceof ClientError) || error.problem?.errors === undefined) return error;
   const { errors } = error.problem;
   if (errors.length === 0) return error;
   const names = namesOf(definition);
-  const shown = errors.map(
-    ({ field, message }) => `${names.get(field.replace(/\.[0-9]+$/, '')) ?? shownField(field)} ${message}`,
-  );
+  const shown = errors.map(({ field, message }) => `${shownField(field, names)} ${message}`);
   return error.withMessage(shown.join('; '));
 }
 
@@ -28,7 +27,12 @@ function namesOf({
   return new Map([...words, ...flags]);
 }
 
-/** A field of a body that has no option of its own: `set.API_KEY` is the secret API_KEY. */
-function shownField(field: string): string {
+function shownField(field: string, names: ReadonlyMap<string, string>): string {
+  const option = names.get(field.replace(/\.[0-9]+$/, ''));
+  if (option !== undefined) return option;
+  for (const [map, flag] of names) {
+    if (map.includes('.') && field.startsWith(`${map}.`)) return `${flag} ${field.slice(map.length + 1)}`;
+  }
+  // Without an option of its own, `set.API_KEY` is the secret API_KEY.
   return field.replace(/^(?:set|generate|delete)\./, '');
 }

@@ -69,7 +69,9 @@ type List = (organization: string) => readonly string[];
 const lists: Readonly<Record<string, List>> = {
   users: () => ['See all users: keyframe user list'],
   'personal-tokens': () => ['See your tokens: keyframe token list'],
+  'trusted-issuers': () => ['See the trusted issuers, as an administrator of the server: keyframe issuer list --all'],
   'service-tokens': (organization) => [`See the tokens: keyframe token list-service -o ${organization}`],
+  clusters: () => ['See the clusters, as an administrator of the server: keyframe cluster list --all'],
   invitations: () => ['See your invitations: keyframe invitation list'],
   members: membersAndUsers,
   // Their owner.
@@ -98,7 +100,7 @@ async function explanationOf(error: ClientError, requested: Requested, api: () =
   // These paths exist on every server.
   if (kind === 'me' || slugs.length + rest.length === 0) return wrongAddress(error.url);
   const list = lists[kind];
-  if (slugs.length === 0) return { next: withoutPlace(list) };
+  if (slugs.length === 0) return { next: withoutPlace(kind) };
   const client = api();
   const missing = await missingLevel(client, slugs);
   if (missing === 'server') return wrongAddress(error.url);
@@ -107,8 +109,8 @@ async function explanationOf(error: ClientError, requested: Requested, api: () =
   return list === undefined ? await inEnvironment(client, error, requested) : { next: list(slugs[0] ?? '') };
 }
 
-function withoutPlace(list: List | undefined): readonly string[] {
-  return list?.('') ?? ['See the snapshots: keyframe snapshot list'];
+function withoutPlace(kind: string): readonly string[] {
+  return kind === 'snapshots' ? ['See the snapshots: keyframe snapshot list'] : (lists[kind]?.('') ?? []);
 }
 
 function wrongAddress(url: string): Explanation {

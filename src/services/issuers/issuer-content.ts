@@ -15,7 +15,8 @@ export interface TrustedIssuerInput {
   /** Either the URL of its keys is given, or the keys: JSON Web Keys, public ones only. */
   readonly jwksUrl?: string | undefined;
   readonly keys?: readonly unknown[] | undefined;
-  readonly algorithms: readonly IssuerAlgorithm[];
+  /** By default those of the keys, and of a URL those of the preset. */
+  readonly algorithms?: readonly IssuerAlgorithm[] | undefined;
   /** PEM: the only authorities that the server of the URL may have. */
   readonly ca?: string | undefined;
   /** The longest time from `iat` to `exp`; `limits.jwtLifetimeSeconds` by default. */
@@ -27,7 +28,6 @@ export function issuerContent(input: TrustedIssuerInput): TrustedIssuerContent {
   const { preset, iss, jwksUrl, ca, maxAgeSeconds = limits.jwtLifetimeSeconds } = input;
   if (!issuerPresets.includes(preset)) throw invalidField('preset', `must be one of ${issuerPresets.join(', ')}`);
   refuse('iss', validateIss(iss));
-  const algorithms = algorithmsOf(input.algorithms);
   checkWhole('maxAgeSeconds', maxAgeSeconds, { min: 1, max: limits.jwtLifetimeSeconds });
   if ((jwksUrl === undefined) === (input.keys === undefined)) {
     throw invalidField('jwksUrl', 'give either jwksUrl or keys: the issuer publishes its keys, or they never change');
@@ -40,8 +40,7 @@ export function issuerContent(input: TrustedIssuerInput): TrustedIssuerContent {
     preset,
     iss,
     jwksUrl: jwksUrl ?? null,
-    keys: input.keys === undefined ? null : { keys: keysOf(input.keys, algorithms) },
-    algorithms,
+    ...signaturesOf(input),
     ca: ca === undefined ? null : certificatesOf(ca),
     maxAgeSeconds,
   };
@@ -65,6 +64,25 @@ export function issuerChange(
 }
 
 const fields = ['preset', 'iss', 'jwksUrl', 'keys', 'algorithms', 'ca', 'maxAgeSeconds'] as const;
+
+/** What verifies the JWTs of an issuer. */
+function signaturesOf(input: TrustedIssuerInput): Pick<TrustedIssuerContent, 'keys' | 'algorithms'> {
+  const algorithms = input.algorithms && algorithmsOf(input.algorithms);
+  if (input.keys === undefined) return { keys: null, algorithms: algorithms ?? presetAlgorithms[input.preset] };
+  const keys = keysOf(input.keys, algorithms ?? issuerAlgorithms);
+  return { keys: { keys }, algorithms: algorithms ?? algorithmsOf(keys.map(({ alg }) => alg)) };
+}
+
+/**
+ * What an issuer with a URL may sign with if nothing is said. Each key verifies one algorithm, so all of them allow no more
+ * than the keys that the issuer publishes.
+ */
+const presetAlgorithms: Readonly<Record<IssuerPreset, readonly IssuerAlgorithm[]>> = {
+  github: ['RS256'],
+  gitlab: ['RS256'],
+  kubernetes: issuerAlgorithms,
+  none: issuerAlgorithms,
+};
 
 /** Without repetitions, in the order of all algorithms: another order is no change. */
 function algorithmsOf(given: readonly IssuerAlgorithm[]): IssuerAlgorithm[] {

@@ -202,10 +202,7 @@ function checkExpected(name: string, issuer: TrustedIssuerRecord | undefined, ex
 }
 
 function absentIssuer(name: string): DomainError {
-  return new DomainError(
-    'not_found',
-    `trusted issuer ${name} does not exist; \`keyframe issuer list\` shows those that do`,
-  );
+  return new DomainError('not_found', `trusted issuer ${name} does not exist`);
 }
 
 function issuerInUse({ name, tokens, organizations }: TrustedIssuerRecord): DomainError {

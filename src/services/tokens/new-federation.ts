@@ -38,12 +38,15 @@ export async function planFederation(
 ): Promise<PlannedFederation> {
   const issuer = await findNamedIssuer(tx, name);
   if (issuer === undefined) {
-    throw invalidField('federation.issuer', 'is no trusted issuer of this server; an instance admin adds one');
+    throw invalidField(
+      'federation.issuer',
+      'is no trusted issuer of this server: `keyframe issuer list` shows those that it has, and an instance admin adds one with `keyframe issuer set`',
+    );
   }
   if (issuer.isDisabled) {
     throw new DomainError(
       'conflict',
-      `trusted issuer ${name} is disabled since a restore from a backup; an instance admin enables it first`,
+      `trusted issuer ${name} is disabled, since a restore from a backup or a deletion that did not end; an instance admin enables it with \`keyframe issuer set ${name}\``,
     );
   }
   const fault = presetFault(issuer.preset, claims);

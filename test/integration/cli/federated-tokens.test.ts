@@ -55,6 +55,18 @@ describe('token create-service --issuer', () => {
     expect(await prismaOf(api.services.database).serviceToken.count({ where: { name: 'refused' } })).toBe(0);
   });
 
+  test('names the claim whose value is refused by its option', async () => {
+    const given = ['--issuer', issuer.name, ...claims('repository_id=', 'environment=production')];
+    const { code, stderr } = await cli.run([...creation(), ...given]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('error: --claim repository_id has a value')]);
+  });
+
+  test('says how an issuer is added that does not exist', async () => {
+    const { code, stderr } = await cli.run([...creation(), '--issuer', 'absent', ...claims('sub=a')]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('error: --issuer is no trusted issuer')]);
+    expect(stderr).toContain('`keyframe issuer set`');
+  });
+
   test('says which claim is missing, and why', async () => {
     const given = ['--issuer', issuer.name, ...claims('sub=repo:acme/shop:environment:production')];
     const { code, stderr } = await cli.run([...creation(), ...given]);

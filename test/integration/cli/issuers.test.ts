@@ -1,9 +1,13 @@
-import { expect, test } from '@jest/globals';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from '@jest/globals';
 import type { CliRunner } from '../../support/cli/cli.ts';
 import { withCommandWorld } from '../../support/cli/command-world.ts';
 import type { TestApi } from '../../support/api/http.ts';
 import { IssuerCalls } from '../../support/api/issuer-calls.ts';
 import type { World } from '../../support/api/services.ts';
+import { JwtSigner } from '../../support/oidc/jwt-signer.ts';
 
 let api: TestApi;
 let world: World;
@@ -11,6 +15,40 @@ let cli: CliRunner;
 
 withCommandWorld((given) => {
   ({ api, world, cli } = given);
+});
+
+const folder = mkdtempSync(join(tmpdir(), 'keyframe-issuers-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+test('issuer set takes the algorithms of the keys in a file, and of the next file', async () => {
+  const files = [new JwtSigner('ES256'), new JwtSigner('EdDSA')].map(({ jwk }) => {
+    const path = join(folder, `${jwk.alg}.json`);
+    writeFileSync(path, JSON.stringify({ keys: [jwk] }));
+    return path;
+  });
+  for (const [index, file] of files.entries()) {
+    const given = ['issuer', 'set', 'fra', '--preset', 'kubernetes', '--iss', 'https://kubernetes.default.svc'];
+    const text = await cli.output([...given, '--jwks', file, '--yes']);
+    expect(text).toMatch(index === 0 ? /Algorithms: +ES256\n/ : /Algorithms: +EdDSA\n/);
+    expect(text).toMatch(/Longest lifetime: +24h\n/);
+  }
+});
+
+test('issuer set refuses a lifetime of over a day before it asks', async () => {
+  const issuer = new IssuerCalls(api.services);
+  await issuer.set();
+  const { code, stderr } = await cli.run(['issuer', 'set', issuer.name, '--max-age', '25h']);
+  expect([code, stderr]).toEqual([2, expect.stringContaining('--max-age must be a duration')]);
+  expect(stderr).toContain('at most 24h');
+});
+
+test('issuer show says where the issuers are listed, for one that does not exist', async () => {
+  const { code, stderr } = await cli.run(['issuer', 'show', 'absent']);
+  expect(code).toBe(5);
+  expect(stderr.split('\n').filter((line) => line !== '')).toEqual([
+    'error: trusted issuer absent does not exist',
+    '  See the trusted issuers, as an administrator of the server: keyframe issuer list --all',
+  ]);
 });
 
 test('issuer delete ends the tokens of an issuer only with --force, and after its name was typed', async () => {

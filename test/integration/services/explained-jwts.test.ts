@@ -74,7 +74,7 @@ describe('the explanation of a JWT', () => {
     ['has another signature', 'signature', () => `${signed().slice(0, -6)}AAAAAA`, 'signature of the JWT is wrong'],
     ['has another iss', 'issuer', () => signed({ iss: 'https://canary' }), 'the claim iss'],
     ['has expired', 'times', () => signed(timesFor(60, Date.now() - 3_600_000)), 'has expired'],
-    ['lives too long', 'times', () => signed(timesFor(7_200)), 'lives longer'],
+    ['lives too long', 'times', () => signed(timesFor(7_200)), 'valid for longer'],
   ])('that %s fails at %s', async (_what, check, jwt, text) => {
     expect(await failure(jwt())).toEqual([false, [check, expect.stringContaining(text)]]);
   });

@@ -148,7 +148,7 @@ describe('a federated service token is refused', () => {
     await prismaOf(services.database).trustedIssuer.update({ where, data: { disabledAt: new Date() } });
     await expect(create()).rejects.toMatchObject({
       code: 'conflict',
-      detail: expect.stringMatching(/is disabled.*an instance admin enables it first/),
+      detail: expect.stringMatching(/is disabled, .*an instance admin enables it with `keyframe issuer set issuer-/),
     });
   });
 

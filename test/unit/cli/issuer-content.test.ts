@@ -58,7 +58,7 @@ describe('a new issuer', () => {
       { preset: 'kubernetes', iss: 'https://a.example', keys: [{ ...publicKey, kid: 'a' }] },
     ],
   ])('with %j', (options, expected) => {
-    expect(body(options)).toEqual({ algorithms: ['RS256'], expectedVersion: 0, ...expected });
+    expect(body(options)).toEqual({ expectedVersion: 0, ...expected });
   });
 
   test.each<[Partial<IssuerOptions>, string]>([
@@ -107,8 +107,16 @@ describe('an issuer that is changed', () => {
     expect(body({}, given)).toEqual({ ...rest, keys: [publicKey] });
   });
 
-  test('gets its keys from a URL or a file, as the last option says', () => {
-    const { jwksUrl: _, ...rest } = kept;
+  test('keeps its algorithms with another URL', () => {
+    expect(body({ jwksUrl: 'https://b.example' }, before)).toEqual({
+      ...kept,
+      jwksUrl: 'https://b.example',
+      ca: 'old',
+    });
+  });
+
+  test('gets its keys from a URL or a file, and their algorithms, as the last option says', () => {
+    const { jwksUrl: _url, algorithms: _algorithms, ...rest } = kept;
     expect(body({ jwksFile: 'keys.json' }, before)).toEqual({ ...rest, keys: [{ ...publicKey, kid: 'a' }] });
     const given = { ...before, jwksUrl: null, ca: null };
     expect(body({ jwksUrl: 'https://b.example' }, given)).toEqual({ ...rest, jwksUrl: 'https://b.example' });

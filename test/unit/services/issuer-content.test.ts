@@ -145,7 +145,7 @@ describe('an issuer', () => {
       { ...withUrl, maxAgeSeconds: 86_401 },
       'maxAgeSeconds: must be a whole number from 1 to 86400',
     ],
-    ['without algorithms', { ...withUrl, algorithms: [] }, 'algorithms: must be one or more of RS256, ES256, EdDSA'],
+    ['with no algorithm', { ...withUrl, algorithms: [] }, 'algorithms: must be one or more of RS256, ES256, EdDSA'],
     [
       'of another algorithm',
       { ...withUrl, algorithms: ['HS256' as 'RS256'] },
@@ -157,6 +157,17 @@ describe('an issuer', () => {
       'preset: must be one of github, gitlab, kubernetes, none',
     ],
   ])('is refused %s', (_, input, message) => expect(faultsOf(input)).toEqual([message]));
+
+  test.each<[string, TrustedIssuerInput, readonly string[]]>([
+    ['its keys', withKeys(ecKey, rsaKey, { ...ecKey, kid: 'b' }), ['RS256', 'ES256']],
+    ['a URL with the preset github', { ...withUrl, preset: 'github' }, ['RS256']],
+    ['a URL with the preset gitlab', { ...withUrl, preset: 'gitlab' }, ['RS256']],
+    ['a URL with the preset kubernetes', { ...withUrl, preset: 'kubernetes' }, ['RS256', 'ES256', 'EdDSA']],
+    ['a URL without a preset', withUrl, ['RS256', 'ES256', 'EdDSA']],
+  ])('without algorithms has those of %s', (_, input, expected) => {
+    const { algorithms: _given, ...rest } = input;
+    expect(issuerContent(rest).algorithms).toEqual(expected);
+  });
 
   test('keeps its certificates without the text between them', () => {
     const { certificate: cert } = makeAuthority();

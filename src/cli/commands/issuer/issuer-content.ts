@@ -48,7 +48,7 @@ export function issuerBody(
   if (rest.jwksUrl === undefined && rest.keys === undefined) {
     throw usageError('a new issuer needs its keys: --jwks-url <url>, or --jwks <file> with a JWK Set');
   }
-  return { preset, iss, algorithms: ['RS256'], ...rest, expectedVersion: before?.version ?? 0 };
+  return { preset, iss, ...rest, expectedVersion: before?.version ?? 0 };
 }
 
 /** What the options say. */
@@ -73,12 +73,17 @@ function newContent({ preset, iss, keys }: Partial<Content>): Partial<Content> {
   return isOther ? {} : (publicIssuers[preset] ?? {});
 }
 
-/** What was given, and the rest as it was. Other keys replace those from a URL, and the other way round. */
+/**
+ * What was given, and the rest as it was. Other keys replace those from a URL, and the other way round. Unless algorithms are
+ * given, they follow the new keys.
+ */
 function merged(before: Partial<Content>, given: Partial<Content>): Partial<IssuerBody> {
   const { jwksUrl, keys, ca } = before;
   const source = given.keys === undefined ? { jwksUrl, ca } : {};
   const kept = given.jwksUrl === undefined && given.keys === undefined ? { keys: jwksUrl ? undefined : keys } : {};
-  const { preset, iss, algorithms: signs, maxAgeSeconds } = before;
+  const isOtherKind = given.keys !== undefined || (given.jwksUrl !== undefined && !jwksUrl);
+  const signs = isOtherKind ? undefined : before.algorithms;
+  const { preset, iss, maxAgeSeconds } = before;
   return { ...known({ preset, iss, algorithms: signs, maxAgeSeconds, ...source, ...kept }), ...known(given) };
 }
 

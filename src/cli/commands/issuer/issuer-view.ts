@@ -36,18 +36,24 @@ export function issuerFields(issuer: TrustedIssuerView): ObjectView['fields'] {
     ['Preset', preset],
     ['Issuer', iss],
     ['Keys from', jwksUrl ?? 'a file'],
-    ...(jwksUrl === null ? [] : [['Fetched', time(issuer.fetchedAt) ?? 'never'] as const]),
+    ...(jwksUrl === null ? [] : [['Fetched', time(issuer.fetchedAt) ?? 'never: the first JWT starts it'] as const]),
     [
       'Keys',
       keys?.map(({ kid, alg }) => `${String(kid ?? 'without a kid')} (${String(alg)})`).join(', ') ?? 'none yet',
     ],
     ['Algorithms', algorithms.join(', ')],
-    ...(ca === null ? [] : [['Authorities', 'of its own'] as const]),
-    ['Longest lifetime', `${maxAgeSeconds} seconds`],
+    ...(ca === null ? [] : [['Authorities', 'given'] as const]),
+    ['Longest lifetime', durationText(maxAgeSeconds)],
     ['Generation', generation],
     ['Version', version],
     ['Proves', usageText(issuer)],
   ];
+}
+
+/** As `--max-age` takes it: such as 24h, 5m or 90s. */
+function durationText(seconds: number): string {
+  if (seconds % 3600 === 0) return `${seconds / 3600}h`;
+  return seconds % 60 === 0 ? `${seconds / 60}m` : `${seconds}s`;
 }
 
 /** Such as `3 service tokens in 2 organizations`. */

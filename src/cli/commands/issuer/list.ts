@@ -8,7 +8,7 @@ import { usageText } from './issuer-view.ts';
 export const issuerListCommand = defineCommand({
   summary: 'List the issuers whose JWTs can prove service tokens',
   description:
-    'An admin or owner of the organization sees the issuers that its service tokens can name. An administrator of the server sees with --all what each of them is.',
+    'An admin or owner of the organization sees the issuers that its service tokens can name. An administrator of the server sees with --all what each of them is. CLUSTER is the cluster that reports an issuer, which proves only its ServiceTokens: no other token can name it.',
   options: {
     ...organizationOption,
     all: flag('--all', 'All issuers of the server with their use; for administrators of the server'),
@@ -44,6 +44,7 @@ async function listAll({ api, printer }: CommandContext): Promise<void> {
     rows: body.trustedIssuers,
     columns: [
       { title: 'NAME', cell: ({ name }) => name },
+      { title: 'CLUSTER', cell: ({ cluster }) => cluster },
       { title: 'PRESET', cell: ({ preset }) => preset },
       { title: 'GENERATION', cell: ({ generation }) => generation },
       { title: 'STATE', cell: ({ disabledAt }) => (disabledAt === null ? 'enabled' : 'disabled') },

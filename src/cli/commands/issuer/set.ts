@@ -14,14 +14,21 @@ export const issuerSetCommand = defineCommand({
   options: {
     preset: choice('--preset <preset>', 'Which claims a service token must check', presets),
     iss: text('--iss <text>', 'The claim iss of its JWTs, to the byte'),
-    jwksUrl: text('--jwks-url <url>', 'Where it publishes its keys; https only'),
+    jwksUrl: text('--jwks-url <url>', 'Where it publishes its keys; https, at a public address'),
     jwksFile: completing(
       'file',
       text('--jwks <file>', 'A JWK Set with its public keys, if the server cannot reach it'),
     ),
-    algorithm: repeated('--algorithm <name>', `One of ${algorithms.join(', ')}; can be given several times`, 'RS256'),
-    caFile: completing('file', text('--ca <file>', 'The authorities of the server of --jwks-url, in PEM')),
-    maxAge: durationOption('--max-age <duration>', 'Longest lifetime of its JWTs, at most 24h (default: 24h)'),
+    algorithm: repeated(
+      '--algorithm <name>',
+      `Allows only JWTs signed with it: ${algorithms.join(', ')}; can be given several times`,
+      'those of the keys; with --jwks-url RS256 for github and gitlab, else all',
+    ),
+    caFile: completing(
+      'file',
+      text('--ca <file>', 'The authorities of the server of --jwks-url, in PEM, if they are not public ones'),
+    ),
+    maxAge: durationOption('--max-age <duration>', 'Longest lifetime of its JWTs, at most 24h (default: 24h)', '24h'),
   },
   examples: [
     { line: 'issuer set github --preset github', note: 'GitHub Actions of github.com' },
