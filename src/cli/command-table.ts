@@ -86,6 +86,10 @@ export const commandTable: readonly CommandSection[] = [
             load: async () => (await import('./commands/token/list-service.ts')).tokenListServiceCommand,
           },
           {
+            name: 'show-service',
+            load: async () => (await import('./commands/token/show-service.ts')).tokenShowServiceCommand,
+          },
+          {
             name: 'rotate-service',
             load: async () => (await import('./commands/token/rotate-service.ts')).tokenRotateServiceCommand,
           },

@@ -35,6 +35,7 @@ export const summaries: Readonly<Record<string, string>> = {
   'token set': 'Store a token for later commands',
   'token create-service': 'Create a service token; its value is shown once',
   'token list-service': 'List the service tokens of an organization',
+  'token show-service': 'Show a service token, and what proves it',
   'token rotate-service': 'Give a service token a new value; it is shown once',
   'token revoke-service': 'Revoke a service token immediately',
   'token reinstate': 'Undo the revocation of a keyless service token',

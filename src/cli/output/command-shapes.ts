@@ -35,6 +35,7 @@ export const commandShapes: Readonly<Record<string, readonly ShapeName[]>> = {
   'token set': ['session'],
   'token create-service': ['new-service-token', 'new-federated-token'],
   'token list-service': ['service-token-list'],
+  'token show-service': ['service-token'],
   'token rotate-service': ['new-service-token'],
   'token revoke-service': ['deletion'],
   'token reinstate': ['service-token'],

@@ -39,7 +39,7 @@ function requireJwt(token: string, source: string): void {
 }
 
 export const audienceStep =
-  'Request the JWT for the audience that the token list shows, keyframe/<instance>/service-tokens/<id>: keyframe token list-service';
+  'Request the JWT for the audience of the service token, keyframe/<instance>/service-tokens/<id>: keyframe token show-service';
 
 /** A token that is stored for later commands. Throws CliError usage for a JWT too, which ends before they come. */
 export function storableToken(text: string, source: string): string {

@@ -159,7 +159,7 @@ function isUnderWay({ triedSecondsAgo, ageSeconds }: KeyFetches): boolean {
 function issuerUnavailable(): DomainError {
   return new DomainError(
     'issuer_unavailable',
-    'the keys of the trusted issuer of this JWT could not be fetched for an hour; try again, and ask an instance admin if it lasts',
+    'the keys of the trusted issuer of this JWT were not fetched within the last hour; try again, and if it lasts, ask an instance admin: `keyframe issuer show` has the address, and the log of the server says why they were not fetched',
     { retryAfterSeconds: fetchEverySeconds },
   );
 }

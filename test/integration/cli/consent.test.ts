@@ -24,7 +24,9 @@ const neverAsks = [
   .flatMap((names) => names.split(' '))
   .concat(
     ['create', 'list', 'show', 'diff'].map((verb) => `snapshot ${verb}`),
-    ['set', 'create-service', 'list-service', 'create', 'list', 'reinstate', 'explain'].map((verb) => `token ${verb}`),
+    'set create-service list-service show-service create list reinstate explain'
+      .split(' ')
+      .map((verb) => `token ${verb}`),
     // Signing in again undoes the end of a session.
     [
       'session list',

@@ -91,6 +91,32 @@ describe('token list-service', () => {
   });
 });
 
+describe('token show-service', () => {
+  test('shows the audience and the claims of a federated token, and an issuer that was changed', async () => {
+    await cli.output([...creation('shown'), ...proof()]);
+    const { audience } = await prismaOf(api.services.database).serviceTokenFederation.findFirstOrThrow({
+      where: { issuerId: issuer.id },
+    });
+    const show = (): Promise<string> => cli.output(['token', 'show-service', 'shown', ...organization()]);
+    const text = await show();
+    expect(text).toMatch(/Kind: +federated\n/);
+    expect(text).toMatch(new RegExp(`Issuer: +${issuer.name}\n`));
+    expect(text).toMatch(
+      /Claims: +environment=production, repository_id=1\n|Claims: +repository_id=1, environment=production\n/,
+    );
+    expect(text).toMatch(new RegExp(`Audience: +${audience}\n`));
+    await changeIssuer(api.services.database, issuer);
+    expect(await show()).toMatch(new RegExp(`Issuer: +${issuer.name} \\(changed\\)\n`));
+  });
+
+  test('shows no audience of a token with a value', async () => {
+    await cli.output(creation('plain value'));
+    const text = await cli.output(['token', 'show-service', 'plain value', ...organization()]);
+    expect(text).toMatch(/Kind: +value\n/);
+    expect(text).not.toContain('Audience');
+  });
+});
+
 describe('token accept-issuer', () => {
   const accept = (...given: string[]): string[] => ['token', 'accept-issuer', ...given, ...organization()];
 

@@ -152,7 +152,7 @@ describe('--output json', () => {
 
   test('of tokens', async () => {
     const { id } = await prints<Token>('token create-service', ['-n', 'ci', '-s', 'organization', '-p', 'read']);
-    await prints('token list-service');
+    await Promise.all([prints('token list-service'), prints('token show-service', ['ci'])]);
     await prints('token rotate-service', ['--id', id, '--overlap', '0', '--yes']);
     const revoked = { kind: 'service_token', action: 'revoked', id };
     expect(await prints('token revoke-service', ['--id', id, '--yes'])).toMatchObject(revoked);

@@ -4,22 +4,8 @@ import type { ServiceTokenView } from '../../../wire/service-tokens.ts';
 import { defineCommand } from '../../core/command.ts';
 import { time } from '../../terminal/time.ts';
 import { tokenState } from '../../../wire/token-state.ts';
-import { placesOf, scopeText } from './service-token-view.ts';
+import { issuerText, kindText, placesOf, scopeText } from './service-token-view.ts';
 import { homeParams, tokenHomeOf, tokenHomeOptions } from './token-home.ts';
-
-/** What proves a token. */
-function kindText({ holder, federation }: ServiceTokenView): string {
-  if (federation !== undefined) return 'federated';
-  return holder === null ? 'value' : 'keyless';
-}
-
-/** The issuer of a federated token, and whether it is another one than was accepted. */
-function issuerText({ federation }: ServiceTokenView): string | null {
-  if (federation === undefined) return null;
-  const { issuer, isAccepted, issuerGeneration } = federation;
-  if (issuerGeneration === null) return `${issuer} (deleted)`;
-  return isAccepted ? issuer : `${issuer} (changed)`;
-}
 
 /** `token list-service`: docs/interface.md 4.8 and 4.9. */
 export const tokenListServiceCommand = defineCommand({
@@ -45,7 +31,7 @@ export const tokenListServiceCommand = defineCommand({
         { title: 'SCOPE', cell: (token) => scopeText(token, places), isCut: true },
         { title: 'PERMISSION', cell: ({ permission }) => permission },
         { title: 'KIND', cell: kindText },
-        { title: 'ISSUER', cell: issuerText },
+        { title: 'ISSUER', cell: ({ federation }) => (federation === undefined ? null : issuerText(federation)) },
         { title: 'CLUSTER', cell: ({ cluster }) => cluster },
         { title: 'NAMESPACE', cell: ({ holder }) => holder?.namespace ?? null },
         { title: 'STATE', cell: (token) => tokenState(token, now) },

@@ -1,3 +1,4 @@
+import type { FederationView } from '../../../wire/federation.ts';
 import type { CreatedServiceTokenView, NewServiceTokenView, ServiceTokenView } from '../../../wire/service-tokens.ts';
 import type { ApiClient } from '../../../client/api-client.ts';
 import { call } from '../../../client/call.ts';
@@ -24,10 +25,9 @@ export async function printNewServiceToken(
     ['Expires', time(expiresAt) ?? 'never'],
   ];
   if ('token' in created) return printWithValue(context, created, fields);
-  const { issuer, claims, audience } = created.federation;
   await context.printer.object({
     value: created,
-    fields: [...fields, ['Issuer', issuer], ['Claims', claimsText(claims)], ['Audience', audience]],
+    fields: [...fields, ...federationFields(created.federation)],
     name: id,
   });
   context.io.note(
@@ -43,6 +43,31 @@ async function printWithValue(
   const { id, token } = created;
   await context.printer.object({ value: created, fields: [...fields, ['Token', token]], name: id, token });
   noteShownOnce(context);
+}
+
+/** What proves a token. */
+export function kindText({ holder, federation }: ServiceTokenView): string {
+  if (federation !== undefined) return 'federated';
+  return holder === null ? 'value' : 'keyless';
+}
+
+/** The issuer of a federated token, and whether it is another one than was accepted. */
+export function issuerText({ issuer, isAccepted, issuerGeneration }: FederationView): string {
+  if (issuerGeneration === null) return `${issuer} (deleted)`;
+  return isAccepted ? issuer : `${issuer} (changed)`;
+}
+
+/** The lines of what proves a federated token. */
+export function federationFields({
+  issuer,
+  claims,
+  audience,
+}: Pick<FederationView, 'issuer' | 'claims' | 'audience'>): ObjectView['fields'] {
+  return [
+    ['Issuer', issuer],
+    ['Claims', claimsText(claims)],
+    ['Audience', audience],
+  ];
 }
 
 /** Such as `environment=production, repository_id=1 or 2`. */
