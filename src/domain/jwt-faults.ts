@@ -114,6 +114,13 @@ export const jwtFaults: Readonly<Record<JwtFault, FaultDescription>> = {
   },
 };
 
+/** Whether a JWT with this fault names a service token that there is: it passed the checks up to that. */
+export function namesToken(fault: string): boolean {
+  if (Object.hasOwn(federationFaults, fault)) return true;
+  if (!Object.hasOwn(jwtFaults, fault)) return false;
+  return jwtChecks.indexOf(jwtFaults[fault as JwtFault].check) > jwtChecks.indexOf('token');
+}
+
 /** The text for admins of what ends a federated service token alone. */
 export const federationFaults: Readonly<Record<FederationFault, string>> = {
   issuer_disabled:

@@ -88,13 +88,6 @@ export interface PublicCall {
   refuseBody(): void;
 }
 
-/** The limit of guesses of the caller's address, for a route that judges a credential which its body has. */
-export interface Guesses {
-  /** Throws DomainError limit_exceeded if the address made too many. */
-  admit(): Promise<void>;
-  count(): Promise<void>;
-}
-
 /** A request of a caller, as a route sees it. */
 export interface Call extends PublicCall {
   readonly caller: Caller;
@@ -102,7 +95,6 @@ export interface Call extends PublicCall {
   entered(organizationId: string): void;
   /** Reserves memory for a large response before it is made. */
   readonly room: ReadRoom;
-  readonly guesses: Guesses;
 }
 
 export interface Route extends Endpoint {
@@ -128,7 +120,7 @@ type Inputs<S extends InputSchemas> = {
 type Handler<Access, S extends InputSchemas, Result> = (
   services: HttpServices,
   access: Access,
-  inputs: Inputs<S> & Pick<Call, 'room' | 'guesses' | 'header' | 'origin'>,
+  inputs: Inputs<S> & Pick<Call, 'room' | 'header' | 'origin'>,
 ) => Promise<Result>;
 type PathThrough<Target extends string> = `/${string}/${Target}` | `/${string}/${Target}/${string}`;
 
@@ -240,8 +232,8 @@ function route<Access extends object, S extends InputSchemas, R extends Response
       const access = await authorize(services, call);
       if ('organizationId' in access && typeof access.organizationId === 'string') call.entered(access.organizationId);
       const inputs = await parseInputs(call, spec, targetParams);
-      const { room, guesses, origin } = call;
-      return handle(services, access, { ...inputs, room, guesses, origin, header: (name) => call.header(name) });
+      const { room, origin } = call;
+      return handle(services, access, { ...inputs, room, origin, header: (name) => call.header(name) });
     },
   };
 }

@@ -72,21 +72,18 @@ interface Refused {
 
 /** Throws LimitExceeded if the address or the credential was refused too often. */
 async function countRefusal(error: unknown, { rateLimits, source, presented }: Refused): Promise<void> {
-  if (error instanceof AuthenticationRefusal && isGuess(presented, error)) {
-    await rateLimits.refused(source, presented.token, error.principal);
+  const { isPresented, token } = presented;
+  if (error instanceof AuthenticationRefusal && isPresented && error.fault !== 'cross_site') {
+    if (error.isGuess) await rateLimits.guessed(source, token);
+    else await rateLimits.refused(token, error.principal);
   }
   // Without the keys of its issuer, it is not known whose a JWT is.
   if (error instanceof DomainError && error.code === 'issuer_unavailable') await rateLimits.countPublic(source);
 }
 
-/** Neither a request without a token nor one that another site caused is a guess. */
-function isGuess({ isPresented }: Presented, { fault }: AuthenticationRefusal): boolean {
-  return isPresented && fault !== 'cross_site';
-}
-
 /**
- * Audits a refused token whose secret part, or whose JWT, was right. Other refusals leave no audit entry: a client without a token must
- * not be able to fill the audit.
+ * Audits a refused token whose secret part, or whose JWT, was right. Other refusals leave no audit entry: a client without
+ * a token must not be able to fill the audit.
  */
 async function auditRefusal(
   error: AuthenticationRefusal,

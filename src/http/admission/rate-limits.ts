@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { DomainError } from '../../domain/errors/domain-error.ts';
 import type { BearerPrincipal } from '../../domain/principal.ts';
+import { audienceNamed } from '../../services/access/federated-tokens.ts';
 import { KnownTokens } from './known-tokens.ts';
 import { RateCounter, type RateState } from './rate-counter.ts';
 import { sourceNetwork } from './source-address.ts';
@@ -32,7 +33,7 @@ export class LimitExceeded extends DomainError {
 const details = {
   requests: 'too many requests with this token within a minute',
   public: 'too many requests without a token came from this address within a minute',
-  ended: 'this token is no longer valid and was sent too often within a minute',
+  ended: 'this token was refused too often within a minute',
   traffic: 'this user or service token has sent and read too many bytes within a minute',
   guesses: 'too many invalid tokens came from this address within a minute, and this token was not accepted before',
 };
@@ -48,6 +49,8 @@ const knownTokenLimits = { maxTokens: 10_000, maxTokensPerOwner: 1_000 };
  * - Tokens that this process has accepted before are looked up as usual. One bad client must not lock out the others
  *   behind its address.
  * - A token that existed but has ended, for example because it was revoked, is not a guess. It has another limit.
+ * - Each job has another JWT, and the runners of many tenants share an address. So JWTs are known by their audience, and
+ *   only one for an audience that no service token has is a guess. Those for one audience are one guess of the address.
  */
 export class RateLimits {
   readonly #requests: RateCounter | undefined;
@@ -77,10 +80,16 @@ export class RateLimits {
     const digest = digestOf(token);
     const ended = await this.#ended?.peek(digest);
     if (ended !== undefined && ended.used >= ended.limit) throw new LimitExceeded('credential', details.ended, ended);
-    const guesses = await this.#guesses?.peek(sourceNetwork(address));
+    await this.#admitGuess(sourceNetwork(address), token);
+  }
+
+  async #admitGuess(network: string, token: string | undefined): Promise<void> {
+    const { name, same, all } = guessOf(network, token);
+    const counters = same === undefined ? [all] : [all, same];
+    const states = await Promise.all(counters.map(async (counter) => this.#guesses?.peek(counter)));
     // Concurrent requests can pass together, above the limit, but not more than there are connections.
-    if (guesses === undefined || guesses.used < guesses.limit || this.#known.has(digest)) return;
-    throw new LimitExceeded('address', details.guesses, guesses);
+    const full = states.find((state) => state !== undefined && state.used >= state.limit);
+    if (full !== undefined && !this.#known.has(name)) throw new LimitExceeded('address', details.guesses, full);
   }
 
   /**
@@ -103,20 +112,25 @@ export class RateLimits {
     if (state !== undefined && state.used > state.limit) throw new LimitExceeded('address', details.public, state);
   }
 
+  /** Must be called after a token was refused that was not found, or what a request without a token presents. */
+  async guessed(address: string, token?: string): Promise<void> {
+    const { name, same, all } = guessOf(sourceNetwork(address), token);
+    this.#known.delete(name);
+    const before = same === undefined ? undefined : await this.#guesses?.count(same);
+    if (before === undefined || before.used === 1) await this.#guesses?.count(all);
+  }
+
   /**
-   * Must be called after a token was refused. `principal`: of a token that has ended, so it was not a guess. One credential
-   * can have many JWTs, so that it is counted too.
+   * Must be called after a token was refused that was found, so that it was not a guess. `principal`: of a token that has
+   * ended; undefined for a JWT that names a service token and does not prove it. One credential can have many JWTs, so that
+   * it is counted too.
    *
    * @throws LimitExceeded if the credential has ended and came too often.
    */
-  async refused(address: string, token?: string, principal?: BearerPrincipal): Promise<void> {
-    const digest = digestOf(token);
-    this.#known.delete(digest);
-    if (principal === undefined) {
-      await this.#guesses?.count(sourceNetwork(address));
-      return;
-    }
-    await this.#ended?.count(digest);
+  async refused(token: string | undefined, principal?: BearerPrincipal): Promise<void> {
+    await this.#ended?.count(digestOf(token));
+    if (principal === undefined) return;
+    this.#known.delete(nameOf(token));
     const state = await this.#ended?.count(principal.credentialId);
     if (state !== undefined && state.used > state.limit) throw new LimitExceeded('credential', details.ended, state);
   }
@@ -134,7 +148,7 @@ export class RateLimits {
       throw new LimitExceeded('credential', details.requests, state);
     }
     await this.admitTraffic(principal);
-    if (this.#guesses !== undefined) this.#known.add(digestOf(token), ownerOf(principal));
+    if (this.#guesses !== undefined) this.#known.add(nameOf(token), ownerOf(principal));
     return state;
   }
 
@@ -158,6 +172,26 @@ export class RateLimits {
 /** The owner of many credentials: the organization of a service token, or the user of a personal token. */
 function ownerOf(principal: BearerPrincipal): string {
   return principal.type === 'service_token' ? principal.organizationId : principal.id;
+}
+
+/** How a token that is not found counts. */
+interface Guess {
+  /** What the token is known by: a value by its digest, a JWT by its audience, which is empty without one of Keyframe. */
+  readonly name: string;
+  /** Of JWTs, counts those for the same audience. Only the first of them within a minute is a guess of the address. */
+  readonly same: string | undefined;
+  /** Counts the guesses of the address: JWTs apart, so that neither they nor other tokens lock out the others. */
+  readonly all: string;
+}
+
+function guessOf(network: string, token: string | undefined): Guess {
+  const audience = token === undefined ? undefined : audienceNamed(token);
+  if (audience === undefined) return { name: digestOf(token), same: undefined, all: network };
+  return { name: audience, same: `${network} ${audience}`, all: `${network} jwt` };
+}
+
+function nameOf(token: string | undefined): string {
+  return guessOf('', token).name;
 }
 
 /** A digest, so that no token stays in memory. */

@@ -39,10 +39,6 @@ export function routeHandler(route: Route, deps: RouteHandlerDeps): RequestHandl
         await work.reserve(bytes);
         if (bytes > smallReadBytes) await work.compute('read', bytes * copiesOfRead);
       },
-      guesses: {
-        admit: () => rateLimits.admit(sourceAddress(request) ?? '', undefined),
-        count: () => rateLimits.refused(sourceAddress(request) ?? ''),
-      },
       entered: (organizationId) => void (target['organizationId'] = organizationId),
     });
     try {
@@ -83,7 +79,7 @@ export function publicRouteHandler(
       await sendResponse(response, prepared, { work });
     } catch (error) {
       if (error instanceof DomainError && guessStatuses.has(error.description.status)) {
-        await rateLimits.refused(address);
+        await rateLimits.guessed(address);
       }
       throw error;
     }
@@ -104,13 +100,13 @@ const smallReadBytes = 256 * 1024;
 // Ciphertexts as PostgreSQL sends them and decoded, values as text, and their JSON.
 const copiesOfRead = 3;
 
-interface Served extends Pick<Call, 'caller' | 'entered' | 'guesses'> {
+interface Served extends Pick<Call, 'caller' | 'entered'> {
   readonly work: Work;
   readonly enter: (bytes: number) => Promise<void>;
 }
 
-function callOf(request: Request, { caller, work, enter, entered, guesses }: Served): Call {
-  return { ...publicCallOf(request, work), caller, entered, guesses, room: { enter } };
+function callOf(request: Request, { caller, work, enter, entered }: Served): Call {
+  return { ...publicCallOf(request, work), caller, entered, room: { enter } };
 }
 
 function publicCallOf(request: Request, work: Work): PublicCall {

@@ -92,7 +92,7 @@ function servedAsPage(handler: Served, { rateLimits, workLimit }: RouteHandlerDe
     } catch (error) {
       if (!(error instanceof SignInRefusal)) throw error;
       // Each refusal of a flow is audited: a client without a token must not be able to fill the audit.
-      if (!blameless.has(error.fault)) await rateLimits.refused(address);
+      if (!blameless.has(error.fault)) await rateLimits.guessed(address);
       const context = contextOf(request);
       context.error = error;
       const code = error.code as keyof typeof httpErrors;

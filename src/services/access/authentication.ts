@@ -1,6 +1,7 @@
 import { hashesEqual, type ParsedToken, parseToken } from '../../crypto/token.ts';
 import type { CredentialFault, RefusalFault } from '../../domain/credential-faults.ts';
 import { DomainError } from '../../domain/errors/domain-error.ts';
+import { namesToken } from '../../domain/jwt-faults.ts';
 import type { BearerPrincipal } from '../../domain/principal.ts';
 import { isJwt } from '../../identity/jwt.ts';
 import { type CredentialKind, findCredentials, type FoundCredential } from '../../store/credentials.ts';
@@ -42,11 +43,14 @@ export class AuthenticationRefusal extends DomainError {
   readonly fault: RefusalFault;
   /** The token's principal; set only if its secret part, or signature and claims of its JWT, were right. */
   readonly principal: BearerPrincipal | undefined;
+  /** Whether what was presented names no token that there is. */
+  readonly isGuess: boolean;
 
   constructor(fault: RefusalFault, detail: string, principal?: BearerPrincipal) {
     super(fault === 'issuer_changed' ? fault : 'unauthenticated', detail);
     this.fault = fault;
     this.principal = principal;
+    this.isGuess = principal === undefined && !namesToken(fault);
   }
 }
 

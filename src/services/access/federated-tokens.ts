@@ -3,7 +3,7 @@ import type { CredentialFault } from '../../domain/credential-faults.ts';
 import { DomainError } from '../../domain/errors/domain-error.ts';
 import type { FederationFault, JwtFault } from '../../domain/jwt-faults.ts';
 import type { ServiceTokenPrincipal } from '../../domain/principal.ts';
-import { judgeClaims, JwtError, readJwt, type UnverifiedJwt, verifySignature } from '../../identity/jwt.ts';
+import { isJwt, judgeClaims, JwtError, readJwt, type UnverifiedJwt, verifySignature } from '../../identity/jwt.ts';
 import type { Database } from '../../store/database.ts';
 import { findFederations, type FoundFederation } from '../../store/federations.ts';
 import { GroupedLookup } from '../kernel/grouped-lookup.ts';
@@ -33,6 +33,17 @@ export type JudgedJwt =
 /** Reads a JWT for a service token of any installation. Throws JwtError. */
 export function readProof(text: string): UnverifiedJwt {
   return readJwt(text, (audience) => readAudience(audience) !== undefined);
+}
+
+/** The audience that a JWT names; empty if it names no service token, undefined for a bearer that is no JWT. */
+export function audienceNamed(bearer: string): string | undefined {
+  if (!isJwt(bearer)) return undefined;
+  try {
+    return readProof(bearer).audience;
+  } catch (error) {
+    if (error instanceof JwtError) return '';
+    throw error;
+  }
 }
 
 /** Finds the federated service token that a JWT proves (docs/federation.md). */

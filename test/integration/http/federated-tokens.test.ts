@@ -17,6 +17,7 @@ let issuer: IssuerFixture;
 let token: TestToken;
 let audience: string;
 let secrets: string;
+const absentId = randomUUID();
 let address = 0;
 
 beforeAll(async () => {
@@ -111,23 +112,47 @@ describe('a JWT', () => {
 });
 
 describe('a JWT is refused', () => {
-  test.each<[string, () => string]>([
-    ['that is malformed', () => 'a.b.c'],
-    ['for another audience', () => jwtFor(signer, issuer, audience.slice(0, -36) + randomUUID())],
-    ['with another audience beside', () => jwtFor(signer, issuer, [audience, 'https://vault.example'])],
-    ['of another key', () => jwtFor(new JwtSigner('ES256', signer.keyId), issuer, audience)],
-    ['with another claim', () => jwt({ environment: 'test' })],
-    ['that has expired', () => jwt(timesFor(60, Date.now() - 3_600_000))],
-  ])('%s: 401 in the one text, as a guess, without an audit entry', async (_case, text) => {
-    const answer = await send(text());
+  async function expectRefused(text: string): Promise<void> {
+    const answer = await send(text);
     const problem = await expectProblem(Promise.resolve(answer), 'unauthenticated');
     expect(problem.detail).toContain('the JWT was refused');
     expect(answer.headers.get('www-authenticate')).toBe('Bearer realm="keyframe", error="invalid_token"');
     expect(await auditOf(answer)).toEqual([]);
-    for (let count = 1; count < limits.failedAuthentications; count += 1) await send(text());
-    await expectProblem(send('another.guess.x'), 'limit_exceeded');
+  }
+
+  test.each<[string, () => string]>([
+    ['that is malformed', () => 'a.b.c'],
+    ['for another audience', () => jwtFor(signer, issuer, 'https://github.com/acme')],
+    ['with another audience beside', () => jwtFor(signer, issuer, [audience, 'https://vault.example'])],
+    ['for a token that does not exist', () => jwtFor(signer, issuer, audience.slice(0, -36) + absentId)],
+  ])(
+    '%s: 401 in the one text, without an audit entry, and locks out no other job of its address',
+    async (_case, text) => {
+      for (let count = 0; count < limits.failedAuthentications; count += 1) await expectRefused(text());
+      await expectProblem(send(text()), 'limit_exceeded');
+      expect((await send(jwt())).status).toBe(200);
+      expect((await send(token.token.reveal())).status).toBe(200);
+    },
+  );
+
+  test('for many tokens that do not exist: a guess each, and the address is refused', async () => {
+    const guess = (): string => jwtFor(signer, issuer, audience.slice(0, -36) + randomUUID());
+    for (let count = 0; count < limits.failedAuthentications; count += 1) await expectRefused(guess());
+    await expectProblem(send(guess()), 'limit_exceeded');
     // Not seen before, so it cannot be distinguished from a guess.
     await expectProblem(send(jwt()), 'limit_exceeded');
+  });
+
+  test.each<[string, () => string]>([
+    ['of another key', () => jwtFor(new JwtSigner('ES256', signer.keyId), issuer, audience)],
+    ['with another claim', () => jwt({ environment: 'test' })],
+    ['that has expired', () => jwt(timesFor(60, Date.now() - 3_600_000))],
+  ])('%s: 401 in the one text, without an audit entry, and is no guess', async (_case, text) => {
+    for (let count = 0; count < 2 * limits.failedAuthentications; count += 1) await expectRefused(text());
+    expect((await send(jwt())).status).toBe(200);
+    const again = text();
+    for (let count = 0; count < limits.failedAuthentications; count += 1) await expectRefused(again);
+    await expectProblem(send(again), 'limit_exceeded');
   });
 
   test('of a revoked service token: 401 in the same text, with an audit entry, and counts for its credential', async () => {
@@ -182,11 +207,12 @@ describe('requests with JWTs', () => {
     await expectProblem(send(token.token.reveal()), 'limit_exceeded');
   });
 
-  test('go on beside guesses of the same address if the JWT was seen before', async () => {
-    const text = jwt();
-    expect((await send(text)).status).toBe(200);
-    for (let count = 0; count < limits.failedAuthentications; count += 1) await send('a.b.c');
-    expect((await send(text)).status).toBe(200);
+  test('go on beside guesses of the same address if a JWT of their token was accepted before', async () => {
+    expect((await send(jwt())).status).toBe(200);
+    const guess = (): string => jwtFor(signer, issuer, audience.slice(0, -36) + randomUUID());
+    for (let count = 0; count < limits.failedAuthentications; count += 1) await send(guess());
+    await expectProblem(send(guess()), 'limit_exceeded');
+    expect((await send(jwt())).status).toBe(200);
   });
 });
 

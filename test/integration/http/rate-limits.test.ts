@@ -144,9 +144,7 @@ describe('refused tokens of one address', () => {
     // From another address too: the limit is the token's.
     const statements = await statementsOf(async () => {
       const refused = await expectProblem(from(newAddress())(token), 'limit_exceeded');
-      expect(refused.detail).toMatch(
-        /^this token is no longer valid and was sent too often within a minute; try again in /,
-      );
+      expect(refused.detail).toMatch(/^this token was refused too often within a minute; try again in /);
     });
     expect(statements).toEqual([]);
     expect((await from(address)(fresh.token)).status).toBe(200);

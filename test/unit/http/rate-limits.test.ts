@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { BearerPrincipal } from '../../../src/domain/principal.ts';
 import { LimitExceeded, RateLimits, noRateLimits } from '../../../src/http/admission/rate-limits.ts';
 
@@ -34,7 +34,7 @@ async function isAdmitted(limits: RateLimits, token: string): Promise<boolean> {
 }
 
 async function lockAddress(limits: RateLimits, guesses: number): Promise<void> {
-  for (let count = 0; count < guesses; count += 1) await limits.refused(address, `guess ${count}`);
+  for (let count = 0; count < guesses; count += 1) await limits.guessed(address, `guess ${count}`);
 }
 
 test('an organization that uses 10,100 tokens does not make the address forget those of others', async () => {
@@ -62,7 +62,7 @@ test('a token becomes known only while it is below its limit of requests', async
 test('an ended token is refused above its own limit and locks out no other client at its address', async () => {
   const limits = new RateLimits({ ...noRateLimits, failedAuthentications: 2 });
   const principal = serviceToken();
-  for (let count = 0; count < 2; count += 1) await limits.refused(address, 'ended', principal);
+  for (let count = 0; count < 2; count += 1) await limits.refused('ended', principal);
   expect(await isAdmitted(limits, 'ended')).toBe(false);
   expect(await isAdmitted(limits, 'never seen')).toBe(true);
 });
@@ -70,11 +70,70 @@ test('an ended token is refused above its own limit and locks out no other clien
 test('a credential that has ended is refused above its limit, with however many JWTs', async () => {
   const limits = new RateLimits({ ...noRateLimits, failedAuthentications: 2 });
   const principal = serviceToken();
-  for (let count = 0; count < 2; count += 1) await limits.refused(address, `JWT ${count}`, principal);
+  for (let count = 0; count < 2; count += 1) await limits.refused(`JWT ${count}`, principal);
   const exceeded = expect.objectContaining({ limit: 'credential', code: 'limit_exceeded' });
-  await expect(limits.refused(address, 'another JWT', principal)).rejects.toEqual(exceeded);
-  await limits.refused(address, 'a JWT of another credential', serviceToken());
+  await expect(limits.refused('another JWT', principal)).rejects.toEqual(exceeded);
+  await limits.refused('a JWT of another credential', serviceToken());
   expect(await isAdmitted(limits, 'never seen')).toBe(true);
+});
+
+describe('JWTs, of which each job has another one', () => {
+  const audience = (): string => `keyframe/${'a'.repeat(26)}/service-tokens/${randomUUID()}`;
+  const jwt = (aud: unknown): string =>
+    [{ alg: 'ES256' }, { aud, jti: randomUUID() }, 'x']
+      .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
+      .join('.');
+
+  test('for one audience that no token has are one guess of the address, and are refused by themselves', async () => {
+    const limits = new RateLimits({ ...noRateLimits, failedAuthentications: 2 });
+    const wrong = audience();
+    for (let count = 0; count < 10; count += 1) await limits.guessed(address, jwt(wrong));
+    expect(await isAdmitted(limits, jwt(wrong))).toBe(false);
+    expect(await isAdmitted(limits, jwt(audience()))).toBe(true);
+    expect(await isAdmitted(limits, 'a value')).toBe(true);
+  });
+
+  test('that name no token of Keyframe lock out only each other', async () => {
+    const limits = new RateLimits({ ...noRateLimits, failedAuthentications: 2 });
+    for (let count = 0; count < 10; count += 1) await limits.guessed(address, jwt('https://github.com/acme'));
+    expect(await isAdmitted(limits, 'a.b.c')).toBe(false);
+    expect(await isAdmitted(limits, jwt(audience()))).toBe(true);
+  });
+
+  test('for many audiences lock out those for audiences that were not accepted before', async () => {
+    const limits = new RateLimits({ ...noRateLimits, failedAuthentications: 2 });
+    const good = audience();
+    await limits.accepted(jwt(good), serviceToken());
+    for (let count = 0; count < 2; count += 1) await limits.guessed(address, jwt(audience()));
+    expect(await isAdmitted(limits, jwt(audience()))).toBe(false);
+    expect(await isAdmitted(limits, jwt(good))).toBe(true);
+    expect(await isAdmitted(limits, 'a value')).toBe(true);
+  });
+
+  test('go on beside guessed values', async () => {
+    const limits = new RateLimits({ ...noRateLimits, failedAuthentications: 2 });
+    await lockAddress(limits, 2);
+    expect(await isAdmitted(limits, jwt(audience()))).toBe(true);
+    expect(await isAdmitted(limits, 'a value')).toBe(false);
+  });
+
+  test('of one audience take one place, and displace no other token of their organization', async () => {
+    const limits = new RateLimits({ ...noRateLimits, failedAuthentications: 1 });
+    const [organizationId, job] = [randomUUID(), audience()];
+    await limits.accepted('a value', serviceToken(organizationId));
+    for (let count = 0; count < 1_100; count += 1) await limits.accepted(jwt(job), serviceToken(organizationId));
+    await lockAddress(limits, 1);
+    expect(await isAdmitted(limits, 'a value')).toBe(true);
+  });
+
+  test('that do not prove the token that they name are refused only as often as one of them comes again', async () => {
+    const limits = new RateLimits({ ...noRateLimits, failedAuthentications: 2 });
+    const [job, again] = [audience(), jwt(audience())];
+    for (let count = 0; count < 10; count += 1) await limits.refused(jwt(job));
+    for (let count = 0; count < 2; count += 1) await limits.refused(again);
+    expect(await isAdmitted(limits, jwt(job))).toBe(true);
+    expect(await isAdmitted(limits, again)).toBe(false);
+  });
 });
 
 test('the traffic of a caller is used up until the minute ends, with whichever of their tokens, and no other caller is refused', async () => {

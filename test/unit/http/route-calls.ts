@@ -32,7 +32,6 @@ export function callOf(route: AnyRoute, given: Partial<Call> = {}): Call {
     query: () => ({}),
     header: () => undefined,
     entered: () => {},
-    guesses: { admit: () => Promise.resolve(), count: () => Promise.resolve() },
     refuseBody: () => {},
     body: () => Promise.resolve(undefined),
     ...given,
