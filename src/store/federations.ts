@@ -15,8 +15,9 @@ import type { ServiceTokenFederationModel, TrustedIssuerModel } from './generate
 import { raw, sql } from './sql.ts';
 
 /** The issuer that a federation names, with the age of its keys. */
-export interface FederationIssuer extends Readonly<Pick<TrustedIssuerModel, 'iss' | 'maxAgeSeconds'>> {
-  readonly id: TrustedIssuerModel['id'];
+export interface FederationIssuer extends Readonly<
+  Pick<TrustedIssuerModel, 'id' | 'generation' | 'iss' | 'maxAgeSeconds'>
+> {
   readonly algorithms: readonly IssuerAlgorithm[];
   /** Another text for other keys. */
   readonly keysVersion: string;
@@ -48,7 +49,7 @@ export interface FoundFederation {
 type FederationRow = Omit<ServiceTokenRow, 'fault' | 'tokenHash'> &
   Pick<FoundFederation, 'fault' | 'claims' | 'now'> &
   Readonly<Pick<ServiceTokenFederationModel, 'audience'>> &
-  Readonly<Pick<TrustedIssuerModel, 'iss' | 'maxAgeSeconds'>> & {
+  Readonly<Pick<TrustedIssuerModel, 'generation' | 'iss' | 'maxAgeSeconds'>> & {
     readonly issuerId: TrustedIssuerModel['id'];
     readonly algorithms: readonly IssuerAlgorithm[];
     readonly keysVersion: string;
@@ -63,7 +64,7 @@ const fetchColumns = `extract(epoch FROM clock_timestamp() - i.fetched_at)::floa
 // By the unique index of the audiences of federations that have not ended.
 const findStatement: Statement = {
   name: 'federations-find',
-  text: `SELECT ${serviceTokenColumns(federatedFault)}, f.audience, f.claims, i.id AS "issuerId", i.iss, i.algorithms,
+  text: `SELECT ${serviceTokenColumns(federatedFault)}, f.audience, f.claims, i.id AS "issuerId", i.generation, i.iss, i.algorithms,
       i.max_age_seconds AS "maxAgeSeconds", ${keysVersion} AS "keysVersion", i.jwks_url IS NOT NULL AS "hasUrl",
       ${fetchColumns}, clock_timestamp() AS now
     FROM ${federatedTables} WHERE f.audience = ANY($1::text[]) AND f.ended_at IS NULL`,
@@ -99,11 +100,19 @@ export interface IssuerKeysRow extends KeyFetches {
   readonly keys: unknown;
 }
 
-/** The present keys of an issuer; undefined for one that was deleted. */
-export async function readIssuerKeys(pool: pg.Pool, issuerId: string): Promise<IssuerKeysRow | undefined> {
+/**
+ * The present keys of an issuer; undefined for one that was deleted, or that an admin changed after this generation: whether
+ * a token accepts that was not judged.
+ */
+export async function readIssuerKeys(
+  pool: pg.Pool,
+  { id, generation }: Pick<FederationIssuer, 'id' | 'generation'>,
+): Promise<IssuerKeysRow | undefined> {
   const [row] = await queryRows<IssuerKeysRow>(
     pool,
-    sql`SELECT ${raw(keysVersion)} AS version, i.keys, i.fetch_tried_at AS "triedAt", ${raw(fetchColumns)} FROM trusted_issuer i WHERE i.id = ${issuerId}`,
+    sql`SELECT ${raw(keysVersion)} AS version, i.keys, i.fetch_tried_at AS "triedAt", ${raw(fetchColumns)}
+      FROM trusted_issuer i
+      WHERE i.id = ${id} AND i.generation = ${generation}::int`,
   );
   return row;
 }
@@ -148,13 +157,13 @@ export async function storeFetchedKeys(
 }
 
 function foundFederation(row: FederationRow): FoundFederation {
-  const { fault, useDue, claims, now, issuerId, iss, algorithms, maxAgeSeconds, hasUrl } = row;
+  const { fault, useDue, claims, now, issuerId: id, generation, iss, algorithms, maxAgeSeconds, hasUrl } = row;
   const fetched = hasUrl ? { ageSeconds: row.ageSeconds, triedSecondsAgo: row.triedSecondsAgo } : undefined;
   return {
     principal: serviceTokenPrincipal(row),
     fault,
     useDue,
-    issuer: { id: issuerId, iss, algorithms, maxAgeSeconds, keysVersion: row.keysVersion, fetched },
+    issuer: { id, generation, iss, algorithms, maxAgeSeconds, keysVersion: row.keysVersion, fetched },
     claims,
     now,
   };

@@ -44,7 +44,7 @@ export class IssuerKeys {
   readonly #parsed = new LRUCache<string, KeySet>({ max: maxParsed });
   /** When this process last took the right to fetch the keys of an issuer, for fetches that are done. */
   readonly #done = new LRUCache<string, number>({ max: maxParsed });
-  /** Fetches of this process, by issuer. */
+  /** Fetches of this process, by issuer and generation. */
   readonly #underWay = new Map<string, Promise<IssuerKeysRow | undefined>>();
 
   constructor(deps: IssuerKeysDeps) {
@@ -54,8 +54,8 @@ export class IssuerKeys {
   /**
    * The key that signed a JWT of an issuer, if that issuer signed it.
    *
-   * @throws JwtError jwt_issuer_algorithm or jwt_unknown_key. DomainError issuer_unavailable if the keys are more than an
-   *   hour old and cannot be fetched, and store_unavailable.
+   * @throws JwtError jwt_issuer_algorithm, and jwt_unknown_key, also if an admin changes the issuer meanwhile. DomainError
+   *   issuer_unavailable if the keys are more than an hour old and cannot be fetched, and store_unavailable.
    */
   async keyFor(issuer: FederationIssuer, jwt: UnverifiedJwt): Promise<KeyObject> {
     if (!issuer.algorithms.includes(jwt.algorithm)) throw new JwtError('jwt_issuer_algorithm');
@@ -64,7 +64,7 @@ export class IssuerKeys {
       this.#refresh(issuer);
       return known;
     }
-    const renewed = issuer.fetched === undefined ? undefined : await this.#renewed(issuer.id, issuer.fetched);
+    const renewed = issuer.fetched === undefined ? undefined : await this.#renewed(issuer, issuer.fetched);
     if (!isUsable(renewed ?? issuer.fetched)) throw issuerUnavailable();
     const key = renewed && this.#keySetOf(issuer.id, renewed).keyFor(jwt);
     if (key === undefined) throw new JwtError('jwt_unknown_key');
@@ -76,12 +76,11 @@ export class IssuerKeys {
     await Promise.allSettled(this.#underWay.values());
   }
 
-  async #keySet({ id, keysVersion }: FederationIssuer): Promise<KeySet> {
-    const parsed = this.#parsed.get(cacheKey(id, keysVersion));
+  async #keySet(issuer: FederationIssuer): Promise<KeySet> {
+    const parsed = this.#parsed.get(cacheKey(issuer.id, issuer.keysVersion));
     if (parsed !== undefined) return parsed;
-    const row = await readIssuerKeys(this.#deps.database.pool, id);
-    // A deleted issuer has none.
-    return row === undefined ? new KeySet([]) : this.#keySetOf(id, row);
+    const row = await readIssuerKeys(this.#deps.database.pool, issuer);
+    return row === undefined ? new KeySet([]) : this.#keySetOf(issuer.id, row);
   }
 
   #keySetOf(issuerId: string, { version, keys }: IssuerKeysRow): KeySet {
@@ -92,28 +91,31 @@ export class IssuerKeys {
   }
 
   /** Fetches keys in the background that are no longer fresh. */
-  #refresh({ id, fetched }: FederationIssuer): void {
+  #refresh(issuer: FederationIssuer): void {
+    const { fetched } = issuer;
     if (fetched === undefined || (fetched.ageSeconds ?? 0) < refreshAfterSeconds) return;
     if (!mayFetch(fetched)) return;
-    this.#renewed(id, fetched).catch((error: unknown) => {
+    this.#renewed(issuer, fetched).catch((error: unknown) => {
       this.#deps.logger.warn(errorFields(error), 'the keys of a trusted issuer were not fetched');
     });
   }
 
-  /** The keys after a fetch, of this server or another one; undefined if none is due. */
-  async #renewed(issuerId: string, fetched: KeyFetches): Promise<IssuerKeysRow | undefined> {
-    const underWay = this.#underWay.get(issuerId);
+  /** The keys after a fetch, of this server or another one; undefined if none is due, or if the issuer was changed. */
+  async #renewed(issuer: Generation, fetched: KeyFetches): Promise<IssuerKeysRow | undefined> {
+    const key = cacheKey(issuer.id, String(issuer.generation));
+    const underWay = this.#underWay.get(key);
     if (underWay !== undefined) return await underWay;
     if (!mayFetch(fetched) && !isUnderWay(fetched)) return undefined;
-    const fetch = this.#fetch(issuerId).finally(() => this.#underWay.delete(issuerId));
-    this.#underWay.set(issuerId, fetch);
+    const fetch = this.#fetch(issuer).finally(() => this.#underWay.delete(key));
+    this.#underWay.set(key, fetch);
     return await fetch;
   }
 
-  async #fetch(issuerId: string): Promise<IssuerKeysRow | undefined> {
+  async #fetch(issuer: Generation): Promise<IssuerKeysRow | undefined> {
     const { database, fetchRules, logger } = this.#deps;
+    const { id: issuerId } = issuer;
     const right = await takeKeyFetch(database.pool, issuerId);
-    if (right === undefined) return await this.#fetchOfOther(issuerId);
+    if (right === undefined) return await this.#fetchOfOther(issuer);
     try {
       await storeFetchedKeys(database.pool, issuerId, right, await fetchKeySet(right, fetchRules));
     } catch (error) {
@@ -122,20 +124,22 @@ export class IssuerKeys {
       logger.warn({ issuerId, fault, code }, 'the keys of a trusted issuer were not fetched');
     }
     this.#done.set(issuerId, right.triedAt.getTime());
-    return await readIssuerKeys(database.pool, issuerId);
+    return await readIssuerKeys(database.pool, issuer);
   }
 
   /** Waits until the server that fetches the keys is done. */
-  async #fetchOfOther(issuerId: string): Promise<IssuerKeysRow | undefined> {
+  async #fetchOfOther(issuer: Generation): Promise<IssuerKeysRow | undefined> {
     for (;;) {
-      const row = await readIssuerKeys(this.#deps.database.pool, issuerId);
-      if (row === undefined || !isUnderWay(row) || row.triedAt?.getTime() === this.#done.get(issuerId)) return row;
+      const row = await readIssuerKeys(this.#deps.database.pool, issuer);
+      if (row === undefined || !isUnderWay(row) || row.triedAt?.getTime() === this.#done.get(issuer.id)) return row;
       const { promise, resolve } = Promise.withResolvers<void>();
       this.#deps.clock.after(lookEveryMs, resolve);
       await promise;
     }
   }
 }
+
+type Generation = Pick<FederationIssuer, 'id' | 'generation'>;
 
 function cacheKey(issuerId: string, version: string): string {
   return `${issuerId} ${version}`;

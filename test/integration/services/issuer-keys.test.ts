@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { readProof } from '../../../src/services/access/federated-tokens.ts';
+import { findFederations } from '../../../src/store/federations.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/postgres.ts';
 import { createWorld, newRootKey, startServices, type TestServices } from '../../support/api/services.ts';
@@ -174,6 +176,28 @@ describe('the keys of a URL', () => {
     expect((await row()).keys).toBeNull();
   });
 
+  test('do not verify a JWT whose issuer an admin changed after its token was looked up', async () => {
+    expect(await outcome(jwtFor(first, issuer, audience))).toBe('ok');
+    await shift('fetch_tried_at', '61 seconds');
+    const asked = Promise.withResolvers<void>();
+    const go = Promise.withResolvers<void>();
+    keyServer.answer = (_request, response) => {
+      asked.resolve();
+      void go.promise.then(() => response.end(JSON.stringify({ keys: [first.jwk] })));
+    };
+    const waiting = outcome(jwtFor(second, issuer, audience));
+    await asked.promise;
+    // As if another server had fetched from the URL that the admin has set.
+    const keys = JSON.stringify({ keys: [second.jwk] });
+    await fixtures.change(
+      issuer,
+      `generation = 2, keys = '${keys}', keys_version = 9, fetched_at = now(), fetch_tried_at = now()`,
+    );
+    go.resolve();
+    expect(await waiting).toBe('jwt_unknown_key');
+    expect(await outcome(jwtFor(second, issuer, audience))).toBe('ok');
+  });
+
   test('of a disabled issuer are not fetched', async () => {
     await fixtures.change(issuer, 'disabled_at = now()');
     expect(await outcome(jwtFor(first, issuer, audience))).toBe('issuer_disabled');
@@ -210,6 +234,17 @@ describe('keys that are given by value', () => {
       expect(await outcome(jwtFor(first, issuer, audience), server)).toBe('jwt_unknown_key');
       expect(await outcome(jwtFor(second, issuer, audience), server)).toBe('ok');
     }
+  });
+});
+
+test('keys are not those of a generation that the lookup of the token did not judge', async () => {
+  const [found] = await findFederations(servers[0].database.pool, [audience]);
+  const keys = JSON.stringify({ keys: [second.jwk] });
+  await fixtures.change(issuer, `jwks_url = NULL, keys = '${keys}', keys_version = 2, generation = 2`);
+  if (found === undefined) throw new Error('the token is federated');
+  const stale = { ...found.issuer, fetched: undefined };
+  await expect(servers[0].issuerKeys.keyFor(stale, readProof(jwtFor(second, issuer, audience)))).rejects.toMatchObject({
+    fault: 'jwt_unknown_key',
   });
 });
 
