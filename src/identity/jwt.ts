@@ -134,7 +134,7 @@ function timeOf(value: JsonValue | undefined): number {
 }
 
 function headerOf(header: ReadonlyMap<string, JsonValue>): Pick<UnverifiedJwt, 'algorithm' | 'keyId'> {
-  const typ = header.get('typ') ?? 'JWT';
+  const typ = header.has('typ') ? header.get('typ') : 'JWT';
   const keyId = header.get('kid');
   const isText = typeof keyId === 'string' && keyId.length <= maxKeyIdLength;
   if (refusedParameters.some((name) => header.has(name))) throw new JwtError('jwt_header');

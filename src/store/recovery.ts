@@ -32,9 +32,9 @@ const lockWaitSeconds = 25;
  */
 export async function lockAllCredentials(tx: Transaction): Promise<Date> {
   await tx.run`SELECT set_config('lock_timeout', ${`${lockWaitSeconds}s`}, true)`;
-  // Issuers first: a change that creates a federated token has locked its issuer before.
+  // Instance and issuers first: a change of an issuer locks both, and one that creates a federated token its issuer.
   await tx.run`
-    LOCK TABLE trusted_issuer, service_token_credential, service_token, personal_token, session, passkey
+    LOCK TABLE instance, trusted_issuer, service_token_credential, service_token, personal_token, session, passkey
     IN EXCLUSIVE MODE`;
   const row = await tx.row<{ now: Date }>`SELECT now() AS now`;
   if (row === undefined) throw new Error('a SELECT without FROM returned no row');

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { chmod, readdir, readFile, stat } from 'node:fs/promises';
 import { openDatabase } from '../../../src/store/database.ts';
+import { LockSession } from '../../support/database/locks.ts';
 import { runs } from '../../support/faults/postgres-proxy.ts';
 import { RecoverSite } from '../../support/api/recover-site.ts';
 import { createUser, startServices } from '../../support/api/services.ts';
@@ -78,6 +79,18 @@ describe('a recovery beside servers that run', () => {
     held.release();
     await recovering;
     expect(await writing).toBe('unauthenticated');
+  });
+
+  test('with a new instance lets a change of an issuer end first, in whatever moment they meet', async () => {
+    const changing = await LockSession.begin(site.services.url);
+    await changing.run('SELECT FROM instance FOR NO KEY UPDATE');
+    const direct = openDatabase({ url: site.services.url, poolSize: 2 });
+    const recovering = site.run({ newInstance: true }, direct);
+    await blocked();
+    await changing.run('SELECT FROM trusted_issuer FOR UPDATE');
+    await changing.commit();
+    expect(await recovering).toMatchObject({ newInstanceId: expect.any(String) });
+    await direct.close();
   });
 
   /** Comes back when a session waits for a lock. */

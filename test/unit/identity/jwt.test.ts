@@ -178,6 +178,7 @@ const hostile: readonly (readonly [string, string, JwtFault])[] = [
   ['is not encoded, by a critical parameter', signer.sign(claims, { b64: false, crit: ['b64'] }), 'jwt_header'],
   ['is a logout token', signer.sign(claims, { typ: 'logout+jwt' }), 'jwt_header'],
   ['is a security event', signer.sign(claims, { typ: 'secevent+jwt' }), 'jwt_header'],
+  ['has a type that is null', signer.sign(claims, { typ: null }), 'jwt_header'],
   ['has a type that is no text', signer.sign(claims, { typ: ['JWT'] }), 'jwt_header'],
   ['has a key id that is a number', signer.sign(claims, { kid: 1 }), 'jwt_header'],
   ['has a key id that is null', signer.sign(claims, { kid: null }), 'jwt_header'],
