@@ -3,13 +3,19 @@
 set -euo pipefail
 
 [[ $KEYFRAME_URL =~ ^https?://[^[:space:]]+$ ]] || { echo '::error::url must be the address of a Keyframe server'; exit 1; }
+# Over plain http, others could replace the program that the job runs. The command itself has the same rule.
+loopback='^http://(localhost|127\.[0-9.]+|\[::1\])(:[0-9]+)?(/|$)'
+if [[ $KEYFRAME_URL == http:* && ! $KEYFRAME_URL =~ $loopback && ${KEYFRAME_INSECURE_HTTP:-} != 1 ]]; then
+  echo '::error::url must begin with https://'
+  exit 1
+fi
 [[ $KEYFRAME_AUDIENCE =~ ^[^[:space:]]*$ ]] || { echo '::error::audience must be one word'; exit 1; }
 
 folder=$RUNNER_TEMP/keyframe-command
 mkdir -p "$folder"
 cd "$folder"
-curl -fsSLo keyframe "${KEYFRAME_URL%/}/cli"
-curl -fsSL "${KEYFRAME_URL%/}/cli.sha256" | sha256sum --check --quiet
+curl -fsSL --proto-redir =https -o keyframe "${KEYFRAME_URL%/}/cli"
+curl -fsSL --proto-redir =https "${KEYFRAME_URL%/}/cli.sha256" | sha256sum --check --quiet
 chmod +x keyframe
 ./keyframe --version
 

@@ -260,6 +260,12 @@ describe('the actions', () => {
 
   test.each([
     ['an address that is none', 'url: x', 'url must be the address of a Keyframe server'],
+    ['plain http to another machine', 'url: http://keyframe.example.com', 'url must begin with https://'],
+    [
+      'plain http to another machine with this name',
+      'url: http://localhost:80@192.0.2.1',
+      'url must begin with https://',
+    ],
     ['an address of several lines', 'url: "https://a.example\\nPATH=/tmp"', 'url must be the address'],
   ])('refuse %s', async (_what, given, message) => {
     const { code, log } = await gitHub(workflow.replace(/url: .*/, given));
