@@ -16,6 +16,8 @@ import { findLeaks, type LeakPlace } from '../support/fixtures/leak-search.ts';
 import { startOwnCluster } from '../support/cluster/own-cluster.ts';
 import { PostgresProxy } from '../support/faults/postgres-proxy.ts';
 import { writesOf } from '../support/api/secret-requests.ts';
+import { jwtFor } from '../support/oidc/federation-fixtures.ts';
+import { JwtSigner, timesFor } from '../support/oidc/jwt-signer.ts';
 import type { ServerProcess } from '../support/api/server-process.ts';
 import { Stack } from '../support/cluster/stack.ts';
 import type { SyncSite } from '../support/cluster/sync-site.ts';
@@ -63,6 +65,7 @@ beforeAll(async () => {
   await site.waitUntilSynced(values);
   await useApi();
   await useApiWrongly();
+  await useJwts();
   await loseDatabase();
   await useController();
 });
@@ -153,6 +156,51 @@ async function useApiWrongly(): Promise<void> {
 async function expectRefused(client: ApiClient, method: string, path: string, body: TextBody = {}): Promise<void> {
   const { status } = await client.sendText(method, path, body);
   expect({ method, path, body, status, refused: status >= 400 && status < 500 }).toMatchObject({ refused: true });
+}
+
+/** JWTs with the canary in a claim: presented, refused, explained, and where they do not belong. */
+async function useJwts(): Promise<void> {
+  const { admin } = stack;
+  const { ref, path } = site.environment;
+  const signer = new JwtSigner('ES256');
+  const issuer = { iss: 'https://issuer.keyframe.test' };
+  const content = { preset: 'none', ...issuer, keys: [signer.jwk], algorithms: ['ES256'] };
+  await admin.call('PUT', '/trusted-issuers/canary', content);
+  const federation = { issuer: 'canary', claims: { sub: ['ci'] } };
+  const serviceTokens = `/service-tokens/${ref.organization}`;
+  const body = { name: 'jwt', scope: 'organization', permission: 'read', federation };
+  const made = await admin.call<{ id: string; federation: { audience: string } }>('POST', serviceTokens, body);
+  const { audience } = made.federation;
+  const sign = (claims: object = {}, by = signer): string => {
+    const jwt = jwtFor(by, issuer, audience, { sub: 'ci', note: canary.value, ...claims });
+    tokens.push(jwt);
+    return jwt;
+  };
+  const explain = async (jwt: string): Promise<void> => {
+    const explained = JSON.stringify(await admin.call('POST', `${serviceTokens}/${made.id}/explain`, { jwt }));
+    for (const secret of [canary, new Canary(jwt)]) expect(secret.traces(Buffer.from(explained))).toEqual([]);
+  };
+  const valid = sign();
+  await admin.as(valid).call('GET', path);
+  await explain(valid);
+  const refused = [
+    sign({ sub: canary.value }),
+    sign({ aud: canary.value }),
+    sign({ aud: [audience, canary.value] }),
+    sign(timesFor(60, Date.now() - 3_600_000)),
+    sign({}, new JwtSigner('ES256', signer.keyId)),
+    sign({}, new JwtSigner('ES256')),
+    `${valid}.${encoded}`,
+  ];
+  for (const jwt of refused) {
+    await expectRefused(admin.as(jwt), 'GET', path);
+    await explain(jwt);
+  }
+  await expectRefused(admin, 'GET', `/secrets/${valid}/a/b`);
+  await expectRefused(admin.as(valid), 'PUT', `${path}/KEY`, { text: JSON.stringify({ value: valid }) });
+  await expectRefused(admin, 'POST', serviceTokens, { text: JSON.stringify({ ...body, name: valid }) });
+  await admin.call('DELETE', `${serviceTokens}/${made.id}`);
+  await expectRefused(admin.as(valid), 'GET', path);
 }
 
 /** The database breaks off in the middle of writes. */

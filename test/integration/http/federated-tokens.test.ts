@@ -3,7 +3,6 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { EventReader } from '../../support/api/event-reader.ts';
 import { expectProblem, type HttpAnswer, type HttpClient, startTestApi, type TestApi } from '../../support/api/http.ts';
 import { createWorld, type TestToken, type World } from '../../support/api/services.ts';
-import { Canary } from '../../support/fixtures/canary.ts';
 import { waitFor } from '../../support/fixtures/wait-for.ts';
 import { FederationFixtures, type IssuerFixture, jwtFor } from '../../support/oidc/federation-fixtures.ts';
 import { JwtSigner, timesFor } from '../../support/oidc/jwt-signer.ts';
@@ -238,27 +237,4 @@ describe('a stream of changes', () => {
     expect(await reader.nextAtOnce()).toBeUndefined();
     reader.close();
   });
-});
-
-test('nothing of a JWT is in logs, metrics, the audit or the database', async () => {
-  const texts = [jwt(), jwt({ environment: 'test' }), jwtFor(new JwtSigner('ES256'), issuer, audience)];
-  const parts = texts.flatMap((text) => text.split('.').slice(1));
-  for (const text of texts) {
-    await send(text);
-    await send(text, `/secrets/${text}/x/y`);
-    await bearer(text).send('POST', '/nowhere', { value: 'x' });
-  }
-  await api.services.usage.drain();
-  const { pool } = api.services.database;
-  const tables = await pool.query<{ name: string }>(
-    "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public'",
-  );
-  const dumps: string[] = [JSON.stringify(api.logs), await api.metrics.render()];
-  for (const { name } of tables.rows) {
-    const { rows } = await pool.query<{ row: unknown }>(`SELECT to_jsonb(t) AS row FROM "${name}" t`);
-    dumps.push(JSON.stringify(rows));
-  }
-  expect(JSON.stringify(api.logs)).toContain('"fault":"jwt_claims"');
-  const traces = parts.flatMap((part) => new Canary(part).traces(Buffer.from(dumps.join('\n'))));
-  expect(traces).toEqual([]);
 });
