@@ -178,10 +178,10 @@ test('renew them without a failed request', async () => {
   const sum = (counted: typeof done, count: (watched: Watched) => number): number =>
     counted.reduce((total, { watched }) => total + count(watched), 0);
   expect(sum(done, (watched) => watched.renewals)).toBeGreaterThanOrEqual(kinds.length * clientsOfKind * renewals);
-  // Those that are not late are renewed before the end. A machine that stands still makes one of them late.
+  // Those that are not late are renewed before the end. A machine that stands still changes a few.
   const timely = done.filter(({ kind }) => !kind.startsWith('late'));
   expect(sum(timely, ({ refused }) => refused)).toBeLessThan(sum(timely, (watched) => watched.renewals) / 4);
   const late = done.filter(({ kind }) => kind.startsWith('late'));
-  expect(sum(late, ({ refused }) => refused)).toBeGreaterThanOrEqual(sum(late, (watched) => watched.renewals));
+  expect(sum(late, ({ refused }) => refused)).toBeGreaterThan(sum(late, (watched) => watched.renewals) / 2);
   expect(keys.requests).toBe(1);
 }, 180_000);
