@@ -1,22 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { audienceOf } from '../../../src/domain/audience.ts';
+import { insertIssuer, type NewTestIssuer } from '../api/trusted-issuers.ts';
 import { type JwtSigner, timesFor } from './jwt-signer.ts';
 
 export interface IssuerFixture {
   readonly id: string;
   readonly iss: string;
-}
-
-interface NewIssuer {
-  readonly iss?: string;
-  /** Keys that are given by value. */
-  readonly signers?: readonly JwtSigner[];
-  /** Where keys are fetched. */
-  readonly url?: string;
-  readonly ca?: string;
-  readonly algorithms?: readonly string[];
-  readonly maxAgeSeconds?: number;
 }
 
 interface FederatedToken {
@@ -35,17 +25,8 @@ export class FederationFixtures {
     this.#pool = pool;
   }
 
-  async issuer(given: NewIssuer = {}): Promise<IssuerFixture> {
-    const { iss = 'https://issuer.example', signers, url = null, ca = null, maxAgeSeconds = 3_600 } = given;
-    const { algorithms = ['RS256', 'ES256', 'EdDSA'] } = given;
-    const id = randomUUID();
-    const keys = signers && JSON.stringify({ keys: signers.map(({ jwk }) => jwk) });
-    await this.#pool.query(
-      `INSERT INTO trusted_issuer (id, name, preset, iss, keys, jwks_url, ca, algorithms, max_age_seconds)
-       VALUES ($1, $2, 'none', $3, $4, $5, $6, $7, $8)`,
-      [id, `issuer-${id.slice(0, 8)}`, iss, keys, url, ca, algorithms, maxAgeSeconds],
-    );
-    return { id, iss };
+  async issuer(given: NewTestIssuer = {}): Promise<IssuerFixture> {
+    return await insertIssuer({ pool: this.#pool }, given);
   }
 
   /** Lets JWTs of an issuer prove a service token, besides its value. Returns their audience. */
