@@ -28,6 +28,8 @@ export interface IssuerKeysDeps {
 const maxParsed = 256;
 /** From then on the keys are fetched again in the background, so that one that was withdrawn ends. */
 const refreshAfterSeconds = 5 * 60;
+/** From then on a JWT waits for that fetch: no JWT came in the last minutes that would have started it. */
+const waitAfterSeconds = 10 * 60;
 /** From then on the keys prove nothing until they were fetched again. */
 const maxAgeSeconds = 60 * 60;
 const fetchEverySeconds = 60;
@@ -60,13 +62,13 @@ export class IssuerKeys {
   async keyFor(issuer: FederationIssuer, jwt: UnverifiedJwt): Promise<KeyObject> {
     if (!issuer.algorithms.includes(jwt.algorithm)) throw new JwtError('jwt_issuer_algorithm');
     const known = isUsable(issuer.fetched) ? (await this.#keySet(issuer)).keyFor(jwt) : undefined;
-    if (known !== undefined) {
+    if (known !== undefined && ageOf(issuer.fetched) < waitAfterSeconds) {
       this.#refresh(issuer);
       return known;
     }
     const renewed = issuer.fetched === undefined ? undefined : await this.#renewed(issuer, issuer.fetched);
     if (!isUsable(renewed ?? issuer.fetched)) throw issuerUnavailable();
-    const key = renewed && this.#keySetOf(issuer.id, renewed).keyFor(jwt);
+    const key = renewed === undefined ? known : this.#keySetOf(issuer.id, renewed).keyFor(jwt);
     if (key === undefined) throw new JwtError('jwt_unknown_key');
     return key;
   }
@@ -93,8 +95,7 @@ export class IssuerKeys {
   /** Fetches keys in the background that are no longer fresh. */
   #refresh(issuer: FederationIssuer): void {
     const { fetched } = issuer;
-    if (fetched === undefined || (fetched.ageSeconds ?? 0) < refreshAfterSeconds) return;
-    if (!mayFetch(fetched)) return;
+    if (fetched === undefined || ageOf(fetched) < refreshAfterSeconds || !mayFetch(fetched)) return;
     this.#renewed(issuer, fetched).catch((error: unknown) => {
       this.#deps.logger.warn(errorFields(error), 'the keys of a trusted issuer were not fetched');
     });
@@ -143,6 +144,11 @@ type Generation = Pick<FederationIssuer, 'id' | 'generation'>;
 
 function cacheKey(issuerId: string, version: string): string {
   return `${issuerId} ${version}`;
+}
+
+/** Keys that are given by value do not age. */
+function ageOf(fetched: KeyFetches | undefined): number {
+  return fetched?.ageSeconds ?? 0;
 }
 
 /** Whether keys count: those that are given by value always, fetched ones for an hour. */

@@ -121,6 +121,16 @@ describe('the keys of a URL', () => {
     expect(await outcome(jwtFor(second, issuer, audience), servers[1])).toBe('ok');
   });
 
+  test('are fetched before they are used if they are ten minutes old, so that no withdrawn key works then', async () => {
+    expect(await outcome(jwtFor(first, issuer, audience))).toBe('ok');
+    keyServer.keys = [second.jwk];
+    await shift('fetched_at', '11 minutes');
+    await shift('fetch_tried_at', '11 minutes');
+    const asked = servers.map((server) => outcome(jwtFor(first, issuer, audience), server));
+    expect(await Promise.all(asked)).toEqual(['jwt_unknown_key', 'jwt_unknown_key']);
+    expect(keyServer.requests).toBe(2);
+  });
+
   test('keep their version if they are fetched again as they were', async () => {
     expect(await outcome(jwtFor(first, issuer, audience))).toBe('ok');
     await shift('fetch_tried_at', '61 seconds');
