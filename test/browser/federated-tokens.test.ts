@@ -281,7 +281,7 @@ test('a pasted JWT is explained check by check, and leaves nothing in the browse
     expect.stringMatching(/^Header\s+Passed$/),
     expect.stringMatching(/^Audience of Keyframe\s+Passed$/),
     expect.stringMatching(/^Audience of this token\s+Passed$/),
-    expect.stringMatching(/^Key of the issuer\s+Failed\s+The trusted issuer has no key for the JWT; /),
+    expect.stringMatching(/^Key of the issuer\s+Failed\s+The trusted issuer has no key for the JWT: /),
     ...['Signature', 'Issuer', 'Times', 'Claims', 'The token works'].map((name) =>
       expect.stringMatching(new RegExp(`^${name}\\s+Not checked$`)),
     ),

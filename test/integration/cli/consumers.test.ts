@@ -238,7 +238,7 @@ describe('wait --converged', () => {
     const line = ['wait', '--converged', '--within', '20s'];
     expect(await fleet.folder.json(line)).toMatchObject({ ...ids, consumers: { reached: 1 } });
     const newer = await fleet.change('3');
-    const late = await fleet.folder.run(['wait', '--converged', '--within', '1s']);
+    const late = await fleet.folder.run(['wait', '--converged', '--within', '3s']);
     expect(late).toMatchObject({ code: 9, stderr: expect.stringContaining(`revision ${newer.revision}`) });
     expect(await fleet.folder.run(['wait'])).toMatchObject({
       code: 2,
