@@ -4,6 +4,21 @@
 export const issuerAlgorithms = ['RS256', 'ES256', 'EdDSA'] as const;
 export type IssuerAlgorithm = (typeof issuerAlgorithms)[number];
 
+/** Why keys were not fetched from their URL, with what an instance admin does about it (docs/federation.md). */
+export const keyFetchFaults = {
+  https: 'the URL is not one of https; give another one with `keyframe issuer set --jwks-url`',
+  address:
+    'the host has an address that is not public; set KEYFRAME_TRUSTED_ISSUER_PRIVATE_ADDRESSES, or give the keys with `keyframe issuer set --jwks`',
+  unreachable:
+    'the server cannot connect to the host, or does not trust its certificate; the log of the server has the code',
+  timeout: 'the host did not answer within 5 seconds; let the server connect to it',
+  response: 'the host answered with another status than 200; redirects are not followed',
+  too_large: 'the response is larger than 256 KiB; the URL must return a JWK Set',
+  no_key_set: 'the response is no JWK Set with 1 to 20 keys that can be used',
+} as const;
+
+export type KeyFetchFault = keyof typeof keyFetchFaults;
+
 /** Printable ASCII without quotation mark and backslash: one text has one form in JSON. */
 export const issPattern = /^[!#-[\]-~]{1,255}$/;
 export const jwksUrlPattern = /^https:\/\/[!-~]{1,1992}$/;

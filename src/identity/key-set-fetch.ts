@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { get } from 'node:https';
 import { connect, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
+import type { KeyFetchFault } from '../domain/trusted-issuers.ts';
 import { isPublicAddress } from '../lib/public-address.ts';
 import { type PublicKey, readKeySet } from './public-keys.ts';
 
@@ -19,12 +20,6 @@ export interface FetchRules {
   /** How long a fetch may take; 5 seconds by default. */
   readonly timeoutMs?: number;
 }
-
-/**
- * Why keys were not fetched. `address`: the host has an address that is not of the public Internet. `response`: it is none
- * of status 200; redirects are not followed.
- */
-export type KeyFetchFault = 'https' | 'address' | 'unreachable' | 'timeout' | 'response' | 'too_large' | 'no_key_set';
 
 /** Keys that were not fetched. Has nothing that the server sent. */
 export class KeyFetchError extends Error {

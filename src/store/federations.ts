@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { CredentialFault } from '../domain/credential-faults.ts';
 import type { FederationFault } from '../domain/jwt-faults.ts';
 import type { ServiceTokenPrincipal } from '../domain/principal.ts';
-import type { IssuerAlgorithm } from '../domain/trusted-issuers.ts';
+import type { IssuerAlgorithm, KeyFetchFault } from '../domain/trusted-issuers.ts';
 import {
   federatedFault,
   federatedTables,
@@ -31,6 +31,9 @@ export interface KeyFetches {
   readonly ageSeconds: number | null;
   /** Since a server last took the right to fetch them; null for never. */
   readonly triedSecondsAgo: number | null;
+  /** Why the last fetch failed, and when; null if it did not. */
+  readonly fetchFault: KeyFetchFault | null;
+  readonly fetchFailedAt: TrustedIssuerModel['fetchFailedAt'];
 }
 
 /** A federated service token, which a JWT with its audience can prove. */
@@ -59,7 +62,8 @@ type FederationRow = Omit<ServiceTokenRow, 'fault' | 'tokenHash'> &
 // After a recovery of the database its numbers may repeat, so the version is a number and times.
 const keysVersion = `concat_ws('/', i.keys_version, extract(epoch FROM i.changed_at), extract(epoch FROM i.fetched_at))`;
 const fetchColumns = `extract(epoch FROM clock_timestamp() - i.fetched_at)::float8 AS "ageSeconds",
-    extract(epoch FROM clock_timestamp() - i.fetch_tried_at)::float8 AS "triedSecondsAgo"`;
+    extract(epoch FROM clock_timestamp() - i.fetch_tried_at)::float8 AS "triedSecondsAgo",
+    i.fetch_fault AS "fetchFault", i.fetch_failed_at AS "fetchFailedAt"`;
 
 // By the unique index of the audiences of federations that have not ended.
 const findStatement: Statement = {
@@ -150,15 +154,30 @@ export async function storeFetchedKeys(
   // The keys are as old as the beginning of their fetch.
   await queryRows(
     pool,
-    sql`UPDATE trusted_issuer i SET fetched_at = fetch_tried_at, keys = ${fetched}::jsonb,
+    sql`UPDATE trusted_issuer i SET fetched_at = fetch_tried_at, fetch_fault = NULL, fetch_failed_at = NULL, keys = ${fetched}::jsonb,
         keys_version = keys_version + CASE WHEN keys IS DISTINCT FROM ${fetched}::jsonb THEN 1 ELSE 0 END
       WHERE i.id = ${issuerId} AND i.jwks_url = ${url} AND i.generation = ${generation}::int`,
   );
 }
 
+/** Notes why a fetch failed, unless an admin changed the issuer meanwhile. */
+export async function storeFetchFault(
+  pool: pg.Pool,
+  issuerId: string,
+  { url, triedAt }: KeyFetch,
+  fault: KeyFetchFault,
+): Promise<void> {
+  await queryRows(
+    pool,
+    sql`UPDATE trusted_issuer i SET fetch_fault = ${fault}, fetch_failed_at = clock_timestamp()
+      WHERE i.id = ${issuerId} AND i.jwks_url = ${url} AND i.fetch_tried_at = ${triedAt}`,
+  );
+}
+
 function foundFederation(row: FederationRow): FoundFederation {
   const { fault, useDue, claims, now, issuerId: id, generation, iss, algorithms, maxAgeSeconds, hasUrl } = row;
-  const fetched = hasUrl ? { ageSeconds: row.ageSeconds, triedSecondsAgo: row.triedSecondsAgo } : undefined;
+  const { ageSeconds, triedSecondsAgo, fetchFault, fetchFailedAt } = row;
+  const fetched = hasUrl ? { ageSeconds, triedSecondsAgo, fetchFault, fetchFailedAt } : undefined;
   return {
     principal: serviceTokenPrincipal(row),
     fault,

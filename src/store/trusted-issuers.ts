@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { IssuerPreset } from '../domain/issuer-presets.ts';
-import type { IssuerAlgorithm } from '../domain/trusted-issuers.ts';
+import type { IssuerAlgorithm, KeyFetchFault } from '../domain/trusted-issuers.ts';
 import { queryRows } from './database.ts';
 import type { ServiceTokenModel, ServiceTokenCredentialModel, TrustedIssuerModel } from './generated/models.ts';
 import { empty, raw, type Sql, sql } from './sql.ts';
@@ -23,9 +23,19 @@ export interface TrustedIssuerRecord
     Readonly<
       Pick<
         TrustedIssuerModel,
-        'id' | 'cluster' | 'generation' | 'version' | 'fetchedAt' | 'disabledAt' | 'createdAt' | 'changedAt'
+        | 'id'
+        | 'cluster'
+        | 'generation'
+        | 'version'
+        | 'fetchedAt'
+        | 'fetchFailedAt'
+        | 'disabledAt'
+        | 'createdAt'
+        | 'changedAt'
       >
     > {
+  /** Why the last fetch of its keys failed; null if it did not. */
+  readonly fetchFault: KeyFetchFault | null;
   /** Its name, or that of the cluster that reports it. */
   readonly name: string;
   /** The service tokens that its JWTs prove and that are not revoked, and their organizations. */
@@ -50,6 +60,7 @@ function recordsOf(name: string | null): Sql {
   return sql`
     SELECT i.id, coalesce(i.name, i.cluster) AS name, i.cluster, i.preset, i.iss, i.jwks_url AS "jwksUrl", i.keys,
       i.algorithms, i.ca, i.max_age_seconds AS "maxAgeSeconds", i.generation, i.version, i.fetched_at AS "fetchedAt",
+      i.fetch_fault AS "fetchFault", i.fetch_failed_at AS "fetchFailedAt",
       i.disabled_at AS "disabledAt", i.created_at AS "createdAt", i.changed_at AS "changedAt", live.tokens,
       live.organizations
     FROM trusted_issuer i
@@ -138,7 +149,7 @@ export async function updateTrustedIssuer(
   if (!replacesKeys) return;
   await tx.run`
     UPDATE trusted_issuer SET keys = ${keysText(content)}::jsonb, keys_version = keys_version + 1, fetched_at = NULL,
-      fetch_tried_at = NULL
+      fetch_tried_at = NULL, fetch_fault = NULL, fetch_failed_at = NULL
     WHERE id = ${id}::uuid`;
 }
 

@@ -4,6 +4,8 @@ import { limits } from '../domain/limits.ts';
 import {
   issuerAlgorithms,
   issPattern,
+  type KeyFetchFault,
+  keyFetchFaults,
   jwksUrlPattern,
   validateIss,
   validateJwksUrl,
@@ -19,6 +21,7 @@ export const trustedIssuerParams = z.strictObject({
 const preset = z.enum(issuerPresets).meta({
   description: 'Which claims a service token must check: those of a job of GitHub or GitLab, or `sub`.',
 });
+const fetchFault = z.enum(Object.keys(keyFetchFaults) as KeyFetchFault[]);
 const algorithms = z.array(z.enum(issuerAlgorithms)).min(1).max(issuerAlgorithms.length);
 
 /** Only the members of its public part are stored. */
@@ -65,6 +68,9 @@ const listedIssuer = z.strictObject({
   version: z.int(),
   /** When its keys were last fetched; null if they never were, or were given. */
   fetchedAt: z.iso.datetime().nullable(),
+  /** Why the last fetch of its keys failed, and when; null if it succeeded, or if none was made. */
+  fetchFault: fetchFault.nullable(),
+  fetchFailedAt: z.iso.datetime().nullable(),
   /** Since when its JWTs prove nothing, after a restore from a backup; null while they do. */
   disabledAt: z.iso.datetime().nullable(),
   createdAt: z.iso.datetime(),

@@ -1,13 +1,12 @@
 import { readAudience } from '../../domain/audience.ts';
 import type { CredentialFault } from '../../domain/credential-faults.ts';
-import { DomainError } from '../../domain/errors/domain-error.ts';
 import type { FederationFault, JwtFault } from '../../domain/jwt-faults.ts';
 import type { ServiceTokenPrincipal } from '../../domain/principal.ts';
 import { isJwt, judgeClaims, JwtError, readJwt, type UnverifiedJwt, verifySignature } from '../../identity/jwt.ts';
 import type { Database } from '../../store/database.ts';
 import { findFederations, type FoundFederation } from '../../store/federations.ts';
 import { GroupedLookup } from '../kernel/grouped-lookup.ts';
-import type { IssuerKeys } from './issuer-keys.ts';
+import { type IssuerKeys, KeysUnavailable } from './issuer-keys.ts';
 
 export interface FederatedTokensDeps {
   readonly database: Pick<Database, 'pool'>;
@@ -61,7 +60,7 @@ export class FederatedTokens {
 
   /**
    * Judges a JWT, check by check in the order of `jwtChecks`. Its only audience names the service token, and so the
-   * issuer: keys are never searched by what the JWT says of its issuer. Throws DomainError issuer_unavailable and
+   * issuer: keys are never searched by what the JWT says of its issuer. Throws KeysUnavailable, and DomainError
    * store_unavailable.
    */
   async judge(text: string): Promise<JudgedJwt> {
@@ -101,6 +100,5 @@ export class FederatedTokens {
 /** Undefined for an error that says nothing of the JWT. Keys of a disabled issuer are not fetched. */
 function faultOf(error: unknown, found: FoundFederation | undefined): JwtFault | 'issuer_disabled' | undefined {
   if (error instanceof JwtError) return error.fault;
-  const isUnavailable = error instanceof DomainError && error.code === 'issuer_unavailable';
-  return isUnavailable && found?.fault === 'issuer_disabled' ? found.fault : undefined;
+  return error instanceof KeysUnavailable && found?.fault === 'issuer_disabled' ? found.fault : undefined;
 }

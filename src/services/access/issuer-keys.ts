@@ -1,6 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { DomainError } from '../../domain/errors/domain-error.ts';
+import type { KeyFetchFault } from '../../domain/trusted-issuers.ts';
 import { JwtError, type UnverifiedJwt } from '../../identity/jwt.ts';
 import { type FetchRules, fetchKeySet, KeyFetchError } from '../../identity/key-set-fetch.ts';
 import { KeySet } from '../../identity/key-set.ts';
@@ -13,6 +14,7 @@ import {
   type IssuerKeysRow,
   type KeyFetches,
   readIssuerKeys,
+  storeFetchFault,
   storeFetchedKeys,
   takeKeyFetch,
 } from '../../store/federations.ts';
@@ -22,6 +24,23 @@ export interface IssuerKeysDeps {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly fetchRules: FetchRules;
+}
+
+/** Keys that were not fetched within the last hour. Callers do not see why. */
+export class KeysUnavailable extends DomainError {
+  /** Why the last fetch failed, and when; null if that is not known. */
+  readonly fetchFault: KeyFetchFault | null;
+  readonly fetchFailedAt: Date | null;
+
+  constructor(fetches: KeyFetches | undefined) {
+    super(
+      'issuer_unavailable',
+      'the keys of the trusted issuer of this JWT were not fetched within the last hour; try again, and if it lasts, ask an instance admin: `keyframe issuer show` has the address, and why they were not fetched',
+      { retryAfterSeconds: fetchEverySeconds },
+    );
+    this.fetchFault = fetches?.fetchFault ?? null;
+    this.fetchFailedAt = fetches?.fetchFailedAt ?? null;
+  }
 }
 
 // There are at most 100 issuers, besides those of clusters.
@@ -56,8 +75,8 @@ export class IssuerKeys {
   /**
    * The key that signed a JWT of an issuer, if that issuer signed it.
    *
-   * @throws JwtError jwt_issuer_algorithm, and jwt_unknown_key, also if an admin changes the issuer meanwhile. DomainError
-   *   issuer_unavailable if the keys are more than an hour old and cannot be fetched, and store_unavailable.
+   * @throws JwtError jwt_issuer_algorithm, and jwt_unknown_key, also if an admin changes the issuer meanwhile. KeysUnavailable
+   *   if the keys are more than an hour old and cannot be fetched, and store_unavailable.
    */
   async keyFor(issuer: FederationIssuer, jwt: UnverifiedJwt): Promise<KeyObject> {
     if (!issuer.algorithms.includes(jwt.algorithm)) throw new JwtError('jwt_issuer_algorithm');
@@ -67,7 +86,8 @@ export class IssuerKeys {
       return known;
     }
     const renewed = issuer.fetched === undefined ? undefined : await this.#renewed(issuer, issuer.fetched);
-    if (!isUsable(renewed ?? issuer.fetched)) throw issuerUnavailable();
+    const latest = renewed ?? issuer.fetched;
+    if (!isUsable(latest)) throw new KeysUnavailable(latest);
     const key = renewed === undefined ? known : this.#keySetOf(issuer.id, renewed).keyFor(jwt);
     if (key === undefined) throw new JwtError('jwt_unknown_key');
     return key;
@@ -122,6 +142,7 @@ export class IssuerKeys {
     } catch (error) {
       if (!(error instanceof KeyFetchError)) throw error;
       const { fault, code } = error;
+      await storeFetchFault(database.pool, issuerId, right, fault);
       logger.warn({ issuerId, fault, code }, 'the keys of a trusted issuer were not fetched');
     }
     this.#done.set(issuerId, right.triedAt.getTime());
@@ -164,12 +185,4 @@ function mayFetch({ triedSecondsAgo }: KeyFetches): boolean {
 function isUnderWay({ triedSecondsAgo, ageSeconds }: KeyFetches): boolean {
   if (triedSecondsAgo === null || triedSecondsAgo > otherFetchSeconds) return false;
   return ageSeconds === null || ageSeconds > triedSecondsAgo;
-}
-
-function issuerUnavailable(): DomainError {
-  return new DomainError(
-    'issuer_unavailable',
-    'the keys of the trusted issuer of this JWT were not fetched within the last hour; try again, and if it lasts, ask an instance admin: `keyframe issuer show` has the address, and the log of the server says why they were not fetched',
-    { retryAfterSeconds: fetchEverySeconds },
-  );
 }

@@ -55,7 +55,7 @@ export class Federations {
 
   /**
    * Explains whether a JWT proves a token, check by check; also for a token that has ended. It acts as no principal. Throws
-   * DomainError not_found, conflict for a token that is not federated, and issuer_unavailable.
+   * DomainError not_found, conflict for a token that is not federated.
    */
   async explain(
     access: OrganizationAccess<'service_token.explain'>,

@@ -8,8 +8,10 @@ import {
   jwtFaults,
 } from '../../domain/jwt-faults.ts';
 import { JwtError, type UnverifiedJwt } from '../../identity/jwt.ts';
+import { keyFetchFaults } from '../../domain/trusted-issuers.ts';
 import { suspended } from '../access/authentication.ts';
 import { type FederatedTokens, type JudgedJwt, readProof } from '../access/federated-tokens.ts';
+import { KeysUnavailable } from '../access/issuer-keys.ts';
 
 /** One check of a JWT. The detail says what is wrong and what to do; it has no part of the JWT. */
 export interface ExplainedCheck {
@@ -49,7 +51,7 @@ const otherAudience =
   'the audience of the JWT is not that of this service token; request one whose audience is the one that the token shows';
 const deletedIssuer = 'the trusted issuer of the service token was deleted; create a new token for another issuer';
 
-/** Explains check by check what becomes of a JWT for one service token. Throws what `judgeRead` throws. */
+/** Explains check by check what becomes of a JWT for one service token. Throws DomainError store_unavailable. */
 export async function explainJwt(
   federated: Pick<FederatedTokens, 'judgeRead'>,
   text: string,
@@ -65,7 +67,13 @@ export async function explainJwt(
   }
   // What another token is, the caller must not learn: its JWTs are as good as those for no token.
   if (jwt.audience !== token.audience) return failedAt('token', otherAudience, token);
-  const judged = await federated.judgeRead(jwt);
+  let judged: JudgedJwt;
+  try {
+    judged = await federated.judgeRead(jwt);
+  } catch (error) {
+    if (!(error instanceof KeysUnavailable)) throw error;
+    return failedAt('key', unavailableDetail(error), token);
+  }
   if (!judged.isProven) return refused(judged, jwt, token);
   const { fault } = judged;
   return { isProven: true, checks: checksUntil('credential', fault === null ? null : tokenFaults[fault]) };
@@ -83,6 +91,13 @@ function refused(
   }
   const { check, detail } = jwtFaults[fault];
   return failedAt(check, fault === 'jwt_claims' ? claimsDetail(jwt, token.claims) : detail, token);
+}
+
+/** Why the keys were not fetched, and what an instance admin does about it. */
+function unavailableDetail({ fetchFault: fault, fetchFailedAt: time }: KeysUnavailable): string {
+  const what = 'the keys of the trusted issuer were not fetched within the last hour';
+  if (fault === null || time === null) return `${what}; explain the JWT again in a minute`;
+  return `${what}. The last fetch failed at ${time.toISOString()}: ${keyFetchFaults[fault]}. This is for an instance admin`;
 }
 
 /** Which claims are wrong, by the names that the token requires. The issuer signed the JWT. */

@@ -42,6 +42,18 @@ test('issuer set refuses a lifetime of over a day before it asks', async () => {
   expect(stderr).toContain('at most 24h');
 });
 
+test('issuer show says why the last fetch of the keys failed', async () => {
+  const issuer = new IssuerCalls(api.services);
+  await issuer.set();
+  await api.services.database.pool.query(
+    `UPDATE trusted_issuer SET fetch_fault = 'timeout', fetch_failed_at = '2026-01-02T03:04:05Z' WHERE name = $1`,
+    [issuer.name],
+  );
+  const { stdout } = await cli.run(['issuer', 'show', issuer.name]);
+  expect(stdout).toMatch(/^Fetch failed: +2026-01-02/m);
+  expect(stdout).toMatch(/^Fault: +timeout$/m);
+});
+
 test('issuer show says where the issuers are listed, for one that does not exist', async () => {
   const { code, stderr } = await cli.run(['issuer', 'show', 'absent']);
   expect(code).toBe(5);

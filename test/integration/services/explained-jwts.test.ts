@@ -139,6 +139,17 @@ describe('the explanation of a JWT', () => {
     ]);
   });
 
+  test('says why the keys of the issuer were not fetched', async () => {
+    // Nothing listens there.
+    await fixtures.change(issuer, `jwks_url = 'https://127.0.0.1:1/keys'`);
+    const reason = /^the keys .* within the last hour\. The last fetch failed at \d{4}-\S+Z: the server cannot connect/;
+    expect(await failure(signed())).toEqual([false, ['key', expect.stringMatching(reason)]]);
+    await fixtures.change(issuer, 'fetch_fault = NULL, fetch_failed_at = NULL');
+    expect(await failure(signed())).toEqual([false, ['key', expect.stringContaining('again in a minute')]]);
+    await run('UPDATE service_token SET revoked_at = now() WHERE id = $1', id);
+    expect((await explain(signed())).checks.at(-1)).toMatchObject({ outcome: 'failed' });
+  });
+
   test('is audited with the check that failed, and without any of the JWT', async () => {
     await explain(signed({ environment: 'canary' }));
     const where = { organizationId: world.organization.id, action: 'service_token.explain' };

@@ -59,11 +59,17 @@ async function shift(time: 'fetched_at' | 'fetch_tried_at', age: string): Promis
   await fixtures.change(issuer, `${time} = now() - interval '${age}'`);
 }
 
-async function row(): Promise<{ keys_version: number; keys: { keys: unknown[] } | null }> {
-  const { rows } = await servers[0].database.pool.query('SELECT keys_version, keys FROM trusted_issuer WHERE id = $1', [
-    issuer.id,
-  ]);
-  return rows[0] as { keys_version: number; keys: { keys: unknown[] } | null };
+interface IssuerRow {
+  readonly keys_version: number;
+  readonly keys: { readonly keys: readonly unknown[] } | null;
+  readonly fetch_fault: string | null;
+  readonly fetch_failed_at: Date | null;
+}
+
+async function row(): Promise<IssuerRow> {
+  const sql = 'SELECT keys_version, keys, fetch_fault, fetch_failed_at FROM trusted_issuer WHERE id = $1';
+  const { rows } = await servers[0].database.pool.query<IssuerRow>(sql, [issuer.id]);
+  return rows[0] as IssuerRow;
 }
 
 describe('the keys of a URL', () => {
@@ -169,6 +175,35 @@ describe('the keys of a URL', () => {
     expect(await outcome(jwtFor(first, issuer, audience))).toBe('issuer_unavailable');
     expect(await outcome(jwtFor(first, issuer, audience))).toBe('issuer_unavailable');
     expect(keyServer.requests).toBe(1);
+  });
+
+  test('have the fault of their last fetch, until one succeeds', async () => {
+    keyServer.answer = (_request, response) => response.writeHead(500, { 'x-canary': 'canary' }).end('canary');
+    expect(await outcome(jwtFor(first, issuer, audience))).toBe('issuer_unavailable');
+    expect(await row()).toMatchObject({ fetch_fault: 'response', fetch_failed_at: expect.any(Date) });
+    keyServer.answer = (_request, response) => response.end('canary');
+    await shift('fetch_tried_at', '61 seconds');
+    expect(await outcome(jwtFor(first, issuer, audience), servers[1])).toBe('issuer_unavailable');
+    expect(await row()).toMatchObject({ fetch_fault: 'no_key_set' });
+    keyServer.answer = (_request, response) => response.end(JSON.stringify({ keys: [first.jwk] }));
+    await shift('fetch_tried_at', '61 seconds');
+    expect(await outcome(jwtFor(first, issuer, audience))).toBe('ok');
+    expect(await row()).toMatchObject({ fetch_fault: null, fetch_failed_at: null });
+  });
+
+  test('have no fault of a fetch that ends after an admin changed the issuer', async () => {
+    const asked = Promise.withResolvers<void>();
+    const go = Promise.withResolvers<void>();
+    keyServer.answer = (_request, response) => {
+      asked.resolve();
+      void go.promise.then(() => response.writeHead(500).end());
+    };
+    const waiting = outcome(jwtFor(first, issuer, audience));
+    await asked.promise;
+    await fixtures.change(issuer, 'ca = NULL, generation = 2, fetch_tried_at = NULL');
+    go.resolve();
+    expect(await waiting).toBe('issuer_unavailable');
+    expect(await row()).toMatchObject({ fetch_fault: null, fetch_failed_at: null });
   });
 
   test('are not stored if an admin changed the issuer during the fetch', async () => {

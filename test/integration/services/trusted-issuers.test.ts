@@ -131,12 +131,15 @@ describe('the keys of an issuer', () => {
   test('that were fetched count no longer after a change of their URL', async () => {
     await issuer.set();
     await services.database.pool.query(
-      `UPDATE trusted_issuer SET keys = '{"keys":[{"kty":"RSA"}]}', fetched_at = now(), fetch_tried_at = now() WHERE name = $1`,
+      `UPDATE trusted_issuer SET keys = '{"keys":[{"kty":"RSA"}]}', fetched_at = now(), fetch_tried_at = now(),
+         fetch_fault = 'timeout', fetch_failed_at = now() WHERE name = $1`,
       [issuer.name],
     );
     await issuer.set({ maxAgeSeconds: 60 });
     expect(await rowOf()).toMatchObject({ keysVersion: 1, keys: { keys: [{ kty: 'RSA' }] } });
-    expect(await issuer.set({ jwksUrl: 'https://b.example/keys' })).toMatchObject({ generation: 2, keys: null });
+    expect(await issuer.get()).toMatchObject({ fetchFault: 'timeout', fetchFailedAt: expect.any(Date) });
+    const moved = await issuer.set({ jwksUrl: 'https://b.example/keys' });
+    expect(moved).toMatchObject({ generation: 2, keys: null, fetchFault: null, fetchFailedAt: null });
     expect(await rowOf()).toMatchObject({ keysVersion: 2, keys: null, fetchedAt: null, fetchTriedAt: null });
   });
 

@@ -2,12 +2,8 @@ import type { RequestListener } from 'node:http';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import {
-  type FetchRules,
-  fetchKeySet,
-  KeyFetchError,
-  type KeyFetchFault,
-} from '../../../src/identity/key-set-fetch.ts';
+import type { KeyFetchFault } from '../../../src/domain/trusted-issuers.ts';
+import { type FetchRules, fetchKeySet, KeyFetchError } from '../../../src/identity/key-set-fetch.ts';
 import { makeAuthority } from '../../support/fixtures/certificate.ts';
 import { JwtSigner } from '../../support/oidc/jwt-signer.ts';
 import { KeyServer } from '../../support/oidc/key-server.ts';

@@ -37,6 +37,12 @@ export function issuerFields(issuer: TrustedIssuerView): ObjectView['fields'] {
     ['Issuer', iss],
     ['Keys from', jwksUrl ?? 'a file'],
     ...(jwksUrl === null ? [] : [['Fetched', time(issuer.fetchedAt) ?? 'never: the first JWT starts it'] as const]),
+    ...(issuer.fetchFault === null
+      ? []
+      : ([
+          ['Fetch failed', time(issuer.fetchFailedAt)],
+          ['Fault', issuer.fetchFault],
+        ] as const)),
     [
       'Keys',
       keys?.map(({ kid, alg }) => `${String(kid ?? 'without a kid')} (${String(alg)})`).join(', ') ?? 'none yet',
