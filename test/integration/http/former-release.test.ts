@@ -11,7 +11,10 @@ import { ServerProcess } from '../../support/api/server-process.ts';
 import { execute } from '../../support/api/test-server.ts';
 import { grantedKinds } from '../../../src/domain/kinds.ts';
 import type { ClusterRulesView } from '../../../src/wire/clusters.ts';
+import type { JwtExplanationView } from '../../../src/wire/federation.ts';
+import type { ServiceTokenListView, ServiceTokenView } from '../../../src/wire/service-tokens.ts';
 import { type FormerDatabase, loadFormerDatabase } from '../../support/database/former-database.ts';
+import { JwtSigner, timesFor } from '../../support/oidc/jwt-signer.ts';
 
 /**
  * The former release's program and the present one on the recorded database of the former release, as the role that
@@ -118,6 +121,56 @@ test('each cluster of the former release is a home cluster, and rules for it do 
   for (const { name } of clusters) await clientOf(present).expectStatus(200, 'PUT', `${path}/${name}`, body);
   expect(await faultsOf(former)).toEqual([]);
   for (const { name } of clusters) await clientOf(present).expectStatus(204, 'DELETE', `${path}/${name}`);
+}, 120_000);
+
+interface Federated {
+  readonly path: string;
+  readonly jwt: string;
+}
+
+/** Creates a federated token at the present release. Both have the name. */
+async function federated(name: string): Promise<Federated> {
+  const signer = new JwtSigner();
+  const iss = 'https://ci.example.test';
+  const issuer = { preset: 'none', iss, keys: [signer.jwk] };
+  await clientOf(present).expectStatus(200, 'PUT', `/trusted-issuers/${name}`, issuer);
+  const body = {
+    name,
+    scope: 'organization',
+    permission: 'read',
+    federation: { issuer: name, claims: { sub: ['job'] } },
+  };
+  const token = await clientOf(present).expectStatus<ServiceTokenView>(201, 'POST', '/service-tokens/acme', body);
+  const jwt = signer.sign({ iss, aud: token.federation?.audience, sub: 'job', ...timesFor(300) });
+  return { path: `/service-tokens/acme/${token.id}`, jwt };
+}
+
+/** What a bearer gets from a server. */
+async function statusOf({ url }: ServerProcess, bearer: string): Promise<number> {
+  return (await new HttpClient(url, bearer).send('GET', '/me')).status;
+}
+
+test('the former release takes no JWT, and lists and revokes the token that it proves', async () => {
+  const { path, jwt } = await federated('revoked');
+  expect([await statusOf(present, jwt), await statusOf(former, jwt)]).toEqual([200, 401]);
+  const { serviceTokens } = await clientOf(former).expectStatus<ServiceTokenListView>(
+    200,
+    'GET',
+    '/service-tokens/acme',
+  );
+  expect(serviceTokens.find(({ id }) => path.endsWith(id))).toMatchObject({ name: 'revoked', revokedAt: null });
+  await clientOf(former).expectStatus(204, 'DELETE', path);
+  expect([await statusOf(present, jwt), await statusOf(former, jwt)]).toEqual([401, 401]);
+  const explained = await clientOf(present).expectStatus<JwtExplanationView>(200, 'POST', `${path}/explain`, { jwt });
+  expect(explained.checks.at(-1)).toMatchObject({ outcome: 'failed', detail: expect.stringContaining('was revoked') });
+}, 120_000);
+
+test('a federated token that the former release rotates has a value, and no JWT proves it', async () => {
+  const { path, jwt } = await federated('rotated');
+  const { token } = await clientOf(former).expectStatus<{ token: string }>(200, 'POST', `${path}/rotate`, {});
+  expect(await statusOf(present, jwt)).toBe(401);
+  expect([await statusOf(present, token), await statusOf(former, token)]).toEqual([200, 200]);
+  expect(await clientOf(present).expectStatus(200, 'GET', path)).not.toHaveProperty('federation');
 }, 120_000);
 
 test('each of them reads what the other one writes, and its streams report the changes of the other one', async () => {
