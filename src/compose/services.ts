@@ -222,7 +222,7 @@ function composeServices(opened: Opened, options: ServicesOptions): Services {
     consumers: new Consumers({ database, audit }),
     clusterRules: new ClusterRules({ database, audit }),
     servedClusters: new Clusters({ database, audit }),
-    trustedIssuers: new TrustedIssuers({ database, audit }),
+    trustedIssuers: new TrustedIssuers({ database, audit, allowsPrivateUrls: options.trustedIssuerPrivateAddresses }),
     auditEntries: new AuditEntries({ database, audit }),
     secretReader: new SecretReader({ database, keyring, states, audit: controllerAudit }),
     keyless: new KeylessAccess({ database, audit: controllerAudit, usage }),

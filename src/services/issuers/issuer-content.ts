@@ -1,10 +1,12 @@
 import { X509Certificate } from 'node:crypto';
+import { isIP } from 'node:net';
 import { isDeepStrictEqual } from 'node:util';
 import { type FieldError, invalidField } from '../../domain/errors/domain-error.ts';
 import { type IssuerPreset, issuerPresets } from '../../domain/issuer-presets.ts';
 import { limits } from '../../domain/limits.ts';
 import { type IssuerAlgorithm, issuerAlgorithms, validateIss, validateJwksUrl } from '../../domain/trusted-issuers.ts';
 import { isSecretKey, isValidKey, type KeyFault, type PublicKey, readKeySet } from '../../identity/public-keys.ts';
+import { isPublicAddress } from '../../lib/public-address.ts';
 import type { TrustedIssuerChange, TrustedIssuerContent } from '../../store/trusted-issuers.ts';
 import { checkWhole } from '../kernel/checks.ts';
 
@@ -44,6 +46,16 @@ export function issuerContent(input: TrustedIssuerInput): TrustedIssuerContent {
     ca: ca === undefined ? null : certificatesOf(ca),
     maxAgeSeconds,
   };
+}
+
+/** Refuses a URL from whose address no keys are fetched. What a name leads to is judged by each fetch. */
+export function refusePrivateAddress({ jwksUrl }: Pick<TrustedIssuerContent, 'jwksUrl'>): void {
+  const host = jwksUrl === null ? '' : new URL(jwksUrl).hostname.replaceAll(/[[\]]/g, '');
+  if (isIP(host) === 0 || isPublicAddress(host)) return;
+  throw invalidField(
+    'jwksUrl',
+    'must be at a public address: set KEYFRAME_TRUSTED_ISSUER_PRIVATE_ADDRESSES at the server, or give the keys',
+  );
 }
 
 /** The fields that a change of an issuer changes, and what that means. */

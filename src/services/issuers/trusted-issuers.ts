@@ -26,7 +26,7 @@ import { auditedFailure, instanceCall, successRecord } from '../audit/audited.ts
 import { makeChange } from '../change/change.ts';
 import { checkClusterName, checkVersion } from '../kernel/checks.ts';
 import { endIssuerTokens } from './end-issuer-tokens.ts';
-import { issuerChange, issuerContent, type TrustedIssuerInput } from './issuer-content.ts';
+import { issuerChange, issuerContent, refusePrivateAddress, type TrustedIssuerInput } from './issuer-content.ts';
 
 export type { NamedIssuerRecord, TrustedIssuerRecord } from '../../store/trusted-issuers.ts';
 
@@ -44,6 +44,8 @@ export interface DeleteTrustedIssuer {
 export interface TrustedIssuersDeps {
   readonly database: Pick<Database, 'transactionPool' | 'pool'>;
   readonly audit: Pick<AuditLog, 'recordFailure'>;
+  /** Whether keys may be fetched from private addresses too; false by default. */
+  readonly allowsPrivateUrls?: boolean | undefined;
 }
 
 /** The issuers whose JWTs prove service tokens (docs/federation.md). Instance admins manage them. */
@@ -87,6 +89,7 @@ export class TrustedIssuers {
       note({ issuer: name });
       if (expectedVersion !== undefined) checkVersion('expectedVersion', expectedVersion, 0);
       const content = issuerContent(input);
+      if (this.#deps.allowsPrivateUrls !== true) refusePrivateAddress(content);
       return makeChange(this.#deps, access, async (tx) => {
         const before = await lockTrustedIssuer(tx, name);
         checkExpected(name, before, expectedVersion);

@@ -67,7 +67,9 @@ test('issuer delete ends the tokens of an issuer only with --force, and after it
   const issuer = new IssuerCalls(api.services);
   await issuer.set();
   await issuer.prove(world);
-  const refused = await cli.run(['issuer', 'delete', issuer.name, '--yes']);
+  // Nothing is asked that the server would refuse.
+  const refused = await cli.run(['issuer', 'delete', issuer.name]);
+  expect(refused.code).toBe(6);
   expect(refused.stderr).toContain(`keyframe issuer delete ${issuer.name} --force`);
   const asked = await cli.run(['issuer', 'delete', issuer.name, '--force']);
   expect(asked).toMatchObject({

@@ -118,6 +118,17 @@ describe('a trusted issuer', () => {
     expect((await services.trustedIssuers.names(access)).map(({ name }) => name)).not.toContain(issuer.name);
   });
 
+  test('is not at a private address without the setting, whatever its form', async () => {
+    for (const host of ['127.0.0.1', '2130706433', '10.0.0.1.', '[::1]', '[fd00::1]', '[::ffff:192.168.0.1]']) {
+      const refused = issuer.set({ jwksUrl: `https://${host}:8443/keys` });
+      await expect(refused).rejects.toMatchObject({
+        code: 'invalid_input',
+        fields: [{ field: 'jwksUrl', message: expect.stringContaining('TRUSTED_ISSUER_PRIVATE_ADDRESSES') }],
+      });
+    }
+    expect(await issuer.set({ jwksUrl: 'https://1.1.1.1/keys' })).toMatchObject({ version: 1 });
+  });
+
   test('records a refused key without the key', async () => {
     const { d } = generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' });
     await expect(issuer.set({ keys: [{ ...keyOf('a'), d }] })).rejects.toMatchObject({ code: 'invalid_input' });

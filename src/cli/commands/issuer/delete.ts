@@ -1,6 +1,8 @@
 import { call } from '../../../client/call.ts';
 import { defineCommand } from '../../core/command.ts';
 import type { DeletionOutput } from '../../output/shapes.ts';
+import { CliError } from '../../core/cli-error.ts';
+import { exitCodes } from '../../core/exit-codes.ts';
 import { flag } from '../../core/options.ts';
 import { findIssuer, issuerArgument, usageText } from './issuer-view.ts';
 
@@ -19,6 +21,11 @@ export const issuerDeleteCommand = defineCommand({
     const api = context.api();
     const issuer = await findIssuer(api, name);
     const revoked = usageText(issuer);
+    if (!force && issuer.tokens > 0) {
+      throw new CliError(exitCodes.conflict, `trusted issuer ${name} proves ${revoked}`, {
+        next: [`Revoke them with it: keyframe issuer delete ${name} --force`],
+      });
+    }
     if (force && issuer.tokens > 0) {
       await context.confirmByTyping(`This deletes trusted issuer ${name} and revokes ${revoked} for good.`, name);
     } else {
