@@ -46,6 +46,10 @@ describe('a new issuer', () => {
   test.each<[Partial<IssuerOptions>, object]>([
     [{ preset: 'github' }, { preset: 'github', iss: github, jwksUrl: `${github}/.well-known/jwks` }],
     [
+      { preset: 'github', jwksUrl: `${github}/keys` },
+      { preset: 'github', iss: github, jwksUrl: `${github}/keys` },
+    ],
+    [
       { ...other, preset: 'gitlab' },
       { ...other, preset: 'gitlab' },
     ],
@@ -64,6 +68,10 @@ describe('a new issuer', () => {
   test.each<[Partial<IssuerOptions>, string]>([
     [{}, 'a new issuer needs --preset'],
     [{ preset: 'none', jwksUrl: 'https://a.example' }, 'a new issuer needs --iss <text>'],
+    [{ preset: 'github', jwksUrl: 'https://a.example/keys' }, 'a new issuer needs --iss <text>'],
+    [{ preset: 'gitlab', jwksUrl: 'https://gitlab.com.a.example/keys' }, 'a new issuer needs --iss <text>'],
+    [{ preset: 'gitlab', jwksUrl: 'https://gitlab.com:8443/keys' }, 'a new issuer needs --iss <text>'],
+    [{ preset: 'gitlab', jwksUrl: 'gitlab.com/keys' }, 'a new issuer needs --iss <text>'],
     [{ preset: 'none', iss: 'a' }, 'a new issuer needs its keys: --jwks-url <url>, or --jwks <file> with a JWK Set'],
     [
       { preset: 'github', iss: 'https://github.example.com' },

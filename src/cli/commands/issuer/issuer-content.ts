@@ -68,9 +68,14 @@ function contentOf({ environment }: CommandContext, options: IssuerOptions): Par
 }
 
 /** An issuer that is no other than the public one of its preset. */
-function newContent({ preset, iss, keys }: Partial<Content>): Partial<Content> {
-  const isOther = iss !== undefined || keys !== undefined || preset === undefined || preset === null;
-  return isOther ? {} : (publicIssuers[preset] ?? {});
+function newContent({ preset, iss, jwksUrl, keys }: Partial<Content>): Partial<Content> {
+  const usual = publicIssuers[preset ?? 'none'];
+  if (usual === undefined || iss !== undefined || keys !== undefined) return {};
+  return jwksUrl === undefined || hostOf(jwksUrl) === hostOf(usual.jwksUrl) ? usual : {};
+}
+
+function hostOf(url: string | null | undefined): string | undefined {
+  return URL.parse(url ?? '')?.host;
 }
 
 /**
