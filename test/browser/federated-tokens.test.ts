@@ -110,6 +110,10 @@ test('a federated token is created with the claims of its issuer, and has an aud
   await drawer.getByRole('button', { name: 'Create token' }).click();
   // The server refuses the name of a repository.
   await drawer.getByRole('group', { name: 'Claims' }).getByText('Must have the number of the repository').waitFor();
+  expect(await drawer.getByRole('alert').allInnerTexts()).toEqual([
+    'Correct the fields that are marked.',
+    expect.stringMatching(/^Must have the number of the repository/),
+  ]);
   expect(await lookAt(page, 'token-new-refused')).toEqual([]);
   await drawer.getByLabel('repository_id').fill('123456');
   await drawer.getByLabel('repository_id').press('Tab');

@@ -1,6 +1,7 @@
 import { type ReactNode, useState } from 'react';
 import { Link } from 'react-router';
 import type { ServiceTokenView } from '../../../wire/service-tokens.ts';
+import type { ApiError } from '../../api/client.ts';
 import type { ProjectPlaces } from '../../api/places.ts';
 import { useCreateToken } from '../../api/service-tokens.ts';
 import { Button } from '../../parts/button.tsx';
@@ -43,7 +44,7 @@ export function NewTokenDrawer({ organization, rights, places, onClose }: NewTok
       ) : (
         <>
           <NeedsRecentSignIn>To create a token</NeedsRecentSignIn>
-          <Refusal error={create.error} />
+          <CreationRefusal error={create.error} />
           <NewTokenForm
             organization={organization}
             rights={rights}
@@ -65,6 +66,13 @@ export function NewTokenDrawer({ organization, rights, places, onClose }: NewTok
       )}
     </Drawer>
   );
+}
+
+/** Why no token was created. What proves it has its faults at its fields. */
+function CreationRefusal({ error }: { readonly error: ApiError | null }): ReactNode {
+  const fields = error?.fields ?? [];
+  const isMarked = fields.length > 0 && fields.every(({ field }) => field.startsWith('federation.'));
+  return isMarked ? <Notice>Correct the fields that are marked.</Notice> : <Refusal error={error} />;
 }
 
 function Done({ onClick }: { readonly onClick: () => void }): ReactNode {
