@@ -129,12 +129,15 @@ describe('token accept-issuer', () => {
     expect((await cli.run(accept('changed'))).code).toBe(0);
   });
 
-  test('refuses another generation than the present one, which it names', async () => {
+  test('refuses another generation than the present one, which it names, before it asks', async () => {
     const id = (await cli.output([...creation('moved'), ...proof(), '--output', 'name'])).trim();
     await changeIssuer(api.services.database, issuer);
-    const { code, stderr } = await cli.run(accept(id, '--generation', '3', '--yes'));
-    expect(code).toBe(6);
-    expect(stderr).toContain('is at generation 2');
+    for (const given of [[], ['--yes']]) {
+      const { code, stderr } = await cli.run(accept(id, '--generation', '3', ...given));
+      expect([given, code, stderr]).toEqual([given, 6, expect.stringContaining('is at generation 2')]);
+    }
+    // The present one is asked about, as without the option.
+    expect((await cli.run(accept(id, '--generation', '2'))).code).toBe(7);
   });
 
   test('ends with 6 for a token with a value', async () => {

@@ -5,6 +5,7 @@ import { afterAll, expect, test } from '@jest/globals';
 import type { CliRunner } from '../../support/cli/cli.ts';
 import { withCommandWorld } from '../../support/cli/command-world.ts';
 import type { TestApi } from '../../support/api/http.ts';
+import { putClusterIssuer } from '../../support/database/cluster-issuer.ts';
 import { IssuerCalls } from '../../support/api/issuer-calls.ts';
 import type { World } from '../../support/api/services.ts';
 import { JwtSigner } from '../../support/oidc/jwt-signer.ts';
@@ -61,6 +62,17 @@ test('issuer show says where the issuers are listed, for one that does not exist
     'error: trusted issuer absent does not exist',
     '  See the trusted issuers, as an administrator of the server: keyframe issuer list --all',
   ]);
+});
+
+test.each([
+  ['set', ['--max-age', '1h'], 'Choose another name for another issuer'],
+  ['delete', ['--force'], 'keyframe cluster forget '],
+])('issuer %s refuses the issuer of a cluster before it asks', async (command, given, next) => {
+  const cluster = `home-${command}`;
+  await putClusterIssuer(api.services.database.pool, cluster);
+  const { code, stderr } = await cli.run(['issuer', command, cluster, ...given]);
+  expect([code, stderr]).toEqual([6, expect.stringContaining(`${cluster} is the issuer of a cluster`)]);
+  expect(stderr).toContain(next);
 });
 
 test('issuer delete ends the tokens of an issuer only with --force, and after its name was typed', async () => {

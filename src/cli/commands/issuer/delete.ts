@@ -4,7 +4,7 @@ import type { DeletionOutput } from '../../output/shapes.ts';
 import { CliError } from '../../core/cli-error.ts';
 import { exitCodes } from '../../core/exit-codes.ts';
 import { flag } from '../../core/options.ts';
-import { findIssuer, issuerArgument, usageText } from './issuer-view.ts';
+import { findIssuer, issuerArgument, refuseClusterIssuer, usageText } from './issuer-view.ts';
 
 /** `issuer delete <issuer>`, for administrators of the server. */
 export const issuerDeleteCommand = defineCommand({
@@ -20,6 +20,7 @@ export const issuerDeleteCommand = defineCommand({
   async run(context, { args: { issuer: name }, options: { force } }) {
     const api = context.api();
     const issuer = await findIssuer(api, name);
+    refuseClusterIssuer(issuer, `If the cluster is gone, forget it with its issuer: keyframe cluster forget ${name}`);
     const revoked = usageText(issuer);
     if (!force && issuer.tokens > 0) {
       throw new CliError(exitCodes.conflict, `trusted issuer ${name} proves ${revoked}`, {

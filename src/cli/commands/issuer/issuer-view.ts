@@ -2,6 +2,8 @@ import type { ApiClient } from '../../../client/api-client.ts';
 import { call } from '../../../client/call.ts';
 import { ClientError } from '../../../client/client-error.ts';
 import type { TrustedIssuerView } from '../../../wire/trusted-issuers.ts';
+import { CliError } from '../../core/cli-error.ts';
+import { exitCodes } from '../../core/exit-codes.ts';
 import { argument, completing } from '../../core/options.ts';
 import type { ObjectView } from '../../terminal/printer.ts';
 import { time } from '../../terminal/time.ts';
@@ -24,6 +26,13 @@ export async function findIssuerIfAny(api: ApiClient, name: string): Promise<Tru
     if (error instanceof ClientError && error.isNotFound) return undefined;
     throw error;
   }
+}
+
+/** Refuses the issuer of a cluster, as the server does: before a question is asked. */
+export function refuseClusterIssuer({ name, cluster }: TrustedIssuerView, next: string): void {
+  if (cluster === null) return;
+  const message = `${name} is the issuer of a cluster and is changed by its cluster`;
+  throw new CliError(exitCodes.conflict, message, { next: [next] });
 }
 
 /** The lines of an issuer. */

@@ -3,7 +3,7 @@ import { defineCommand } from '../../core/command.ts';
 import { durationOption } from '../../core/duration-option.ts';
 import { choice, completing, repeated, text } from '../../core/options.ts';
 import { algorithms, issuerBody, presets } from './issuer-content.ts';
-import { findIssuerIfAny, issuerArgument, issuerFields, usageText } from './issuer-view.ts';
+import { findIssuerIfAny, issuerArgument, issuerFields, refuseClusterIssuer, usageText } from './issuer-view.ts';
 
 /** `issuer set <issuer>`, for administrators of the server. */
 export const issuerSetCommand = defineCommand({
@@ -41,6 +41,7 @@ export const issuerSetCommand = defineCommand({
   async run(context, { args: { issuer: name }, options }) {
     const api = context.api();
     const before = await findIssuerIfAny(api, name);
+    if (before !== undefined) refuseClusterIssuer(before, 'Choose another name for another issuer');
     const body = issuerBody(context, options, before);
     if (before !== undefined) {
       await context.confirm(`Change trusted issuer ${name}, which proves ${usageText(before)}?`);

@@ -31,7 +31,12 @@ export const tokenAcceptIssuerCommand = defineCommand({
     const { issuer, present } = issuerOf(token);
     const title = tokenTitle(token);
     const generation = options.generation ?? present;
-    if (token.federation?.isAccepted !== true || generation !== present) {
+    if (generation !== present) {
+      throw new CliError(exitCodes.conflict, `trusted issuer ${issuer} is at generation ${present}`, {
+        next: ['Ask an instance admin what was changed, and accept that generation'],
+      });
+    }
+    if (token.federation?.isAccepted !== true) {
       await context.confirm(`Accept generation ${generation} of trusted issuer ${issuer} for service token ${title}?`);
     }
     const path = 'POST /service-tokens/{org}/{id}/accept-issuer';
