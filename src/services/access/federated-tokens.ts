@@ -6,7 +6,7 @@ import { isJwt, judgeClaims, JwtError, readJwt, type UnverifiedJwt, verifySignat
 import type { Database } from '../../store/database.ts';
 import { findFederations, type FoundFederation } from '../../store/federations.ts';
 import { GroupedLookup } from '../kernel/grouped-lookup.ts';
-import { type IssuerKeys, KeysUnavailable } from './issuer-keys.ts';
+import { type IssuerKeys, KeysUnavailable, type LastFetch, UnknownKey } from './issuer-keys.ts';
 
 export interface FederatedTokensDeps {
   readonly database: Pick<Database, 'pool'>;
@@ -20,6 +20,8 @@ export type JudgedJwt =
       readonly isProven: false;
       readonly fault: JwtFault | 'issuer_disabled';
       readonly tokenId: string | undefined;
+      /** Of the keys, for a JWT of an unknown one. */
+      readonly lastFetch?: LastFetch | undefined;
     }
   /** A service token, which may not work. */
   | {
@@ -84,7 +86,8 @@ export class FederatedTokens {
     } catch (error) {
       const fault = faultOf(error, found);
       if (fault === undefined) throw error;
-      return { isProven: false, fault, tokenId: found?.principal.id };
+      const lastFetch = error instanceof UnknownKey ? error.lastFetch : undefined;
+      return { isProven: false, fault, tokenId: found?.principal.id, lastFetch };
     }
   }
 

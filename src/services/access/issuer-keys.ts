@@ -1,7 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { DomainError } from '../../domain/errors/domain-error.ts';
-import type { KeyFetchFault } from '../../domain/trusted-issuers.ts';
 import { JwtError, type UnverifiedJwt } from '../../identity/jwt.ts';
 import { type FetchRules, fetchKeySet, KeyFetchError } from '../../identity/key-set-fetch.ts';
 import { KeySet } from '../../identity/key-set.ts';
@@ -26,20 +25,30 @@ export interface IssuerKeysDeps {
   readonly fetchRules: FetchRules;
 }
 
+/** Why the last fetch of keys failed, and when; null if it did not. For admins alone. */
+export type LastFetch = Pick<KeyFetches, 'fetchFault' | 'fetchFailedAt'>;
+
 /** Keys that were not fetched within the last hour. Callers do not see why. */
 export class KeysUnavailable extends DomainError {
-  /** Why the last fetch failed, and when; null if that is not known. */
-  readonly fetchFault: KeyFetchFault | null;
-  readonly fetchFailedAt: Date | null;
+  readonly lastFetch: LastFetch | undefined;
 
-  constructor(fetches: KeyFetches | undefined) {
+  constructor(lastFetch: LastFetch | undefined) {
     super(
       'issuer_unavailable',
       'the keys of the trusted issuer of this JWT were not fetched within the last hour; try again, and if it lasts, ask an instance admin: `keyframe issuer show` has the address, and why they were not fetched',
       { retryAfterSeconds: fetchEverySeconds },
     );
-    this.fetchFault = fetches?.fetchFault ?? null;
-    this.fetchFailedAt = fetches?.fetchFailedAt ?? null;
+    this.lastFetch = lastFetch;
+  }
+}
+
+/** A JWT of a key that the issuer does not have, or that was not fetched. */
+export class UnknownKey extends JwtError {
+  readonly lastFetch: LastFetch | undefined;
+
+  constructor(lastFetch: LastFetch | undefined) {
+    super('jwt_unknown_key');
+    this.lastFetch = lastFetch;
   }
 }
 
@@ -75,8 +84,8 @@ export class IssuerKeys {
   /**
    * The key that signed a JWT of an issuer, if that issuer signed it.
    *
-   * @throws JwtError jwt_issuer_algorithm, and jwt_unknown_key, also if an admin changes the issuer meanwhile. KeysUnavailable
-   *   if the keys are more than an hour old and cannot be fetched, and store_unavailable.
+   * @throws JwtError jwt_issuer_algorithm. UnknownKey, also if an admin changes the issuer meanwhile. KeysUnavailable if the
+   *   keys are more than an hour old and cannot be fetched, and store_unavailable.
    */
   async keyFor(issuer: FederationIssuer, jwt: UnverifiedJwt): Promise<KeyObject> {
     if (!issuer.algorithms.includes(jwt.algorithm)) throw new JwtError('jwt_issuer_algorithm');
@@ -89,7 +98,7 @@ export class IssuerKeys {
     const latest = renewed ?? issuer.fetched;
     if (!isUsable(latest)) throw new KeysUnavailable(latest);
     const key = renewed === undefined ? known : this.#keySetOf(issuer.id, renewed).keyFor(jwt);
-    if (key === undefined) throw new JwtError('jwt_unknown_key');
+    if (key === undefined) throw new UnknownKey(latest);
     return key;
   }
 

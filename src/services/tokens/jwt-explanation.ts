@@ -11,7 +11,7 @@ import { JwtError, type UnverifiedJwt } from '../../identity/jwt.ts';
 import { keyFetchFaults } from '../../domain/trusted-issuers.ts';
 import { suspended } from '../access/authentication.ts';
 import { type FederatedTokens, type JudgedJwt, readProof } from '../access/federated-tokens.ts';
-import { KeysUnavailable } from '../access/issuer-keys.ts';
+import { KeysUnavailable, type LastFetch } from '../access/issuer-keys.ts';
 
 /** One check of a JWT. The detail says what is wrong and what to do; it has no part of the JWT. */
 export interface ExplainedCheck {
@@ -72,7 +72,7 @@ export async function explainJwt(
     judged = await federated.judgeRead(jwt);
   } catch (error) {
     if (!(error instanceof KeysUnavailable)) throw error;
-    return failedAt('key', unavailableDetail(error), token);
+    return failedAt('key', unavailableDetail(error.lastFetch), token);
   }
   if (!judged.isProven) return refused(judged, jwt, token);
   const { fault } = judged;
@@ -80,7 +80,7 @@ export async function explainJwt(
 }
 
 function refused(
-  { fault }: Extract<JudgedJwt, { readonly isProven: false }>,
+  { fault, lastFetch }: Extract<JudgedJwt, { readonly isProven: false }>,
   jwt: UnverifiedJwt,
   token: ExplainedToken,
 ): JwtExplanation {
@@ -90,14 +90,20 @@ function refused(
     return failedAt('token', token.isIssuerDeleted ? deletedIssuer : tokenFaults.revoked, token);
   }
   const { check, detail } = jwtFaults[fault];
-  return failedAt(check, fault === 'jwt_claims' ? claimsDetail(jwt, token.claims) : detail, token);
+  if (fault === 'jwt_claims') return failedAt(check, claimsDetail(jwt, token.claims), token);
+  return failedAt(check, `${detail}${lastFailure(lastFetch) ?? ''}`, token);
 }
 
-/** Why the keys were not fetched, and what an instance admin does about it. */
-function unavailableDetail({ fetchFault: fault, fetchFailedAt: time }: KeysUnavailable): string {
+function unavailableDetail(lastFetch: LastFetch | undefined): string {
   const what = 'the keys of the trusted issuer were not fetched within the last hour';
-  if (fault === null || time === null) return `${what}; explain the JWT again in a minute`;
-  return `${what}. The last fetch failed at ${time.toISOString()}: ${keyFetchFaults[fault]}. This is for an instance admin`;
+  return `${what}${lastFailure(lastFetch) ?? '; explain the JWT again in a minute'}`;
+}
+
+/** Why the keys were not fetched, and what an instance admin does about it, as further sentences; undefined if they were. */
+function lastFailure(lastFetch: LastFetch | undefined): string | undefined {
+  const { fetchFault: fault = null, fetchFailedAt: time = null } = lastFetch ?? {};
+  if (fault === null || time === null) return undefined;
+  return `. The last fetch failed at ${time.toISOString()}: ${keyFetchFaults[fault]}. This is for an instance admin`;
 }
 
 /** Which claims are wrong, by the names that the token requires. The issuer signed the JWT. */

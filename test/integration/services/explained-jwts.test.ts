@@ -150,6 +150,18 @@ describe('the explanation of a JWT', () => {
     expect((await explain(signed())).checks.at(-1)).toMatchObject({ outcome: 'failed' });
   });
 
+  test('of an unknown key says that the last fetch of the keys failed', async () => {
+    // Nothing listens there. The keys of before are still usable.
+    await fixtures.change(issuer, `jwks_url = 'https://127.0.0.1:1/keys', fetched_at = now()`);
+    const unknown = jwtFor(new JwtSigner('ES256'), issuer, audience);
+    const reason = /has no key for the JWT.* The last fetch failed at \d{4}-\S+Z: the server cannot connect/;
+    expect(await failure(unknown)).toEqual([false, ['key', expect.stringMatching(reason)]]);
+    // None is due within a minute.
+    expect(await failure(unknown)).toEqual([false, ['key', expect.stringMatching(reason)]]);
+    await fixtures.change(issuer, 'fetch_fault = NULL, fetch_failed_at = NULL');
+    expect(await failure(unknown)).toEqual([false, ['key', expect.not.stringContaining('The last fetch failed')]]);
+  });
+
   test('is audited with the check that failed, and without any of the JWT', async () => {
     await explain(signed({ environment: 'canary' }));
     const where = { organizationId: world.organization.id, action: 'service_token.explain' };
