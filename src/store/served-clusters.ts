@@ -58,6 +58,12 @@ export async function listServedClusters(pool: pg.Pool): Promise<ServedClusterRe
   return queryRows<ServedClusterRecord>(pool, recordsOf(null));
 }
 
+/** One of them, outside a transaction; undefined for a cluster that is not known. */
+export async function findServedCluster(pool: pg.Pool, cluster: string): Promise<ServedClusterRecord | undefined> {
+  const [found] = await queryRows<ServedClusterRecord>(pool, recordsOf(cluster));
+  return found;
+}
+
 /**
  * Locks a cluster, so that no change for it ends before the transaction, and reads it under the lock; undefined for a
  * cluster that is not known.

@@ -5,6 +5,7 @@ import {
   type ClusterBelongings,
   dropReports,
   findBelongings,
+  findServedCluster,
   listServedClusters,
   lockServedCluster,
   readServedCluster,
@@ -71,8 +72,8 @@ export class Clusters {
       checkClusterName('name', cluster);
       note({ cluster, plan: true });
       const { pool } = this.#deps.database;
-      const clusters = await listServedClusters(pool);
-      if (!clusters.some(({ name, state }) => name === cluster && state !== 'forgotten')) throw absentCluster(cluster);
+      const found = await findServedCluster(pool, cluster);
+      if (found === undefined || found.state === 'forgotten') throw absentCluster(cluster);
       return findBelongings(pool, cluster, maxListed);
     });
   }

@@ -104,6 +104,7 @@ describe('a disabled cluster', () => {
   test('cannot be one that is not known', async () => {
     expect(await clusters.disable('no-such-cluster').catch(codeOf)).toBe('not_found');
     expect(await clusters.enable('no-such-cluster').catch(codeOf)).toBe('not_found');
+    expect(await clusters.planForget('no-such-cluster').catch(codeOf)).toBe('not_found');
     expect(await clusters.forget('no-such-cluster').catch(codeOf)).toBe('not_found');
   });
 
@@ -142,6 +143,7 @@ describe('a cluster that is forgotten', () => {
     expect(await stateOf('test')).toBe('forgotten');
     expect(await services.syncStates.reported('test')).toEqual([]);
     expect(await clusters.get().catch(codeOf)).toBe('not_found');
+    expect(await clusters.planForget().catch(codeOf)).toBe('not_found');
     // Enabled again, it has no token of before.
     await clusters.enable();
     expect(await own.outcome()).toBe('token_revoked');
