@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { composeController } from './compose/controller.ts';
 import { type Address, type Edge, composeMetrics, openApi, openMetrics } from './compose/edge.ts';
+import { watchHomeToken } from './compose/home-token.ts';
 import { type Services, openServices } from './compose/services.ts';
 import type { ServerConfig } from './config/server-config.ts';
 import type { Controller } from './controller/index.ts';
@@ -58,6 +59,10 @@ export async function startServer(config: ServerConfig, logger: Logger): Promise
     );
     if (config.bootstrapAdmin !== undefined && config.role !== 'controller') {
       await bootstrapAdmin({ database: services.database, logger }, config.bootstrapAdmin);
+    }
+    if (config.homeTokenFile !== undefined && config.role !== 'controller') {
+      const { database } = services;
+      open.defer(await watchHomeToken({ path: config.homeTokenFile, database, logger }));
     }
     if (config.role !== 'controller') {
       await services.signIn.oidc?.shortenGroups();

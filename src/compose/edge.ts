@@ -36,12 +36,19 @@ export interface ApiOptions {
 }
 
 /** The metrics of the process, with those that are read from the services at each scrape. */
-export function composeMetrics({ database, audit, controllerAudit, changeStreams }: Services): Metrics {
+export function composeMetrics({
+  database,
+  audit,
+  controllerAudit,
+  changeStreams,
+  refusedClusters,
+}: Services): Metrics {
   const metrics = new Metrics();
   metrics.observePools({ reads: database.pool, transactions: database.transactionPool });
   metrics.observeDatabaseSize(() => readDatabaseSize(database.pool));
   metrics.observeAuditQueue(() => audit.queueLength + controllerAudit.queueLength);
   metrics.observeChangeStreams(() => changeStreams.open);
+  metrics.observeRefusedClusters(() => refusedClusters.recent());
   return metrics;
 }
 

@@ -3,15 +3,17 @@ import { Keyring } from '../crypto/keyring.ts';
 import type { RootKeys } from '../crypto/root-keys.ts';
 import { ExitError, exitCodes } from '../config/exit-error.ts';
 import type { HttpServices } from '../http/http-services.ts';
-import { type Clock, systemClock } from '../lib/clock.ts';
+import { type Clock, steadyNow, systemClock } from '../lib/clock.ts';
 import { ownRelease } from '../lib/release.ts';
 import { Issuer, type IssuerOptions } from '../identity/issuer.ts';
 import { RelyingParty } from '../identity/relying-party.ts';
 import type { Logger } from '../observability/logger.ts';
 import { Access } from '../services/access/access.ts';
+import { ClusterAuthentication, type ClusterAuthenticationDeps } from '../services/access/cluster-authentication.ts';
 import { Authentication, type AuthenticationDeps } from '../services/access/authentication.ts';
 import { FederatedTokens } from '../services/access/federated-tokens.ts';
 import { IssuerKeys, type IssuerKeysDeps } from '../services/access/issuer-keys.ts';
+import { RefusedClusters } from '../services/access/refused-clusters.ts';
 import { CredentialUsage } from '../services/access/credential-usage.ts';
 import { KeylessAccess } from '../services/access/keyless.ts';
 import { AuditEntries } from '../services/audit-entries/audit-entries.ts';
@@ -22,6 +24,7 @@ import { Changes } from '../services/changes/changes.ts';
 import { dropDestroyed } from '../services/changes/drop-destroyed.ts';
 import { Reverts } from '../services/changes/reverts.ts';
 import { ClusterRules } from '../services/clusters/cluster-rules.ts';
+import { ClusterRegistrations } from '../services/clusters/cluster-registrations.ts';
 import { Clusters } from '../services/clusters/clusters.ts';
 import { TrustedIssuers } from '../services/issuers/trusted-issuers.ts';
 import { Consumers } from '../services/fleet/consumers.ts';
@@ -75,6 +78,8 @@ export interface Services extends HttpServices {
   readonly logger: Logger;
   readonly keyring: Keyring;
   readonly authentication: Authentication;
+  readonly clusterAuthentication: ClusterAuthentication;
+  readonly refusedClusters: RefusedClusters;
   readonly issuerKeys: IssuerKeys;
   /** For the API. */
   readonly audit: AuditLog;
@@ -176,7 +181,8 @@ function composeServices(opened: Opened, options: ServicesOptions): Services {
   const budget = new GrowthBudget(growthLimits);
   const states = new StateCache();
   dropDestroyed(feed, states);
-  const authentication = composeAuthentication({ database, usage, clock, logger }, options);
+  const refusedClusters = new RefusedClusters(steadyNow);
+  const authentication = composeAuthentication({ database, usage, clock, logger, refused: refusedClusters }, options);
   const access = new Access({ database, audit });
   const oidc = options.oidc && composeOidc(options.oidc, { database, audit, access, logger });
   const relyingParty = relyingPartyAt(options.publicUrl);
@@ -193,6 +199,7 @@ function composeServices(opened: Opened, options: ServicesOptions): Services {
     feed,
     states,
     ...authentication,
+    refusedClusters,
     access,
     me: new Me({ database, audit, serverVersion: release }),
     users: new Users({ database, audit }),
@@ -222,11 +229,11 @@ function composeServices(opened: Opened, options: ServicesOptions): Services {
     consumers: new Consumers({ database, audit }),
     clusterRules: new ClusterRules({ database, audit }),
     servedClusters: new Clusters({ database, audit }),
-    trustedIssuers: new TrustedIssuers({ database, audit, allowsPrivateUrls: options.trustedIssuerPrivateAddresses }),
+    ...composeIssuers({ database, audit }, options),
     auditEntries: new AuditEntries({ database, audit }),
     secretReader: new SecretReader({ database, keyring, states, audit: controllerAudit }),
     keyless: new KeylessAccess({ database, audit: controllerAudit, usage }),
-    clusters: new ClusterRegistry({ database, release }),
+    clusters: new ClusterRegistry({ database, release, refused: refusedClusters }),
     syncStates: new SyncStates(database),
     waitingRestores: new WaitingRestores({ database, audit }),
     ...composeResources({ database, queue, budget, audit: controllerAudit }),
@@ -234,12 +241,39 @@ function composeServices(opened: Opened, options: ServicesOptions): Services {
 }
 
 function composeAuthentication(
-  { database, usage, clock, logger }: Omit<IssuerKeysDeps, 'fetchRules'> & Omit<AuthenticationDeps, 'federated'>,
+  {
+    database,
+    usage,
+    clock,
+    logger,
+    refused,
+  }: Omit<IssuerKeysDeps, 'fetchRules'> &
+    Omit<AuthenticationDeps, 'federated'> &
+    Pick<ClusterAuthenticationDeps, 'refused'>,
   { trustedIssuerPrivateAddresses: allowsPrivateAddresses = false }: ServicesOptions,
-): Pick<Services, 'authentication' | 'issuerKeys'> & { readonly federated: FederatedTokens } {
+): Pick<Services, 'authentication' | 'clusterAuthentication' | 'issuerKeys'> & {
+  readonly federated: FederatedTokens;
+} {
   const issuerKeys = new IssuerKeys({ database, clock, logger, fetchRules: { allowsPrivateAddresses } });
   const federated = new FederatedTokens({ database, keys: issuerKeys });
-  return { authentication: new Authentication({ database, usage, federated }), issuerKeys, federated };
+  const clusterAuthentication = new ClusterAuthentication({ database, keys: issuerKeys, refused });
+  return {
+    authentication: new Authentication({ database, usage, federated }),
+    clusterAuthentication,
+    issuerKeys,
+    federated,
+  };
+}
+
+/** The parts that trust issuers. */
+function composeIssuers(
+  deps: Pick<Services, 'database' | 'audit'>,
+  { trustedIssuerPrivateAddresses: allowsPrivateUrls }: ServicesOptions,
+): Pick<Services, 'trustedIssuers' | 'clusterRegistrations'> {
+  return {
+    trustedIssuers: new TrustedIssuers({ ...deps, allowsPrivateUrls }),
+    clusterRegistrations: new ClusterRegistrations({ ...deps, allowsPrivateUrls }),
+  };
 }
 
 function composeTokens(

@@ -20,6 +20,8 @@ export interface InitConfig extends ClusterConfig {
   /** As which the servers connect to that PostgreSQL. */
   readonly postgresRun: { readonly secret: string; readonly host: string } | undefined;
   readonly admin: { readonly secret: string; readonly email: string } | undefined;
+  /** For the home token. */
+  readonly clusterToken: { readonly secret: string } | undefined;
 }
 
 /** What `pre-delete` needs: `namespace` is that of the controllers' Lease. */
@@ -46,12 +48,14 @@ export function loadInitConfig(source: ConfigSource = processSource()): InitConf
   const postgres = { secret: values.INIT_POSTGRES_SECRET, host: values.INIT_POSTGRES_HOST };
   const postgresRun = { secret: values.INIT_POSTGRES_RUN_SECRET, host: values.INIT_POSTGRES_HOST };
   const admin = { secret: values.INIT_ADMIN_SECRET, email: values.BOOTSTRAP_ADMIN_EMAIL };
+  const clusterToken = { secret: values.INIT_CLUSTER_TOKEN_SECRET };
   return {
     ...clusterConfig(values),
     rootKey: values.INIT_ROOT_KEY_SECRET,
     postgres: isWhole(postgres) ? postgres : undefined,
     postgresRun: isWhole(postgresRun) ? postgresRun : undefined,
     admin: isWhole(admin) ? admin : undefined,
+    clusterToken: isWhole(clusterToken) ? clusterToken : undefined,
   };
 }
 
@@ -93,7 +97,7 @@ function clusterConfig(values: CommonValues): ClusterConfig {
 
 function checkInit(reader: VariableReader<'init'>): void {
   const ofPostgres = ['INIT_POSTGRES_SECRET', 'INIT_POSTGRES_RUN_SECRET'] as const;
-  const secrets = ['INIT_ROOT_KEY_SECRET', ...ofPostgres, 'INIT_ADMIN_SECRET'] as const;
+  const secrets = ['INIT_ROOT_KEY_SECRET', ...ofPostgres, 'INIT_ADMIN_SECRET', 'INIT_CLUSTER_TOKEN_SECRET'] as const;
   if (!secrets.some((name) => reader.isSet(name))) {
     reader.fault('INIT_ROOT_KEY_SECRET', 'or another KEYFRAME_INIT_…_SECRET is required: it names what init creates');
   }

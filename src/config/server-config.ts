@@ -1,4 +1,5 @@
 import type { RootKeys } from '../crypto/root-keys.ts';
+import { parseToken } from '../crypto/token.ts';
 import { checkKubeconfig } from './cluster-config.ts';
 import { type DatabaseConfig, checkDatabase, databaseConfig } from './database-config.ts';
 import { checkOidc, type OidcConfig, oidcConfig } from './oidc-config.ts';
@@ -25,6 +26,8 @@ export interface ServerConfig extends DatabaseConfig {
     readonly requests: number;
     readonly failedAuthentications: number;
     readonly trafficBytes: number;
+    readonly clusterItems: number;
+    readonly clusterBytes: number;
   };
   /** Open connections; 0 for no limit. Connections of trusted proxies do not count. */
   readonly maxConnectionsPerAddress: number;
@@ -36,6 +39,8 @@ export interface ServerConfig extends DatabaseConfig {
   /** How long the server keeps serving while it reports that it is not ready. */
   readonly shutdownDelayMs: number;
   readonly bootstrapAdmin: BootstrapAdminConfig | undefined;
+  /** The file with the home token; undefined if no controller of this installation presents it. */
+  readonly homeTokenFile: string | undefined;
   /** The origin at which browsers reach this server; undefined if it is not set, for no passkeys. */
   readonly publicUrl: string | undefined;
   /** Undefined for no sign-in with OpenID Connect. */
@@ -79,6 +84,7 @@ export function loadServerConfig(role: ServerRole, source: ConfigSource = proces
   checkDatabase(reader, source);
   checkPorts(reader, role);
   checkBootstrapAdmin(reader);
+  checkHomeToken(reader, source);
   checkTls(reader, source);
   checkOidc(reader, source);
   checkRolloutNamespaces(reader);
@@ -97,6 +103,8 @@ export function loadServerConfig(role: ServerRole, source: ConfigSource = proces
       requests: values.RATE_LIMIT_REQUESTS,
       failedAuthentications: values.RATE_LIMIT_FAILED_AUTHENTICATIONS,
       trafficBytes: values.RATE_LIMIT_TRAFFIC_MIB,
+      clusterItems: values.RATE_LIMIT_CLUSTER_ITEMS,
+      clusterBytes: values.RATE_LIMIT_CLUSTER_MIB,
     },
     maxConnectionsPerAddress: values.MAX_CONNECTIONS_PER_ADDRESS,
     trustedIssuerPrivateAddresses: values.TRUSTED_ISSUER_PRIVATE_ADDRESSES,
@@ -108,6 +116,7 @@ export function loadServerConfig(role: ServerRole, source: ConfigSource = proces
     },
     shutdownDelayMs: values.SHUTDOWN_DELAY,
     bootstrapAdmin: bootstrapAdminOf(values),
+    homeTokenFile: values.HOME_TOKEN_FILE,
     publicUrl: values.PUBLIC_URL,
     oidc: oidcConfig(values, source),
     controller: controllerConfig(values),
@@ -127,6 +136,12 @@ function checkBootstrapAdmin(reader: VariableReader<ServerRole>): void {
     'BOOTSTRAP_ADMIN_EMAIL',
     'needs KEYFRAME_BOOTSTRAP_TOKEN_FILE, and the other way round: set both or neither',
   );
+}
+
+function checkHomeToken(reader: VariableReader<ServerRole>, source: ConfigSource): void {
+  const { HOME_TOKEN_FILE: path } = reader.values;
+  if (path === undefined || parseToken(source.readTextFile(path).trim())?.kind === 'cluster') return;
+  reader.fault('HOME_TOKEN_FILE', 'must name a file with one whole kf_cls_… token');
 }
 
 function checkTls(reader: VariableReader<ServerRole>, source: ConfigSource): void {

@@ -148,6 +148,22 @@ export const variables = {
     description: 'Max MiB of bodies and responses per minute of one user or service token, on each replica.',
     details: limitDetails,
   },
+  RATE_LIMIT_CLUSTER_ITEMS: {
+    schema: schemas.countOrUnlimited,
+    roles: serverRoles,
+    default: '120000',
+    format: count,
+    description: 'Max items per minute that the controllers of one cluster ask for or report, on each replica.',
+    details: limitDetails,
+  },
+  RATE_LIMIT_CLUSTER_MIB: {
+    schema: schemas.mebibytesOrUnlimited,
+    roles: serverRoles,
+    default: '4096',
+    format: count,
+    description: 'Max MiB of bodies and responses per minute of the controllers of one cluster, on each replica.',
+    details: limitDetails,
+  },
   TRUSTED_ISSUER_PRIVATE_ADDRESSES: {
     schema: schemas.trueOrFalse,
     roles: serverRoles,
@@ -288,6 +304,16 @@ export const variables = {
     description: "File of that administrator's token; created with mode 0600 if it does not exist.",
     details: '[The first administrator](#the-first-administrator)',
   },
+  HOME_TOKEN_FILE: {
+    schema: schemas.anyText,
+    roles: ['all', 'api'],
+    unset: 'no controller of this installation works over HTTPS',
+    readableFile: true,
+    format: file,
+    description:
+      'File with the token (`kf_cls_…`) that the controllers of home clusters present; read again when it changes.',
+    details: '[The home token](clusters.md#the-home-token)',
+  },
   INIT_ROOT_KEY_SECRET: {
     schema: schemas.secretKey,
     roles: ['init'],
@@ -323,6 +349,13 @@ export const variables = {
     roles: ['init'],
     format: 'the name of a Secret',
     description: "The Secret to create for the first administrator's token; needs `KEYFRAME_BOOTSTRAP_ADMIN_EMAIL`.",
+    details: initDetails,
+  },
+  INIT_CLUSTER_TOKEN_SECRET: {
+    schema: schemas.objectName,
+    roles: ['init'],
+    format: 'the name of a Secret',
+    description: 'The Secret to create for the home token, which the API and the controller mount.',
     details: initDetails,
   },
   SMOKE_TEST_URL: {

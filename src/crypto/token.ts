@@ -4,7 +4,7 @@ import { Plaintext } from '../domain/plaintext.ts';
 import { decodeBase62, encodeBase62 } from './base62.ts';
 import { uuidBytes, uuidText } from './uuid.ts';
 
-export type TokenKind = 'service_token' | 'personal_token' | 'session' | 'sign_in_link';
+export type TokenKind = 'service_token' | 'personal_token' | 'session' | 'sign_in_link' | 'cluster';
 
 /** A new token, which is shown once, and its hash, which is stored. */
 export interface GeneratedToken {
@@ -24,8 +24,9 @@ const prefixes: Readonly<Record<TokenKind, string>> = {
   personal_token: 'kf_pat_',
   session: 'kf_ses_',
   sign_in_link: 'kf_lnk_',
+  cluster: 'kf_cls_',
 };
-const tokenKinds: readonly TokenKind[] = ['service_token', 'personal_token', 'session', 'sign_in_link'];
+const tokenKinds: readonly TokenKind[] = ['service_token', 'personal_token', 'session', 'sign_in_link', 'cluster'];
 // Base62 characters for 128, 256 and 32 bits.
 const idLength = 22;
 const secretLength = 43;

@@ -25,6 +25,11 @@ export interface ClusterCeiling {
   readonly rules: readonly ClusterRule[] | null;
   /** Of the rules; 0 if the organization never set any. */
   readonly version: number;
+  /**
+   * Whether the rules allow nothing because the organization forbids impersonation and has not accepted the cluster since
+   * its issuer or keys were changed.
+   */
+  readonly isOutdated?: boolean;
 }
 
 /** The rules that left room for a request: its result depends on them. */

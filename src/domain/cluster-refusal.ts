@@ -35,12 +35,21 @@ export function ceilingRefusal(
   const refused = stateRefusal(cluster, ceiling);
   if (refused !== undefined || leavesRoom(ceiling, need)) return refused;
   const { organization, project, environment, permission, kind } = need;
+  if (ceiling.isOutdated === true) return outdatedRules(cluster, organization);
   const kinds = kindsNeeded(kind);
   return new DomainError(
     'cluster_not_allowed',
     `${name} needs ${grantedPermission(permission)} on ${grantPlaceText({ organization, project, environment })}, and ` +
       `organization ${organization} does not allow that to cluster ${cluster}${byNameText(need)} for ${kinds.join(' and ')}. ` +
       `If it should, an admin of the organization runs ${allowCommands(cluster, need)}`,
+  );
+}
+
+function outdatedRules(cluster: string, organization: string): DomainError {
+  return new DomainError(
+    'cluster_not_allowed',
+    `the issuer or the keys of cluster ${cluster} were changed, and organization ${organization} has not accepted that. ` +
+      `An admin of the organization asks the instance admin why, and runs \`keyframe cluster rules ${cluster} -o ${organization} --accept\``,
   );
 }
 

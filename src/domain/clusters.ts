@@ -1,4 +1,5 @@
 import type { ClusterState } from './cluster-ceiling.ts';
+import { validateClusterUid } from './cluster-registration.ts';
 import { DomainError, invalidField } from './errors/domain-error.ts';
 import { isKind } from './kubernetes-names.ts';
 
@@ -59,7 +60,9 @@ const maxKinds = 50;
 const releaseForm = /^[0-9A-Za-z][0-9A-Za-z.+-]{0,63}$/;
 
 /** Throws DomainError invalid_input for a hello that no controller says: users read its parts. */
-export function checkHello({ release, protocol: { min, max }, kinds }: Hello & PortProgram): void {
+export function checkHello({ uid, release, protocol: { min, max }, kinds }: Hello & PortProgram): void {
+  const uidFault = validateClusterUid(uid);
+  if (uidFault !== undefined) throw invalidField('uid', uidFault);
   if (!releaseForm.test(release)) throw invalidField('release', 'must be a release, such as 1.2.3');
   const isRange = Number.isSafeInteger(min) && Number.isSafeInteger(max) && min >= 1 && min <= max && max < 2 ** 31;
   if (!isRange) throw invalidField('protocol', 'must be two numbers from 1 on, the smaller one first');

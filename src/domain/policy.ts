@@ -292,6 +292,7 @@ export const instanceActions = [
   'sign_in_link.create',
   'audit.list_instance',
   'cluster.list_all',
+  'cluster.update',
   'cluster.disable',
   'cluster.enable',
   'cluster.forget',

@@ -117,6 +117,7 @@ export const needsRecentSignIn: Readonly<Record<Action | PersonAction | Instance
   'audit.list_instance': 'never',
   'cluster.list_all': 'never',
   // It stops the delivery of secrets to a whole cluster.
+  'cluster.update': 'always',
   'cluster.disable': 'always',
   'cluster.enable': 'always',
   'cluster.forget': 'always',

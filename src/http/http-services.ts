@@ -6,6 +6,7 @@ import type { Changes } from '../services/changes/changes.ts';
 import type { Consumers } from '../services/fleet/consumers.ts';
 import type { WaitingRestores } from '../services/fleet/waiting-restores.ts';
 import type { ClusterRules } from '../services/clusters/cluster-rules.ts';
+import type { ClusterRegistrations } from '../services/clusters/cluster-registrations.ts';
 import type { Clusters } from '../services/clusters/clusters.ts';
 import type { TrustedIssuers } from '../services/issuers/trusted-issuers.ts';
 import type { Copies } from '../services/secrets/copy/copies.ts';
@@ -64,6 +65,7 @@ export interface HttpServices {
   readonly consumers: Consumers;
   readonly clusterRules: ClusterRules;
   readonly servedClusters: Clusters;
+  readonly clusterRegistrations: ClusterRegistrations;
   readonly trustedIssuers: TrustedIssuers;
   readonly waitingRestores: Pick<WaitingRestores, 'list'>;
   readonly auditEntries: AuditEntries;

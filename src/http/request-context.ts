@@ -10,6 +10,8 @@ export interface RequestContext {
   /** Template of the matched route; `unmatched` if no route has the path. */
   route: string;
   principal?: BearerPrincipal;
+  /** The name of the cluster whose controller sent it. */
+  cluster?: string;
   /** Why authentication refused the request, such as `revoked`. */
   fault?: RefusalFault;
   /** Set if the response is an error. */

@@ -104,7 +104,7 @@ export class Metrics {
   }
 
   /** Counts a request that a rate limit refused. */
-  rateLimited(limit: 'credential' | 'address' | 'traffic'): void {
+  rateLimited(limit: 'credential' | 'address' | 'traffic' | 'cluster'): void {
     this.#rateLimited.inc({ limit });
   }
 
@@ -135,6 +135,20 @@ export class Metrics {
   observeChangeStreams(open: () => number): void {
     const help = 'Open change streams.';
     this.#gauge('keyframe_change_streams', help, (gauge) => gauge.set(open()));
+  }
+
+  /** Reports the registered clusters whose controllers are refused. Call once. */
+  observeRefusedClusters(collect: () => readonly { readonly cluster: string; readonly reason: string }[]): void {
+    const gauge: Gauge = new Gauge({
+      name: 'keyframe_refused_clusters',
+      help: '1 for each registered cluster whose controller was refused within two minutes: its token does not prove the cluster, or its uid is another one.',
+      labelNames: ['cluster', 'reason'],
+      registers: [this.#registry],
+      collect: (): void => {
+        gauge.reset();
+        for (const { cluster, reason } of collect()) gauge.set({ cluster, reason }, 1);
+      },
+    });
   }
 
   /** Reports the number of objects that wait for a reconcile. Call once. */

@@ -9,7 +9,7 @@ export const init: Role<InitConfig> = {
   async run(config, logger) {
     const [
       { createInitialSecrets },
-      { adminSecret, postgresRunSecret, postgresSecret, rootKeySecret },
+      { adminSecret, clusterTokenSecret, postgresRunSecret, postgresSecret, rootKeySecret },
       { SecretsClient },
     ] = await Promise.all([
       import('./init/create-secrets.ts'),
@@ -17,12 +17,20 @@ export const init: Role<InitConfig> = {
       import('../kube/client/secrets.ts'),
     ]);
     const client = await loadKubeClient(config.kubeconfigFile);
-    const { rootKey, postgres, postgresRun, admin, namespace = client.namespace ?? defaultNamespace } = config;
+    const {
+      rootKey,
+      postgres,
+      postgresRun,
+      admin,
+      clusterToken,
+      namespace = client.namespace ?? defaultNamespace,
+    } = config;
     const wanted = [
       ...(rootKey === undefined ? [] : [rootKeySecret(rootKey)]),
       ...(postgres === undefined ? [] : [postgresSecret(postgres)]),
       ...(postgresRun === undefined ? [] : [postgresRunSecret(postgresRun)]),
       ...(admin === undefined ? [] : [adminSecret(admin)]),
+      ...(clusterToken === undefined ? [] : [clusterTokenSecret(clusterToken)]),
     ];
     await createInitialSecrets({ secrets: new SecretsClient({ client }), namespace, logger }, wanted);
     await client.close();

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { PresentState, StateQuestion } from '../domain/changes.ts';
 import type { ClusterState } from '../domain/cluster-ceiling.ts';
-import { clusterState, letsKnow } from './cluster-ceilings.ts';
+import { allowsSomething, clusterState, letsKnow } from './cluster-ceilings.ts';
 import { liveServiceCredentials, liveTokens } from './credentials.ts';
 import { queryRows, type Statement } from './database.ts';
 import type { ClusterRulesModel, EnvironmentModel } from './generated/models.ts';
@@ -83,7 +83,7 @@ export async function findKnownOrganizations(pool: pg.Pool, cluster: string): Pr
     sql`
       SELECT ${raw(clusterState)} AS state, coalesce(sc.is_home, true) AS "isHome", ARRAY(
         SELECT cr.organization_id FROM cluster_rules cr
-        WHERE cr.cluster = asked.cluster AND (cr.rules <> '[]'::jsonb) <> coalesce(sc.is_home, true)
+        WHERE cr.cluster = asked.cluster AND (${raw(allowsSomething)}) <> coalesce(sc.is_home, true)
       ) AS exceptions
       FROM (SELECT ${cluster}::text AS cluster) asked LEFT JOIN served_cluster sc ON sc.name = asked.cluster`,
   );

@@ -11,9 +11,21 @@ import type pg from 'pg';
 export const clusterState = `CASE WHEN sc.forgotten_at IS NOT NULL THEN 'forgotten' WHEN sc.disabled_at IS NOT NULL THEN 'disabled'
         ELSE 'enabled' END`;
 
+/**
+ * SQL: whether the rules cr of a remote cluster sc do not count: the organization forbids impersonation, and has not
+ * accepted the cluster since a person changed its issuer or keys.
+ */
+export const isOutdated = `(cr.rules IS NOT NULL AND NOT coalesce(sc.is_home, true) AND EXISTS (
+          SELECT FROM organization ao JOIN trusted_issuer ci ON ci.cluster = cr.cluster
+          WHERE ao.id = cr.organization_id AND ao.impersonation_forbidden
+            AND ci.generation IS DISTINCT FROM cr.generation))`;
+
+// Rules that do not count allow nothing.
+const rules = `CASE WHEN ${isOutdated} THEN '[]'::jsonb ELSE cr.rules END`;
+
 // A cluster without a row is a home cluster that has changed nothing yet.
-const ceiling = `json_build_object('state', ${clusterState}, 'isHome', coalesce(sc.is_home, true), 'rules', cr.rules,
-        'version', coalesce(cr.version, 0))`;
+const ceiling = `json_build_object('state', ${clusterState}, 'isHome', coalesce(sc.is_home, true), 'rules', ${rules},
+        'version', coalesce(cr.version, 0), 'isOutdated', ${isOutdated})`;
 
 /**
  * The column `ceiling`, for statements with `ceilingJoins`. `cluster` is SQL for the name of the cluster; without one the
@@ -29,12 +41,15 @@ export function ceilingJoins(cluster: string): string {
     LEFT JOIN cluster_rules cr ON cr.cluster = ${cluster} AND cr.organization_id = o.id`;
 }
 
+/** SQL: whether the rules cr allow the cluster sc something. */
+export const allowsSomething = `${rules} <> '[]'::jsonb`;
+
 /**
  * SQL: whether a cluster may know of an organization at all: it is enabled, and the organization allows it something. `sc`
  * is the cluster, and `cr` its rules in the organization, if any.
  */
 export const letsKnow = `sc.disabled_at IS NULL AND sc.forgotten_at IS NULL
-        AND CASE WHEN cr.rules IS NULL THEN coalesce(sc.is_home, true) ELSE cr.rules <> '[]'::jsonb END`;
+        AND CASE WHEN cr.rules IS NULL THEN coalesce(sc.is_home, true) ELSE ${allowsSomething} END`;
 
 /**
  * SQL: whether SecretSyncs of a cluster may read the environment e of the project p, as `leavesRoom` decides. `sc` is the cluster, and
@@ -42,7 +57,7 @@ export const letsKnow = `sc.disabled_at IS NULL AND sc.forgotten_at IS NULL
  */
 export const letsSecretSyncsRead = `sc.disabled_at IS NULL AND sc.forgotten_at IS NULL
         AND CASE WHEN cr.rules IS NULL THEN coalesce(sc.is_home, true) ELSE EXISTS (
-          SELECT FROM jsonb_array_elements(cr.rules) r
+          SELECT FROM jsonb_array_elements(${rules}) r
           WHERE r->>'project' IN ('*', p.slug) AND r->'environments' ?| ARRAY['*', e.slug]
             AND r->'kinds' ?| ARRAY['SecretSync', 'ServiceToken']
         ) END`;

@@ -17,24 +17,34 @@ export interface ClusterHolder {
 }
 
 /**
- * Takes a cluster's name unless another cluster was seen under it in the last 10 minutes, and keeps what its controller
+ * Takes a cluster's name unless another cluster was seen under it in the last 10 minutes, or always for a registered one,
+ * whose uid was checked before. Makes the row of a home cluster, and keeps what its controller
  * says of itself. Returns who has the name then.
  */
 export async function claimCluster(
   pool: pg.Pool,
   name: string,
-  { uid, release, protocol: { min, max }, kinds }: Hello & PortProgram,
+  {
+    uid,
+    release,
+    protocol: { min, max },
+    kinds,
+    isRegistered,
+  }: Hello & PortProgram & { readonly isRegistered: boolean },
 ): Promise<ClusterHolder> {
   const [claimed] = await queryRows<ClusterHolder>(
     pool,
     sql`
+      WITH served AS (
+        INSERT INTO served_cluster (name) SELECT ${name} WHERE NOT EXISTS (SELECT FROM served_cluster WHERE name = ${name})
+        ON CONFLICT DO NOTHING)
       INSERT INTO cluster (name, uid, seen_at, hello_at, release, protocol_min, protocol_max, kinds)
     SELECT ${name}, ${uid}, at, at, ${release}, ${min}::int, ${max}::int, ${kinds}::text[]
     FROM (SELECT clock_timestamp() AS at) AS present
     ON CONFLICT (name) DO UPDATE SET uid = excluded.uid, seen_at = excluded.seen_at, hello_at = excluded.hello_at,
       release = excluded.release, protocol_min = excluded.protocol_min, protocol_max = excluded.protocol_max,
       kinds = excluded.kinds
-    WHERE cluster.uid = excluded.uid OR cluster.seen_at < clock_timestamp() - interval '10 minutes'
+    WHERE ${isRegistered} OR cluster.uid = excluded.uid OR cluster.seen_at < clock_timestamp() - interval '10 minutes'
     RETURNING uid, seen_at AS "seenAt", ${stateOf(name)} AS state, clock_timestamp() AS now`,
   );
   return claimed ?? (await findCluster(pool, name));

@@ -49,28 +49,33 @@ export interface FoundFederation {
   readonly now: Date;
 }
 
+/** The columns of an issuer. */
+export type IssuerRow = Readonly<Pick<TrustedIssuerModel, 'generation' | 'iss' | 'maxAgeSeconds'>> & {
+  readonly issuerId: TrustedIssuerModel['id'];
+  readonly algorithms: readonly IssuerAlgorithm[];
+  readonly keysVersion: string;
+  readonly hasUrl: boolean;
+} & KeyFetches;
+
 type FederationRow = Omit<ServiceTokenRow, 'fault' | 'tokenHash'> &
   Pick<FoundFederation, 'fault' | 'claims' | 'now'> &
   Readonly<Pick<ServiceTokenFederationModel, 'audience'>> &
-  Readonly<Pick<TrustedIssuerModel, 'generation' | 'iss' | 'maxAgeSeconds'>> & {
-    readonly issuerId: TrustedIssuerModel['id'];
-    readonly algorithms: readonly IssuerAlgorithm[];
-    readonly keysVersion: string;
-    readonly hasUrl: boolean;
-  } & KeyFetches;
+  IssuerRow;
 
 // After a recovery of the database its numbers may repeat, so the version is a number and times.
 const keysVersion = `concat_ws('/', i.keys_version, extract(epoch FROM i.changed_at), extract(epoch FROM i.fetched_at))`;
 const fetchColumns = `extract(epoch FROM clock_timestamp() - i.fetched_at)::float8 AS "ageSeconds",
     extract(epoch FROM clock_timestamp() - i.fetch_tried_at)::float8 AS "triedSecondsAgo",
     i.fetch_fault AS "fetchFault", i.fetch_failed_at AS "fetchFailedAt"`;
+/** SQL: the columns of the issuer i. */
+export const issuerColumns = `i.id AS "issuerId", i.generation, i.iss, i.algorithms, i.max_age_seconds AS "maxAgeSeconds",
+      ${keysVersion} AS "keysVersion", i.jwks_url IS NOT NULL AS "hasUrl", ${fetchColumns}`;
 
 // By the unique index of the audiences of federations that have not ended.
 const findStatement: Statement = {
   name: 'federations-find',
-  text: `SELECT ${serviceTokenColumns(federatedFault)}, f.audience, f.claims, i.id AS "issuerId", i.generation, i.iss, i.algorithms,
-      i.max_age_seconds AS "maxAgeSeconds", ${keysVersion} AS "keysVersion", i.jwks_url IS NOT NULL AS "hasUrl",
-      ${fetchColumns}, clock_timestamp() AS now
+  text: `SELECT ${serviceTokenColumns(federatedFault)}, f.audience, f.claims, ${issuerColumns},
+      clock_timestamp() AS now
     FROM ${federatedTables} WHERE f.audience = ANY($1::text[]) AND f.ended_at IS NULL`,
 };
 
@@ -175,15 +180,14 @@ export async function storeFetchFault(
 }
 
 function foundFederation(row: FederationRow): FoundFederation {
-  const { fault, useDue, claims, now, issuerId: id, generation, iss, algorithms, maxAgeSeconds, hasUrl } = row;
+  const { fault, useDue, claims, now } = row;
+  return { principal: serviceTokenPrincipal(row), fault, useDue, issuer: issuerOf(row), claims, now };
+}
+
+/** The issuer of a row with `issuerColumns`. */
+export function issuerOf(row: IssuerRow): FederationIssuer {
+  const { issuerId: id, generation, iss, algorithms, maxAgeSeconds, keysVersion: version, hasUrl } = row;
   const { ageSeconds, triedSecondsAgo, fetchFault, fetchFailedAt } = row;
   const fetched = hasUrl ? { ageSeconds, triedSecondsAgo, fetchFault, fetchFailedAt } : undefined;
-  return {
-    principal: serviceTokenPrincipal(row),
-    fault,
-    useDue,
-    issuer: { id, generation, iss, algorithms, maxAgeSeconds, keysVersion: row.keysVersion, fetched },
-    claims,
-    now,
-  };
+  return { id, generation, iss, algorithms, maxAgeSeconds, keysVersion: version, fetched };
 }

@@ -127,7 +127,7 @@ function clusterEvent(
   return { kind: 'cluster_rules', organizationId, cluster, version, isNothing: isNothing === true };
 }
 
-type Fields = Readonly<Record<string, string | number | true>>;
+type Fields = Readonly<Record<string, string | number | boolean>>;
 
 function environmentFields({ organizationId, environmentId }: EnvironmentIds, revisionId: string): Fields {
   return { o: organizationId, e: environmentId, r: revisionId };

@@ -1,4 +1,10 @@
-import type { InstanceModel, PersonalTokenModel, ServiceTokenModel, UserModel } from './generated/models.ts';
+import type {
+  InstanceModel,
+  PersonalTokenModel,
+  ServedClusterModel,
+  ServiceTokenModel,
+  UserModel,
+} from './generated/models.ts';
 import type { Transaction } from './transaction.ts';
 
 /** What makes every credential of a restored database worthless (services/recover.ts). */
@@ -74,14 +80,30 @@ export async function revokeServiceTokenCredentials(
 
 /**
  * Lets the trusted issuers that were changed before a moment, or all with null, prove nothing until an instance admin
- * enables them, and returns how many: it is not known which of their keys were withdrawn since the backup. The issuer of a
- * cluster stays, because its controller reports it. Lock all credentials before.
+ * enables them, and returns how many: it is not known which of their keys were withdrawn since the backup. Those of remote
+ * clusters are enabled with their cluster, and are not counted. The issuer of a home cluster stays, because its controller
+ * reports it. Lock all credentials before.
  */
 export async function disableTrustedIssuers(tx: Transaction, before: Date | null): Promise<number> {
-  return tx.run`
-    UPDATE trusted_issuer SET disabled_at = clock_timestamp(), version = version + 1
-    WHERE name IS NOT NULL AND disabled_at IS NULL
-      AND (${before}::timestamptz IS NULL OR changed_at < ${before}::timestamptz)`;
+  const disabled = await tx.rows<{ isNamed: boolean }>`
+    UPDATE trusted_issuer i SET disabled_at = clock_timestamp(), version = version + 1
+    WHERE (name IS NOT NULL OR EXISTS (SELECT FROM cluster_registration r WHERE r.issuer_id = i.id))
+      AND disabled_at IS NULL AND (${before}::timestamptz IS NULL OR changed_at < ${before}::timestamptz)
+    RETURNING name IS NOT NULL AS "isNamed"`;
+  return disabled.filter(({ isNamed }) => isNamed).length;
+}
+
+/**
+ * Lets nothing be done for the remote clusters that were registered before a moment, or for all with null, until an instance
+ * admin enables them, and returns their names. Lock all credentials before.
+ */
+export async function disableRemoteClusters(tx: Transaction, before: Date | null): Promise<string[]> {
+  const rows = await tx.rows<Pick<ServedClusterModel, 'name'>>`
+    UPDATE served_cluster sc SET disabled_at = clock_timestamp() FROM cluster_registration r
+    WHERE r.cluster = sc.name AND sc.disabled_at IS NULL
+      AND (${before}::timestamptz IS NULL OR r.changed_at < ${before}::timestamptz)
+    RETURNING sc.name`;
+  return rows.map(({ name }) => name);
 }
 
 /**

@@ -1,15 +1,19 @@
 import type pg from 'pg';
 import type { ClusterState } from '../domain/cluster-ceiling.ts';
 import type { PortProgram } from '../domain/clusters.ts';
+import type { IssuerAlgorithm } from '../domain/trusted-issuers.ts';
 import { clusterState } from './cluster-ceilings.ts';
 import { everyCluster, lockCluster } from './cluster-rules.ts';
 import { queryRows } from './database.ts';
 import type {
   ClusterModel,
+  ClusterRegistrationModel,
+  InstanceModel,
   OrganizationModel,
   ServedClusterModel,
   ServiceTokenModel,
   SyncStateModel,
+  TrustedIssuerModel,
 } from './generated/models.ts';
 import { empty, raw, type Sql, sql } from './sql.ts';
 import type { Transaction } from './transaction.ts';
@@ -25,6 +29,20 @@ export interface ServedClusterRecord extends Readonly<Pick<ServedClusterModel, '
   readonly controller: ClusterController | null;
   /** Who signs the tokens of its ServiceAccounts, as its controller last said; null if it never did. */
   readonly issuer: { readonly iss: string; readonly keyCount: number } | null;
+  /** How its controller proves over HTTPS that it is of this cluster; null for a home cluster. */
+  readonly registration: RegisteredCluster | null;
+}
+
+/** What instance admins set of a remote cluster. */
+export interface RegisteredCluster
+  extends
+    Readonly<Pick<ClusterRegistrationModel, 'subject' | 'uid' | 'version'>>,
+    Readonly<Pick<TrustedIssuerModel, 'jwksUrl' | 'generation'>> {
+  readonly algorithms: readonly IssuerAlgorithm[];
+  /** The id of the installation, which is in the audience of its tokens. */
+  readonly instance: InstanceModel['id'];
+  /** When its keys were last fetched, as text of ISO 8601; null before the first fetch, and without a URL. */
+  readonly fetchedAt: string | null;
 }
 
 /** The leading controller of a cluster. */
@@ -34,6 +52,10 @@ export interface ClusterController extends PortProgram {
 }
 
 // An older server renews seen_at and leaves hello_at: what the row says is then of a controller that led before.
+const registrationColumn = `CASE WHEN cg.cluster IS NOT NULL THEN json_build_object('subject', cg.subject, 'uid', cg.uid,
+        'version', cg.version, 'jwksUrl', ti.jwks_url, 'generation', ti.generation, 'algorithms', ti.algorithms,
+        'instance', (SELECT id FROM instance), 'fetchedAt', to_char(ti.fetched_at AT TIME ZONE 'UTC',
+          'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) END AS registration`;
 const controllerColumn = `CASE WHEN c.hello_at = c.seen_at THEN json_build_object('release', c.release,
         'protocol', json_build_object('min', c.protocol_min, 'max', c.protocol_max), 'kinds', c.kinds) END AS controller`;
 
@@ -43,12 +65,14 @@ function recordsOf(cluster: string | null): Sql {
       ${raw(clusterState)} AS state, c.uid, greatest(c.seen_at, reported.seen_at) AS "seenAt",
       ${raw(controllerColumn)},
       CASE WHEN ti.id IS NOT NULL THEN
-        json_build_object('iss', ti.iss, 'keyCount', jsonb_array_length(ti.keys->'keys')) END AS issuer
+        json_build_object('iss', ti.iss, 'keyCount', coalesce(jsonb_array_length(ti.keys->'keys'), 0)) END AS issuer,
+      ${raw(registrationColumn)}
     FROM (${raw(everyCluster)}) known
     LEFT JOIN served_cluster sc ON sc.name = known.name
     LEFT JOIN cluster c ON c.name = known.name
     LEFT JOIN cluster_state reported ON reported.cluster = known.name
     LEFT JOIN trusted_issuer ti ON ti.cluster = known.name
+    LEFT JOIN cluster_registration cg ON cg.cluster = known.name
     ${cluster === null ? empty : sql`WHERE known.name = ${cluster}`}
     ORDER BY known.name COLLATE "C"`;
 }
@@ -86,6 +110,18 @@ export async function setClusterState(tx: Transaction, cluster: string, state: C
       disabled_at = CASE WHEN ${state} = 'enabled' THEN NULL ELSE coalesce(disabled_at, clock_timestamp()) END,
       forgotten_at = CASE WHEN ${state} = 'forgotten' THEN coalesce(forgotten_at, clock_timestamp()) END
     WHERE name = ${cluster}`;
+}
+
+/**
+ * Lets the JWTs of a cluster prove something again, after a restore from a backup. Keys from a URL are fetched again: those of
+ * the backup may have been withdrawn since.
+ */
+export async function enableClusterIssuer(tx: Transaction, cluster: string): Promise<void> {
+  await tx.run`
+    UPDATE trusted_issuer SET disabled_at = NULL, version = version + 1, changed_at = clock_timestamp(),
+      keys = CASE WHEN jwks_url IS NULL THEN keys END, keys_version = keys_version + 1, fetched_at = NULL,
+      fetch_tried_at = NULL
+    WHERE cluster = ${cluster} AND disabled_at IS NOT NULL`;
 }
 
 /** What a cluster has in Keyframe, and what stays behind in it. */

@@ -112,16 +112,16 @@ export async function countNamedIssuers(tx: Transaction): Promise<number> {
   return row.count;
 }
 
-/** Adds an issuer. Lock the issuers before. */
+/** Adds an issuer that instance admins manage, or that of a cluster. Lock the issuers before. */
 export async function insertTrustedIssuer(
   tx: Transaction,
-  { id, name }: Readonly<Pick<TrustedIssuerRecord, 'id' | 'name'>>,
+  { id, name, cluster }: Readonly<Pick<TrustedIssuerModel, 'id' | 'name' | 'cluster'>>,
   content: TrustedIssuerContent,
 ): Promise<void> {
   const { preset, iss, jwksUrl, algorithms, ca, maxAgeSeconds } = content;
   await tx.run`
-    INSERT INTO trusted_issuer (id, name, preset, iss, jwks_url, keys, algorithms, ca, max_age_seconds)
-    VALUES (${id}::uuid, ${name}, ${preset}, ${iss}, ${jwksUrl}, ${keysText(content)}::jsonb,
+    INSERT INTO trusted_issuer (id, name, cluster, preset, iss, jwks_url, keys, algorithms, ca, max_age_seconds)
+    VALUES (${id}::uuid, ${name}, ${cluster}, ${preset}, ${iss}, ${jwksUrl}, ${keysText(content)}::jsonb,
       ${[...algorithms]}::text[], ${ca}, ${maxAgeSeconds})`;
 }
 

@@ -1,2 +1,2 @@
 /** The form of audiences, for the command, which must not import the domain. */
-export { readAudience } from '../domain/audience.ts';
+export { isTokenAudience, readAudience } from '../domain/audience.ts';

@@ -1,8 +1,11 @@
 import { z } from 'zod';
+import { validateClusterUid, validateSubject } from '../domain/cluster-registration.ts';
 import { grantedKinds } from '../domain/kinds.ts';
 import { limits } from '../domain/limits.ts';
 import { validateSlug } from '../domain/names.ts';
-import { booleanText, clusterName, expectedVersion, integerText } from './fields.ts';
+import { issuerAlgorithms } from '../domain/trusted-issuers.ts';
+import { booleanText, clusterName, expectedVersion, integerText, text as checkedText } from './fields.ts';
+import { issuerFields } from './trusted-issuers.ts';
 
 /** docs/interface.md 4.18: what an organization allows clusters. */
 
@@ -46,6 +49,15 @@ export const clusterRulesView = z
     rules: z.array(clusterRule).nullable(),
     /** Counts the changes of the rules; 0 if there never were any. */
     version: z.int(),
+    /** Of a remote cluster: counts the changes of its issuer and keys by instance admins; null for a home cluster. */
+    generation: z.int().nullable(),
+    /** The generation that the organization accepted, when it last set rules. */
+    acceptedGeneration: z.int().nullable(),
+    /**
+     * Whether the rules allow nothing: the organization forbids impersonation, and has not accepted the present generation.
+     * Setting the same rules again accepts it.
+     */
+    isOutdated: z.boolean(),
   })
   .meta({ id: 'ClusterRules' });
 
@@ -81,8 +93,42 @@ export const clusterView = z
      * null if it never said it.
      */
     issuer: z.strictObject({ iss: z.string(), keyCount: z.int() }).nullable(),
+    /** How the controller of a remote cluster proves that it is of this cluster; null for a home cluster. */
+    registration: z
+      .strictObject({
+        /** The claim `sub` of the ServiceAccount token of its controller. */
+        subject: z.string(),
+        /** The only audience of that token. */
+        audience: z.string(),
+        /** The only uid of a namespace kube-system that has the name; null until its controller has led. */
+        uid: z.string().nullable(),
+        /** Where the public keys are fetched; null for keys that were given, which never change by themselves. */
+        jwksUrl: z.string().nullable(),
+        /** When the keys were last fetched; null before, and for keys that were given. */
+        fetchedAt: z.iso.datetime().nullable(),
+        algorithms: z.array(z.enum(issuerAlgorithms)),
+        /** Counts the changes after which other tokens may prove the cluster, from 1. */
+        generation: z.int(),
+        /** Counts the changes, from 1. */
+        version: z.int(),
+      })
+      .nullable(),
   })
   .meta({ id: 'Cluster' });
+
+export const registerClusterBody = z.strictObject({
+  ...issuerFields,
+  subject: checkedText(validateSubject).meta({
+    pattern: '^system:serviceaccount:[^:]+:[^:]+$',
+    description: 'The claim `sub` of the ServiceAccount token of its controller.',
+  }),
+  /** Of its namespace kube-system. Null lets its next leading controller give it; absent leaves it as it is. */
+  uid: checkedText(validateClusterUid).meta({ pattern: '^[0-9A-Za-z][0-9A-Za-z-]{0,63}$' }).nullable().exactOptional(),
+  /** Whether a home cluster may become a remote one, which may do only what organizations allow it. */
+  fromHome: z.boolean().exactOptional(),
+  /** The `version` of the registration; 0 if the cluster must not be registered. */
+  expectedVersion: expectedVersion.exactOptional(),
+});
 
 export const clusterListView = z
   .strictObject({ clusters: z.array(clusterView), nextCursor: z.string().nullable() })

@@ -29,8 +29,8 @@ const givenKey = z
   .record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]))
   .meta({ id: 'PublicJsonWebKey', description: 'A JSON Web Key (RFC 7517), never a private or symmetric one.' });
 
-export const setTrustedIssuerBody = z.strictObject({
-  preset,
+/** Who signs JWTs, and with which keys. */
+export const issuerFields = {
   iss: text(validateIss).meta({ pattern: issPattern.source, description: 'The claim `iss` of its JWTs, to the byte.' }),
   /** Either this is given, or `keys`. */
   jwksUrl: text(validateJwksUrl)
@@ -42,6 +42,11 @@ export const setTrustedIssuerBody = z.strictObject({
   algorithms: algorithms.exactOptional(),
   /** The only authorities that the server of `jwksUrl` may have, in PEM; the public ones by default. */
   ca: z.string().max(limits.issuerCaBytes).exactOptional(),
+};
+
+export const setTrustedIssuerBody = z.strictObject({
+  preset,
+  ...issuerFields,
   /** The longest time from `iat` to `exp` of its JWTs; a day by default. */
   maxAgeSeconds: z.int().min(1).max(limits.jwtLifetimeSeconds).exactOptional(),
   /** The `version` that the issuer must be at; 0 if it must not exist. */

@@ -72,6 +72,16 @@ const provingIssuer = {
   ],
 };
 
+const remoteCluster = {
+  iss: 'https://issuer.example',
+  jwksUrl: 'https://issuer.example/keys',
+  algorithms: ['RS256'],
+  subject: 'system:serviceaccount:keyframe:keyframe-controller',
+  fromHome: true,
+};
+
+const issuerBodies = { 'PUT /trusted-issuers/{name}': trustedIssuer, 'PUT /clusters/{name}': remoteCluster };
+
 /** A user with the first personal token. */
 interface CreatedUser extends Created {
   readonly token: string;
@@ -144,7 +154,7 @@ export async function makeWorld(api: Api, beyond: Beyond): Promise<World> {
     examples: {
       'POST /service-tokens/{org}': federatedToken,
       'PUT /organizations/{org}/clusters/{name}': clusterRules,
-      'PUT /trusted-issuers/{name}': trustedIssuer,
+      ...issuerBodies,
       'POST /organizations/{org}/invitations': { email: 'new@example.test', role: 'viewer' },
       'POST /sign-in-links/lookup': { link: await signInLink(api) },
     },

@@ -1,5 +1,6 @@
 import type { ClusterState } from '../../domain/cluster-ceiling.ts';
 import type { Hello, HelloAnswer } from '../../domain/clusters.ts';
+import type { ErrorCode } from '../../domain/errors/catalogue.ts';
 import { DomainError } from '../../domain/errors/domain-error.ts';
 import type { Clock, SteadyNow } from '../../lib/clock.ts';
 import type { Logger } from '../../observability/logger.ts';
@@ -33,6 +34,8 @@ const intervalMs = 60_000;
 const refusedIntervalMs = 10_000;
 // This process works during an outage of the database, so the name must be checked soon after it.
 const maxRetryMs = 10_000;
+/** Each of them names what a person must do. */
+const refusals: ReadonlySet<ErrorCode> = new Set(['protocol_unsupported', 'cluster_unknown', 'unauthenticated']);
 // The queue has only this key.
 const helloKey = 'hello';
 
@@ -46,7 +49,7 @@ export class ClusterClaim {
   readonly #queue: WorkQueue;
   #isLeading = false;
   #mayWork = false;
-  /** Why this process must not lead: another cluster has the name, or the server does not know its protocol. */
+  /** Why this process must not lead: another cluster has the name, or the server refuses it. */
   #refusal: string | undefined;
   /** Why the server refused the last hello. It refuses a standby too. */
   #helloRefusal: string | undefined;
@@ -161,7 +164,7 @@ export class ClusterClaim {
     try {
       return await this.#deps.backend.hello(hello);
     } catch (error) {
-      if (error instanceof DomainError && error.code === 'protocol_unsupported') return { refusal: error.detail };
+      if (error instanceof DomainError && refusals.has(error.code)) return { refusal: error.detail };
       throw error;
     }
   }

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { ClusterPrincipal } from '../../domain/cluster-principal.ts';
 import { DomainError } from '../../domain/errors/domain-error.ts';
 import type { BearerPrincipal } from '../../domain/principal.ts';
 import { audienceNamed } from '../../services/access/federated-tokens.ts';
@@ -14,11 +15,15 @@ export interface RateLimitOptions {
   readonly failedAuthentications: number;
   /** Bytes of requests and responses a minute of one user or service token. */
   readonly trafficBytes: number;
+  /** Items that one cluster asks for, reports or changes in a minute; no limit by default. */
+  readonly clusterItems?: number;
+  /** Bytes of requests and responses a minute of one cluster; no limit by default. */
+  readonly clusterBytes?: number;
 }
 
 export const noRateLimits: RateLimitOptions = { requests: 0, failedAuthentications: 0, trafficBytes: 0 };
 
-export type RateLimitName = 'credential' | 'address' | 'traffic';
+export type RateLimitName = 'credential' | 'address' | 'traffic' | 'cluster';
 
 /** A `limit_exceeded` with the name of the limit and the time until it resets. */
 export class LimitExceeded extends DomainError {
@@ -35,6 +40,7 @@ const details = {
   public: 'too many requests without a token came from this address within a minute',
   ended: 'this token was refused too often within a minute',
   traffic: 'this user or service token has sent and read too many bytes within a minute',
+  cluster: 'this cluster has asked for too much within a minute',
   guesses: 'too many invalid tokens came from this address within a minute, and this token was not accepted before',
 };
 
@@ -61,14 +67,17 @@ export class RateLimits {
   readonly #ended: RateCounter | undefined;
   /** Bytes, by the caller. */
   readonly #traffic: RateCounter | undefined;
+  /** Items and bytes, by the name of the cluster. */
+  readonly #clusters: { readonly items: RateCounter | undefined; readonly bytes: RateCounter | undefined };
   readonly #known = new KnownTokens(knownTokenLimits);
 
-  constructor({ requests, failedAuthentications: limit, trafficBytes }: RateLimitOptions) {
-    this.#requests = requests === 0 ? undefined : new RateCounter({ limit: requests });
-    this.#public = requests === 0 ? undefined : new RateCounter({ limit: requests });
-    this.#guesses = limit === 0 ? undefined : new RateCounter({ limit });
-    this.#ended = limit === 0 ? undefined : new RateCounter({ limit });
-    this.#traffic = trafficBytes === 0 ? undefined : new RateCounter({ limit: trafficBytes });
+  constructor(options: RateLimitOptions) {
+    this.#requests = counterOf(options.requests);
+    this.#public = counterOf(options.requests);
+    this.#guesses = counterOf(options.failedAuthentications);
+    this.#ended = counterOf(options.failedAuthentications);
+    this.#traffic = counterOf(options.trafficBytes);
+    this.#clusters = { items: counterOf(options.clusterItems ?? 0), bytes: counterOf(options.clusterBytes ?? 0) };
   }
 
   /**
@@ -163,10 +172,37 @@ export class RateLimits {
     if (state !== undefined && state.used >= state.limit) throw new LimitExceeded('traffic', details.traffic, state);
   }
 
+  /**
+   * Must be called after the token of a cluster was accepted. A request that begins below the limits may exceed them.
+   *
+   * @throws LimitExceeded if the cluster is above one of its limits.
+   */
+  async acceptedCluster(token: string, { name }: Pick<ClusterPrincipal, 'name'>): Promise<void> {
+    if (this.#guesses !== undefined) this.#known.add(nameOf(token), `cluster ${name}`);
+    for (const counter of [this.#clusters.items, this.#clusters.bytes]) {
+      const state = await counter?.peek(name);
+      if (state !== undefined && state.used >= state.limit) throw new LimitExceeded('cluster', details.cluster, state);
+    }
+  }
+
+  /** Counts what a request of a cluster was about, and its bytes. Never throws. */
+  async countCluster(
+    { name }: Pick<ClusterPrincipal, 'name'>,
+    { items = 0, bytes = 0 }: { readonly items?: number; readonly bytes?: number },
+  ): Promise<void> {
+    await this.#clusters.items?.count(name, items);
+    await this.#clusters.bytes?.count(name, bytes);
+  }
+
   /** Counts bytes of a request or response. Never throws, because a change may be committed already. */
   async countTraffic({ id }: BearerPrincipal, bytes: number): Promise<void> {
     await this.#traffic?.count(id, bytes);
   }
+}
+
+/** 0 is no limit. */
+function counterOf(limit: number): RateCounter | undefined {
+  return limit === 0 ? undefined : new RateCounter({ limit });
 }
 
 /** The owner of many credentials: the organization of a service token, or the user of a personal token. */

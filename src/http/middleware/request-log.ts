@@ -36,6 +36,7 @@ export function requestLog({ logger, metrics }: RequestLogDeps): RequestHandler 
           durationMs: Math.round(durationMs * 100) / 100,
           requestId: context.id,
           ...(context.principal === undefined ? {} : { principalId: context.principal.id }),
+          ...(context.cluster === undefined ? {} : { cluster: context.cluster }),
           ...(context.code === undefined ? {} : { code: context.code }),
           ...(context.fault === undefined ? {} : { fault: context.fault }),
           ...(response.writableFinished ? {} : { aborted: true }),

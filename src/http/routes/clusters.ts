@@ -1,3 +1,4 @@
+import { audienceOf } from '../../domain/audience.ts';
 import type { ClusterRulesRecord } from '../../services/clusters/cluster-rules.ts';
 import type { ServedClusterRecord } from '../../services/clusters/clusters.ts';
 import type { ClusterRulesView, ClusterView } from '../../wire/clusters.ts';
@@ -8,6 +9,7 @@ import {
   getClusterRules,
   listClusterRules,
   listClusters,
+  registerCluster,
   removeClusterRules,
   setClusterRules,
 } from '../../wire/contract/clusters.ts';
@@ -21,6 +23,13 @@ export const clusterRoutes: readonly Route[] = [
     async handle({ servedClusters }, access) {
       const list = await servedClusters.list(access);
       return { status: 200, body: { clusters: list.map(clusterViewOf), nextCursor: null } };
+    },
+  }),
+  instanceRoute({
+    ...registerCluster,
+    action: 'cluster.update',
+    async handle({ clusterRegistrations }, access, { params, body }) {
+      return { status: 200, body: clusterViewOf(await clusterRegistrations.set(access, params.name, body)) };
     },
   }),
   instanceRoute({
@@ -81,10 +90,17 @@ function clusterViewOf(record: ServedClusterRecord): ClusterView {
   const { name, isHome, state, uid, seenAt, disabledAt, controller: found, issuer } = record;
   const times = { seenAt: seenAt?.toISOString() ?? null, disabledAt: disabledAt?.toISOString() ?? null };
   const controller = found && { ...found, kinds: [...found.kinds] };
-  return { name, isHome, state, uid, ...times, controller, issuer };
+  return { name, isHome, state, uid, ...times, controller, issuer, registration: registrationOf(record) };
 }
 
-function viewOf({ name, isHome, rules, version }: ClusterRulesRecord): ClusterRulesView {
+function registrationOf({ name, registration }: ServedClusterRecord): ClusterView['registration'] {
+  if (registration === null) return null;
+  const { instance, algorithms, ...shown } = registration;
+  const audience = audienceOf(instance, { type: 'cluster', cluster: name });
+  return { ...shown, audience, algorithms: [...algorithms] };
+}
+
+function viewOf({ rules, ...record }: ClusterRulesRecord): ClusterRulesView {
   const shown = rules?.map((rule) => ({ ...rule, environments: [...rule.environments], kinds: [...rule.kinds] }));
-  return { name, isHome, rules: shown ?? null, version };
+  return { ...record, rules: shown ?? null };
 }

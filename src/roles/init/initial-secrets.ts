@@ -76,3 +76,15 @@ export function adminSecret({ secret, email }: { readonly secret: string; readon
     generate: () => ({ token: generateToken('personal_token', randomUUID()).token, email: new Plaintext(email) }),
   };
 }
+
+/** The home token, which the API and the controllers of this installation mount. */
+export function clusterTokenSecret({ secret }: { readonly secret: string }): InitialSecret {
+  return {
+    name: secret,
+    component: 'cluster-token',
+    keys: ['token'],
+    advice:
+      'Put a kf_cls_… token there, or delete the Secret, and a new one is created; the pods read it by themselves',
+    generate: () => ({ token: generateToken('cluster', randomUUID()).token }),
+  };
+}

@@ -1,4 +1,4 @@
-import { hashesEqual, type ParsedToken, parseToken } from '../../crypto/token.ts';
+import { hashesEqual, type ParsedToken, parseToken, type TokenKind } from '../../crypto/token.ts';
 import type { CredentialFault, RefusalFault } from '../../domain/credential-faults.ts';
 import { DomainError } from '../../domain/errors/domain-error.ts';
 import { namesToken } from '../../domain/jwt-faults.ts';
@@ -32,6 +32,9 @@ const faultDetails: Readonly<Record<CredentialFault, string>> = {
 /** In a session, for every fault but `disabled`. */
 const endedSession = 'the session has ended; sign in again';
 
+const malformedToken = 'the token is malformed: it must be a whole kf_svc_… or kf_pat_… token with nothing around it';
+const clusterToken =
+  'this is the token of a cluster (kf_cls_…), which only its controllers use, for the paths below /api/v1/cluster/; send a kf_svc_… or kf_pat_… token';
 // Each refused JWT gets this text: anyone can write one, and an issuer signs those of others too.
 const refusedJwt =
   'the JWT was refused; an admin of the organization finds out why with `keyframe token explain`, and the log of the server names the fault';
@@ -52,6 +55,11 @@ export class AuthenticationRefusal extends DomainError {
     this.principal = principal;
     this.isGuess = principal === undefined && !namesToken(fault);
   }
+}
+
+/** A session works only as a cookie, whose requests are checked for their origin. A sign-in link begins one. */
+function isBearerKind(kind: TokenKind): kind is 'service_token' | 'personal_token' {
+  return kind === 'service_token' || kind === 'personal_token';
 }
 
 /** Finds the principal of a token (docs/interface.md section 5). */
@@ -83,12 +91,8 @@ export class Authentication {
       throw new AuthenticationRefusal('missing', 'a token is needed; send it as "Authorization: Bearer <token>"');
     }
     const token = parseToken(bearer);
-    // A session works only as a cookie, whose requests are checked for their origin. A sign-in link begins one.
-    if (token === undefined || token.kind === 'session' || token.kind === 'sign_in_link') {
-      throw new AuthenticationRefusal(
-        'malformed',
-        'the token is malformed: it must be a whole kf_svc_… or kf_pat_… token with nothing around it',
-      );
+    if (token === undefined || !isBearerKind(token.kind)) {
+      throw new AuthenticationRefusal('malformed', token?.kind === 'cluster' ? clusterToken : malformedToken);
     }
     const found = await this.#find(token, token.kind);
     if (found === undefined) throw new AuthenticationRefusal('unknown', 'the token is unknown');

@@ -1,4 +1,4 @@
-import { readAudience } from '../../domain/audience.ts';
+import { isTokenAudience } from '../../domain/audience.ts';
 import type { CredentialFault } from '../../domain/credential-faults.ts';
 import type { FederationFault, JwtFault } from '../../domain/jwt-faults.ts';
 import type { ServiceTokenPrincipal } from '../../domain/principal.ts';
@@ -33,7 +33,7 @@ export type JudgedJwt =
 
 /** Reads a JWT for a service token of any installation. Throws JwtError. */
 export function readProof(text: string): UnverifiedJwt {
-  return readJwt(text, (audience) => readAudience(audience) !== undefined);
+  return readJwt(text, isTokenAudience);
 }
 
 /** The audience that a JWT names; empty if it names no service token, undefined for a bearer that is no JWT. */

@@ -7,17 +7,21 @@ import {
   type ProtocolRange,
   protocolRefusal,
 } from '../../domain/clusters.ts';
+import { DomainError } from '../../domain/errors/domain-error.ts';
 import { validateIss } from '../../domain/trusted-issuers.ts';
 import { isValidKey, readKeySet } from '../../identity/public-keys.ts';
 import { isReported, keepReported } from '../../store/cluster-issuers.ts';
-import { claimCluster, findCluster } from '../../store/clusters.ts';
+import { fixUid } from '../../store/cluster-registrations.ts';
+import { claimCluster, type ClusterHolder, findCluster } from '../../store/clusters.ts';
 import type { Database } from '../../store/database.ts';
 import { notifyCluster } from '../../store/notify.ts';
 import { inTransaction } from '../../store/transaction.ts';
+import type { RefusedClusters } from '../access/refused-clusters.ts';
 
 export interface ClusterRegistryDeps {
   readonly database: Pick<Database, 'pool' | 'transactionPool'>;
   readonly release: string;
+  readonly refused: Pick<RefusedClusters, 'note'>;
   /** That this server knows; default: of this program. */
   readonly protocol?: ProtocolRange;
 }
@@ -28,29 +32,41 @@ export interface ClusterRegistryDeps {
  */
 export class ClusterRegistry {
   readonly #database: ClusterRegistryDeps['database'];
+  readonly #refused: ClusterRegistryDeps['refused'];
   readonly #server: PortProgram;
 
-  constructor({ database, release, protocol = portProtocol }: ClusterRegistryDeps) {
+  constructor({ database, release, refused, protocol = portProtocol }: ClusterRegistryDeps) {
     this.#database = database;
+    this.#refused = refused;
     this.#server = { release, protocol };
   }
 
   /**
    * Records that a controller of this cluster leads, and takes the name if it is new, or if its cluster was not seen
-   * for 10 minutes. A standby controller only asks. Throws DomainError protocol_unsupported, invalid_input and
-   * store_unavailable.
+   * for 10 minutes. The name of a registered cluster has one uid until an instance admin changes that. A standby controller
+   * only asks. Throws DomainError protocol_unsupported, cluster_unknown for another uid, invalid_input and store_unavailable.
    */
   async hello(cluster: string, hello: Hello & PortProgram): Promise<HelloAnswer> {
     checkHello(hello);
     const refusal = protocolRefusal(hello, this.#server);
     if (refusal !== undefined) throw refusal;
     const { uid, isLeading } = hello;
-    const { pool } = this.#database;
-    const found = isLeading ? await claimCluster(pool, cluster, hello) : await findCluster(pool, cluster);
+    const found = await this.#find(cluster, hello);
     const { state, now, uid: heldBy, seenAt } = found;
     const isOther = heldBy !== null && seenAt !== null && heldBy !== uid;
     if (isLeading && !isOther && state === 'enabled') await this.#keepIssuer(cluster, hello);
     return { state, holder: isOther ? { heldBy, seenAt } : undefined, now };
+  }
+
+  async #find(cluster: string, hello: Hello & PortProgram): Promise<ClusterHolder> {
+    const { pool } = this.#database;
+    const registered = await fixUid(pool, cluster, hello);
+    if (registered !== undefined && registered !== null && registered !== hello.uid) {
+      this.#refused.note({ cluster, reason: 'uid' });
+      throw otherUid(cluster, { registered, uid: hello.uid });
+    }
+    const claim = { ...hello, isRegistered: registered !== undefined };
+    return hello.isLeading ? await claimCluster(pool, cluster, claim) : await findCluster(pool, cluster);
   }
 
   /** Leaves out keys that verify nothing here. An issuer without a usable key, or with an odd name, stays unknown. */
@@ -68,4 +84,15 @@ export class ClusterRegistry {
       if (await keepReported(tx, reported)) await notifyCluster(tx, { name: cluster, isHome: true }, 'enabled');
     });
   }
+}
+
+function otherUid(
+  cluster: string,
+  { registered, uid }: { readonly registered: string; readonly uid: string },
+): DomainError {
+  return new DomainError(
+    'cluster_unknown',
+    `cluster ${cluster} is registered with the uid ${registered}, and this cluster has the uid ${uid}. If it was created again ` +
+      `under its name, an instance admin runs \`keyframe cluster update ${cluster} --uid ${uid}\`; otherwise give one of both another name`,
+  );
 }

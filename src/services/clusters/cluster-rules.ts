@@ -76,18 +76,31 @@ export class ClusterRules {
         const before = await lockClusterRules(tx, organizationId, cluster);
         if (before === undefined) throw absentCluster(cluster);
         if (expectedVersion !== undefined && expectedVersion !== before.version) throw otherVersion(before);
-        const isChange = !isDeepStrictEqual(rules, before.rules);
+        const isChange = !isDeepStrictEqual(rules, before.rules) || acceptsGeneration(before, rules);
         const version = isChange ? await putClusterRules(tx, { organizationId, cluster }, rules) : before.version;
         if (isChange)
           await notifyClusterRules(tx, { organizationId, cluster, version, isNothing: allowsNothing(before, rules) });
-        const result = { ...before, rules, version };
-        const audited = { cluster, rules: textsOf(rules), version, from: textsOf(before.rules) };
+        const acceptedGeneration = isChange ? before.generation : before.acceptedGeneration;
+        const result = { ...before, rules, version, acceptedGeneration, isOutdated: false };
+        const audited = { cluster, rules: textsOf(rules), version, from: textsOf(before.rules), ...acceptance(result) };
         return { result, audit: successRecord(access, audited) };
       });
       await suspendRefusedTokens(this.#deps, access, { cluster, organizationId });
       return set;
     });
   }
+}
+
+/** Whether setting rules accepts the cluster as it is now. The same rules do, too. */
+function acceptsGeneration(
+  { generation, acceptedGeneration }: ClusterRulesRecord,
+  rules: readonly ClusterRule[] | null,
+): boolean {
+  return rules !== null && generation !== acceptedGeneration;
+}
+
+function acceptance({ acceptedGeneration }: ClusterRulesRecord): { readonly generation?: number } {
+  return acceptedGeneration === null ? {} : { generation: acceptedGeneration };
 }
 
 function checkRules(rules: readonly ClusterRule[]): void {

@@ -4,6 +4,7 @@ import { notifyCluster } from '../../store/notify.ts';
 import {
   type ClusterBelongings,
   dropReports,
+  enableClusterIssuer,
   findBelongings,
   findServedCluster,
   listServedClusters,
@@ -110,6 +111,7 @@ export class Clusters {
       const before = await lockServedCluster(tx, cluster);
       if (before === undefined || (state === 'disabled' && before.state === 'forgotten')) throw absentCluster(cluster);
       await setClusterState(tx, cluster, state);
+      if (state === 'enabled') await enableClusterIssuer(tx, cluster);
       await notifyCluster(tx, before, state);
       const result = await readServedCluster(tx, cluster);
       if (result === undefined) throw new Error('a cluster that was locked does not exist');

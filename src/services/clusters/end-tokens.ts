@@ -12,7 +12,7 @@ import { endTokens, inBatches, nextBatch, tokensAtOnce } from '../change/token-e
  * change of the cluster that comes between is judged by them.
  */
 
-type SuspendAccess = OrganizationAccess<'cluster.set_rules'> | InstanceAccess<'cluster.disable'>;
+type SuspendAccess = OrganizationAccess<'cluster.set_rules'> | InstanceAccess<'cluster.disable' | 'cluster.update'>;
 type ForgetAccess = InstanceAccess<'cluster.forget'>;
 
 /**

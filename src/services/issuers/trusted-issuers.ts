@@ -26,7 +26,12 @@ import { auditedFailure, instanceCall, successRecord } from '../audit/audited.ts
 import { makeChange } from '../change/change.ts';
 import { checkClusterName, checkVersion } from '../kernel/checks.ts';
 import { endIssuerTokens } from './end-issuer-tokens.ts';
-import { issuerChange, issuerContent, refusePrivateAddress, type TrustedIssuerInput } from './issuer-content.ts';
+import {
+  issuerChange,
+  issuerContent,
+  refusePrivateAddress,
+  type TrustedIssuerInput,
+} from '../kernel/issuer-content.ts';
 
 export type { NamedIssuerRecord, TrustedIssuerRecord } from '../../store/trusted-issuers.ts';
 
@@ -147,7 +152,7 @@ async function add(tx: Transaction, name: string, content: TrustedIssuerContent)
       `the server has ${limits.trustedIssuers} trusted issuers, the most there can be; delete one that is not used`,
     );
   }
-  await insertTrustedIssuer(tx, { id: randomUUID(), name }, content);
+  await insertTrustedIssuer(tx, { id: randomUUID(), name, cluster: null }, content);
   return Object.entries(content).flatMap(([field, value]) => (value === null ? [] : [field]));
 }
 

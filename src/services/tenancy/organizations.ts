@@ -4,7 +4,9 @@ import { isOwnToken } from '../../domain/impersonation.ts';
 import type { Caller, Role, TokenCreator } from '../../domain/principal.ts';
 import { holdUsers } from '../../store/access.ts';
 import { listRoleHolderIds, lockMembers } from '../../store/members.ts';
-import { notifyUsers } from '../../store/notify.ts';
+import type { Transaction } from '../../store/transaction.ts';
+import { recountRules } from '../../store/cluster-rules.ts';
+import { notifyClusterRules, notifyUsers } from '../../store/notify.ts';
 import {
   type AdministeredOrganizationRecord,
   findOrganization,
@@ -136,9 +138,7 @@ export class Organizations {
           }
           const set = await setImpersonation(tx, organizationId, forbidden);
           if (set === undefined) throw deletedMeanwhile('organization');
-          // Streams that are open with tokens that are refused from now on must end.
-          const userIds = set.changed ? await listRoleHolderIds(tx, organizationId) : [];
-          await notifyUsers(tx, userIds);
+          if (set.changed) await notifyOfImpersonation(tx, organizationId);
           const target = { impersonationForbidden: forbidden, ...(set.changed ? {} : { changed: false }) };
           return { result: set.organization, audit: successRecord(access, target) };
         },
@@ -198,4 +198,11 @@ export function slugTaken(kind: 'organization' | 'project' | 'environment', slug
 /** DomainError not_found for what was deleted a moment ago. */
 export function deletedMeanwhile(kind: 'organization' | 'project' | 'environment'): DomainError {
   return new DomainError('not_found', `the ${kind} was deleted meanwhile`);
+}
+
+async function notifyOfImpersonation(tx: Transaction, organizationId: string): Promise<void> {
+  // Streams that are open with tokens that are refused from now on must end.
+  await notifyUsers(tx, await listRoleHolderIds(tx, organizationId));
+  // Rules for clusters that were changed since the organization accepted them count now, or count no longer.
+  for (const rules of await recountRules(tx, organizationId)) await notifyClusterRules(tx, rules);
 }

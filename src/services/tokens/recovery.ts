@@ -7,7 +7,7 @@ import { systemActor } from '../../domain/principal.ts';
 import type { Logger } from '../../observability/logger.ts';
 import { appendAudits } from '../../store/audit.ts';
 import type { Database } from '../../store/database.ts';
-import { notifyServiceTokens, notifyUsers } from '../../store/notify.ts';
+import { notifyCluster, notifyServiceTokens, notifyUsers } from '../../store/notify.ts';
 import { insertPersonalToken } from '../../store/personal-tokens.ts';
 import * as store from '../../store/recovery.ts';
 import { type Transaction, inTransaction } from '../../store/transaction.ts';
@@ -49,6 +49,8 @@ export interface Recovery {
   readonly invitations: number;
   /** Trusted issuers that prove nothing until an instance admin enables them. */
   readonly trustedIssuers: number;
+  /** Remote clusters that are disabled until an instance admin enables them. */
+  readonly clusters: number;
   /** The id of the instance, if it was to get another one; null otherwise. */
   readonly newInstanceId: string | null;
   /** Whether sign-in, but for personal tokens, was open and is closed now. */
@@ -82,6 +84,8 @@ interface Revoked {
   readonly invitations: number;
   /** How many trusted issuers were disabled. */
   readonly trustedIssuers: number;
+  /** The names of the remote clusters that were disabled. */
+  readonly clusters: readonly string[];
   readonly newInstanceId: string | null;
   /** Whether sign-in was open. */
   readonly signInClosed: boolean;
@@ -101,7 +105,8 @@ const timeoutMs = 120_000;
  * admin has checked who may sign in and opens it. All in one transaction, audited in every chain. It applies at
  * the very next request of servers that run meanwhile, whose changes wait for it.
  *
- * Trusted issuers prove nothing until an instance admin enables them. A copy that runs beside its original gets another id
+ * Trusted issuers prove nothing, and nothing is done for remote clusters, until an instance admin enables them. The home
+ * token stays: each server writes it at its start. A copy that runs beside its original gets another id
  * of the instance, so that no JWT works in both.
  *
  * Keyless tokens stay as the backup has them: they rest on AccessGrants, which the restore did not change. Their number
@@ -200,10 +205,11 @@ async function revokeAll(
   const passkeys = await store.makePasskeysUnusable(tx, before);
   const invitations = await store.withdrawAllInvitations(tx, before);
   const trustedIssuers = await store.disableTrustedIssuers(tx, before);
+  const clusters = await store.disableRemoteClusters(tx, before);
   const signInClosed = await closeSignIn(tx, before);
   const keylessTokens = await store.countKeylessTokens(tx);
   const links = { signInLinks, passkeys, invitations };
-  const ended = { serviceTokens, users, sessionUserIds, ...links, trustedIssuers };
+  const ended = { serviceTokens, users, sessionUserIds, ...links, trustedIssuers, clusters };
   return { ...ended, newInstanceId, signInClosed, keylessTokens };
 }
 
@@ -231,10 +237,10 @@ async function report(
   { wayBack, revoked }: { readonly wayBack: WayBack; readonly revoked: Revoked },
 ): Promise<void> {
   const { serviceTokens, users, sessionUserIds, signInLinks, passkeys, invitations, signInClosed } = revoked;
-  const { trustedIssuers, newInstanceId } = revoked;
+  const { trustedIssuers, clusters, newInstanceId } = revoked;
   const isNew = wayBack.foundIn === undefined;
   const links = signInLinks + passkeys + invitations;
-  const ended = serviceTokens.length + users.length + sessionUserIds.length + links + trustedIssuers;
+  const ended = serviceTokens.length + users.length + sessionUserIds.length + links + trustedIssuers + clusters.length;
   if (!isNew && ended === 0 && !signInClosed && newInstanceId === null) return;
   const userIds = new Set([...users.map(({ id }) => id), ...sessionUserIds, wayBack.admin.id]);
   await notifyServiceTokens(
@@ -242,6 +248,7 @@ async function report(
     serviceTokens.map(({ id, organizationId }) => ({ organizationId, serviceTokenId: id })),
   );
   await notifyUsers(tx, [...userIds]);
+  for (const cluster of clusters) await notifyCluster(tx, { name: cluster, isHome: false }, 'disabled');
   const counted = { ...countsOf(revoked), before: before?.toISOString() ?? null };
   const record = systemRecords(actor);
   const made = isNew ? { userId: wayBack.admin.id, personalTokenId: wayBack.tokenId } : {};
@@ -265,6 +272,7 @@ function countsOf({
   passkeys,
   invitations,
   trustedIssuers,
+  clusters,
   newInstanceId,
   signInClosed,
   keylessTokens,
@@ -279,6 +287,7 @@ function countsOf({
     passkeys,
     invitations,
     trustedIssuers,
+    clusters: clusters.length,
     newInstanceId,
     signInClosed,
     keylessTokens,

@@ -6,6 +6,7 @@ import {
   clusterView,
   forgetClusterQuery,
   forgottenClusterView,
+  registerClusterBody,
   removeClusterRulesQuery,
   setClusterRulesBody,
 } from '../clusters.ts';
@@ -20,6 +21,15 @@ export const listClusters = endpoint({
   summary: 'List the clusters of the instance',
   input: {},
   responses: { 200: clusterListView },
+});
+
+export const registerCluster = endpoint({
+  method: 'PUT',
+  path: '/clusters/{name}',
+  operation: 'registerCluster',
+  summary: 'Register a remote cluster, or change its registration',
+  input: { params: clusterParams, body: registerClusterBody },
+  responses: { 200: clusterView },
 });
 
 export const disableCluster = endpoint({

@@ -248,6 +248,7 @@ describe('migrations and prisma/schema.prisma', () => {
       'environment environment_revision_counts',
       'environment environment_slug_form',
       'environment_revision environment_revision_counts',
+      'home_token home_token_once',
       'idempotency_record idempotency_record_hash_size',
       'idempotency_record idempotency_record_key_form',
       'instance instance_once',

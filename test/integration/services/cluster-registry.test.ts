@@ -83,7 +83,10 @@ test.each([true, false])('an answer has the state of the cluster (leading: %s)',
     (await services.clusters.hello(name, { uid: 'one', isLeading, ...program })).state;
   expect(await stateOf()).toBe('enabled');
   const { pool } = services.database;
-  await pool.query('INSERT INTO served_cluster (name, disabled_at) VALUES ($1, now())', [name]);
+  await pool.query(
+    'INSERT INTO served_cluster (name, disabled_at) VALUES ($1, now()) ON CONFLICT (name) DO UPDATE SET disabled_at = now()',
+    [name],
+  );
   expect(await stateOf()).toBe('disabled');
   await pool.query('UPDATE served_cluster SET forgotten_at = now() WHERE name = $1', [name]);
   expect(await stateOf()).toBe('forgotten');

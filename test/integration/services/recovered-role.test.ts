@@ -108,6 +108,7 @@ describe('the role recovered', () => {
       passkeys: 0,
       invitations: 0,
       trustedIssuers: 0,
+      clusters: 0,
       newInstanceId: expect.stringMatching(/^[a-z2-7]{26}$/),
       signInClosed: true,
       keylessTokens: 0,

@@ -47,6 +47,7 @@ function observeAll(metrics: Metrics, { kinds, reasons, statuses }: OpenLabels):
   metrics.observeDatabaseSize(() => Promise.resolve({ bytes: 1, tables }));
   metrics.observeAuditQueue(() => 0);
   metrics.observeChangeStreams(() => 0);
+  metrics.observeRefusedClusters(() => [{ cluster: 'fra-1', reason: 'uid' }]);
   metrics.observeControllerQueue(() => 0);
   metrics.observeLeadership(() => true);
   metrics.observeClockSkew(() => 0);
@@ -71,7 +72,7 @@ function observeAll(metrics: Metrics, { kinds, reasons, statuses }: OpenLabels):
 function countAll(metrics: Metrics, { kinds, reasons, statuses }: OpenLabels): void {
   for (const status of statuses) metrics.httpRequest({ method: 'GET', route: '/api/v1/me', status, durationMs: 1 });
   for (const fault of faults) metrics.authenticationFailed(fault);
-  for (const limit of ['credential', 'address', 'traffic'] as const) metrics.rateLimited(limit);
+  for (const limit of ['credential', 'address', 'traffic', 'cluster'] as const) metrics.rateLimited(limit);
   for (const kind of kinds) for (const reason of reasons) metrics.reconciled(kind, reason, 1);
   for (const operation of ['create', 'replace', 'apply', 'delete', 'repair'] as const)
     for (const result of ['done', 'conflict', 'failed'] as const) metrics.secretWrite(operation, result);

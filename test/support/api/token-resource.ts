@@ -31,11 +31,12 @@ export class TokenResource {
   /** What its namespace is granted now: the whole environment, until a test changes it. */
   grants: GrantRule[];
 
-  constructor(services: TestServices, world: World) {
+  constructor(services: TestServices, world: World, { cluster }: { readonly cluster?: string } = {}) {
     this.#services = services;
     this.#world = world;
     this.grants = [ruleFor(world)];
-    this.caller = resourceCaller({ kind: 'ServiceToken', grantsNow: () => this.grants, name: 'ci' });
+    const own = cluster === undefined ? {} : { cluster };
+    this.caller = resourceCaller({ kind: 'ServiceToken', grantsNow: () => this.grants, name: 'ci', ...own });
   }
 
   asked(permission: TokenPermission = 'read_write'): AskedPlace {

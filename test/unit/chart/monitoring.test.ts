@@ -144,6 +144,7 @@ test('a resource that is not ready is described with its reason, which the alert
 const notShown: ReadonlyMap<string, string> = new Map([
   ['keyframe_controller_denied_watches', 'has series only while something is denied; an alert reports it'],
   ['keyframe_controller_clock_skew_seconds', 'is near 0 all the time; an alert reports it'],
+  ['keyframe_refused_clusters', 'has series only while a cluster is refused; an alert reports it'],
   ['keyframe_resource_ready', 'has a series for each resource; keyframe_resources counts them'],
   ['keyframe_secret_sync_last_sync_timestamp_seconds', 'has a series for each SecretSync; the stale ones are shown'],
 ]);

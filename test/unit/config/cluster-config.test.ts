@@ -32,6 +32,7 @@ test('init makes what is named, and nothing else', () => {
     postgres: undefined,
     postgresRun: undefined,
     admin: undefined,
+    clusterToken: undefined,
   });
   const others = loadInitConfig(
     source({
@@ -41,6 +42,7 @@ test('init makes what is named, and nothing else', () => {
       INIT_POSTGRES_HOST: 'db.system',
       INIT_ADMIN_SECRET: 'admin',
       BOOTSTRAP_ADMIN_EMAIL: 'a@b',
+      INIT_CLUSTER_TOKEN_SECRET: 'cluster',
     }),
   );
   expect(others).toMatchObject({
@@ -49,6 +51,7 @@ test('init makes what is named, and nothing else', () => {
     postgres: { secret: 'db', host: 'db.system' },
     postgresRun: { secret: 'run', host: 'db.system' },
     admin: { secret: 'admin', email: 'a@b' },
+    clusterToken: { secret: 'cluster' },
   });
 });
 

@@ -14,6 +14,7 @@ describe('a text that contains a token and is none', () => {
     ['in base64', Buffer.from(token).toString('base64'), messages.tokenEncodedTwice],
     ['in UTF-16', Buffer.from(token, 'utf16le').toString('utf8'), messages.tokenInUtf16],
     ['of a session', 'kf_ses_aaaa', messages.sessionInstead],
+    ['of a cluster', 'kf_cls_aaaa', messages.sessionInstead],
   ])('is recognized %s', (_, text, expected) => {
     expect(malformationOf(new Plaintext(text))).toBe(expected);
   });

@@ -5,7 +5,7 @@ import { inspect } from 'node:util';
 import { crc32 } from 'node:zlib';
 import { generateToken, hashesEqual, parseToken, type TokenKind } from '../../../src/crypto/token.ts';
 
-const kinds = fc.constantFrom<TokenKind>('service_token', 'personal_token');
+const kinds = fc.constantFrom<TokenKind>('service_token', 'personal_token', 'cluster');
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
 /** The checksum as documented: CRC-32 in six digits of base62. */

@@ -49,7 +49,8 @@ const stuck = {
 };
 
 describe('the clusters of a page', () => {
-  const rules = { name: 'c1', isHome: true, rules: null, version: 0 };
+  const accepted = { generation: null, acceptedGeneration: null, isOutdated: false };
+  const rules = { name: 'c1', isHome: true, rules: null, version: 0, ...accepted };
 
   test('have their SecretSyncs by reason, without those of deleted environments', () => {
     const consumers = [
@@ -71,12 +72,12 @@ describe('the clusters of a page', () => {
   test('have their state if it is known, and no report if they report nothing', () => {
     const at = '2026-02-02T00:00:00.000Z';
     const facts = { name: 'c1', isHome: true, state: 'disabled', seenAt: at } as const;
-    const served = [{ ...facts, uid: null, disabledAt: at, controller: null, issuer: null }];
+    const served = [{ ...facts, uid: null, disabledAt: at, controller: null, issuer: null, registration: null }];
     expect(shownClusters({ rules: [rules], consumers: [], served })).toEqual([
       { ...facts, rules: null, release: null, report: undefined, groups: [] },
     ]);
     const controller = { release: '1.2.3', protocol: { min: 1, max: 1 }, kinds: ['SecretSync'] };
-    const known = [{ ...facts, uid: null, disabledAt: at, controller, issuer: null }];
+    const known = [{ ...facts, uid: null, disabledAt: at, controller, issuer: null, registration: null }];
     expect(shownClusters({ rules: [rules], consumers: [], served: known })).toMatchObject([{ release: '1.2.3' }]);
   });
 

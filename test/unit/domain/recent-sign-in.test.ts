@@ -104,6 +104,7 @@ const table = `
   sign_in_link.create            always
   audit.list_instance            never
   cluster.list_all               never
+  cluster.update                 always
   cluster.disable                always
   cluster.enable                 always
   cluster.forget                 always

@@ -13,6 +13,7 @@ const table = `
   GET    /changes/{org}/{project}/{env}                          environment  change.list
   POST   /changes/{org}/{project}/{env}/{revision}/revert        environment  change.revert
   GET    /clusters                                               instance     cluster.list_all
+  PUT    /clusters/{name}                                        instance     cluster.update
   DELETE /clusters/{name}                                        instance     cluster.forget
   POST   /clusters/{name}/disable                                instance     cluster.disable
   POST   /clusters/{name}/enable                                 instance     cluster.enable

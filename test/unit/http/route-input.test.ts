@@ -213,7 +213,9 @@ const ofOneRoute: readonly string[] = [
   'role',
   'scope',
   'signature',
+  'subject',
   'timeZone',
+  'uid',
   'userCode',
   'userHandle',
 ];

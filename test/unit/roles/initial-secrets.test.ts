@@ -3,6 +3,7 @@ import { RootKeys } from '../../../src/crypto/root-keys.ts';
 import { parseToken } from '../../../src/crypto/token.ts';
 import {
   adminSecret,
+  clusterTokenSecret,
   postgresRunSecret,
   postgresSecret,
   rootKeySecret,
@@ -37,12 +38,18 @@ test('the administrator’s token is a personal one', () => {
   expect(email?.reveal()).toBe('a@example.com');
 });
 
+test('the home token is one of a cluster', () => {
+  const { token } = clusterTokenSecret({ secret: 'cluster' }).generate();
+  expect(parseToken(token?.reveal() ?? '')?.kind).toBe('cluster');
+});
+
 test('what is made prints as nothing', () => {
   const all = [
     rootKeySecret({ secret: 'a', key: 'b' }),
     postgresSecret({ secret: 'a', host: 'b' }),
     postgresRunSecret({ secret: 'a', host: 'b' }),
     adminSecret({ secret: 'a', email: 'b@c' }),
+    clusterTokenSecret({ secret: 'a' }),
   ];
   for (const secret of all) {
     for (const value of nonEmpty(Object.values(JSON.parse(JSON.stringify(secret.generate())) as object)))

@@ -1,7 +1,7 @@
 import { generateKeyPairSync, type JsonWebKey } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { DomainError } from '../../../src/domain/errors/domain-error.ts';
-import { issuerChange, issuerContent, type TrustedIssuerInput } from '../../../src/services/issuers/issuer-content.ts';
+import { issuerChange, issuerContent, type TrustedIssuerInput } from '../../../src/services/kernel/issuer-content.ts';
 import { makeAuthority } from '../../support/fixtures/certificate.ts';
 
 const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });

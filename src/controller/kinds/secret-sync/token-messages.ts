@@ -48,7 +48,8 @@ export const tokenEncodedTwice =
 
 export const tokenInUtf16 = 'it is malformed: it is encoded as UTF-16, and must be UTF-8';
 
-export const sessionInstead = 'it belongs to a session or is a sign-in link, and must be a service token (kf_svc_…)';
+export const sessionInstead =
+  'it belongs to a session or a cluster, or is a sign-in link, and must be a service token (kf_svc_…)';
 
 /** A token does not see an environment. The message does not say whether the environment exists. */
 export function notVisible(source: Source, { name, key, serviceToken }: TokenOwner, cause: DomainError): DomainError {

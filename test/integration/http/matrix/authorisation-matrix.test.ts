@@ -34,12 +34,13 @@ describe('the table in own-targets.ts', () => {
     const withItem = routes
       .filter(({ path }) => /\{(?:key|version|id|name|user|subject)\}/.test(path))
       .map(({ route }) => route);
-    // Writing a key makes it, and so does giving a role to a group, or setting an issuer.
+    // Writing a key makes it, and so does giving a role to a group, setting an issuer, or registering a cluster.
     const answered = [
       ...Object.keys(missingItems).map((name) => rowOf(name).route),
       'PUT /secrets/{org}/{project}/{env}/{key}',
       'PUT /organizations/{org}/roles/{subject}',
       'PUT /trusted-issuers/{name}',
+      'PUT /clusters/{name}',
     ];
     expect(answered.toSorted()).toEqual(withItem.toSorted());
   });
@@ -141,6 +142,24 @@ describe(`with a credential that is not live, everything is 401 and nothing is w
       const ready = await site.prepare(row, site.places.own, { actor: site.actor('owner'), succeeds: true });
       expect(await site.send({ ...ready, authorization })).toMatchObject({ status: 201 });
     }
+  });
+});
+
+describe('with the token of a cluster, everything is 401 and nothing is written:', () => {
+  test.each(methods)('%s', async (method) => {
+    const cells = Object.entries(await site.clusterTokens(`remote-${method}`)).flatMap(([name, token]) =>
+      routes.filter((row) => row.method === method).map((row) => ({ row, name, token })),
+    );
+    const owner = { actor: site.actor('owner'), succeeds: false };
+    const ready = await Promise.all(
+      cells.map(async ({ row, token }) => ({
+        ...(await site.prepare(row, site.places.own, owner)),
+        authorization: `Bearer ${token}`,
+      })),
+    );
+    const names = cells.map(({ row, name }) => `${row.route} with ${name}`);
+    const answers = statusesOf(names, await site.askInVain(ready));
+    expect(answers).toEqual(Object.fromEntries(names.map((name) => [name, 401])));
   });
 });
 

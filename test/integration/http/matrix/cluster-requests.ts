@@ -6,9 +6,19 @@ const newCluster: Prepare = async ({ founder, succeeds }) => ({
   params: { name: succeeds ? await founder.cluster() : 'any' },
 });
 
+// Each cluster of the founder is a home cluster.
+const registration = {
+  iss: 'https://kubernetes.default.svc',
+  jwksUrl: 'https://issuer.example/keys',
+  algorithms: ['RS256'],
+  subject: 'system:serviceaccount:keyframe:keyframe-controller',
+  fromHome: true,
+};
+
 /** Those of clusters. */
 export const clusterPreparations: Readonly<Record<string, Prepare>> = {
   'GET /clusters': asItIs,
+  'PUT /clusters/{name}': async (wanted) => ({ ...(await newCluster(wanted)), body: registration }),
   'POST /clusters/{name}/disable': newCluster,
   'POST /clusters/{name}/enable': newCluster,
   'DELETE /clusters/{name}': newCluster,

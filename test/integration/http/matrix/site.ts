@@ -1,4 +1,5 @@
 import type { TestApi } from '../../../support/api/http.ts';
+import { newHomeToken, registerCluster } from '../../../support/database/cluster-credentials.ts';
 import { KeepAliveClient, type Reply } from '../../../support/api/keep-alive-client.ts';
 import { prismaOf } from '../../../support/database/prisma.ts';
 import { seed } from '../../../support/fixtures/test-size.ts';
@@ -49,6 +50,13 @@ export class Site {
     const credentials = await makeDeadCredentials(api, founder, places);
     await deletePlaces(api, places);
     return new Site({ api, client, founder }, { places, actors, credentials });
+  }
+
+  /** Tokens of clusters: the home token, and that of the controller of a new remote cluster. */
+  async clusterTokens(name: string): Promise<Readonly<Record<string, string>>> {
+    const { pool } = this.#api.services.database;
+    const remote = await registerCluster(pool, name);
+    return { 'the home token': await newHomeToken(pool), 'the token of a remote cluster': remote.token() };
   }
 
   /** Prepares what an actor asks by a row, at a place, according to whether it is to be done. */

@@ -8,7 +8,7 @@ import { type IssuerAlgorithm, issuerAlgorithms, validateIss, validateJwksUrl } 
 import { isSecretKey, isValidKey, type KeyFault, type PublicKey, readKeySet } from '../../identity/public-keys.ts';
 import { isPublicAddress } from '../../lib/public-address.ts';
 import type { TrustedIssuerChange, TrustedIssuerContent } from '../../store/trusted-issuers.ts';
-import { checkWhole } from '../kernel/checks.ts';
+import { checkWhole } from './checks.ts';
 
 /** What an instance admin says of an issuer. */
 export interface TrustedIssuerInput {

@@ -1,0 +1,33 @@
+import type pg from 'pg';
+import { queryRows } from './database.ts';
+import type { HomeTokenModel } from './generated/models.ts';
+import { sql } from './sql.ts';
+
+/** A home token that counts: the present one, or the one before for an hour. */
+export interface HomeTokenRecord extends Readonly<Pick<HomeTokenModel, 'hash'>> {
+  /** Null for the present one. */
+  readonly acceptedUntil: Date | null;
+}
+
+/** The home tokens that count now, by the database's clock. */
+export async function findHomeTokens(pool: pg.Pool): Promise<HomeTokenRecord[]> {
+  return queryRows<HomeTokenRecord>(
+    pool,
+    sql`
+      SELECT hash, NULL::timestamptz AS "acceptedUntil" FROM home_token
+      UNION ALL SELECT former_hash, former_until FROM home_token WHERE former_until > clock_timestamp()`,
+  );
+}
+
+/** Makes this the home token, unless it is. The one before counts for another hour. Returns whether it is a new one. */
+export async function putHomeToken(pool: pg.Pool, hash: Uint8Array): Promise<boolean> {
+  const put = await queryRows(
+    pool,
+    sql`
+      INSERT INTO home_token (hash) VALUES (${hash}) ON CONFLICT (row_id) DO UPDATE
+      SET hash = excluded.hash, former_hash = home_token.hash,
+        former_until = clock_timestamp() + interval '1 hour', changed_at = clock_timestamp()
+      WHERE home_token.hash <> excluded.hash RETURNING row_id`,
+  );
+  return put.length > 0;
+}

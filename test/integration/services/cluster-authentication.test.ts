@@ -1,0 +1,150 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from '@jest/globals';
+import { generateToken } from '../../../src/crypto/token.ts';
+import { DomainError } from '../../../src/domain/errors/domain-error.ts';
+import { AuthenticationRefusal } from '../../../src/services/access/authentication.ts';
+import { putHomeToken } from '../../../src/store/home-token.ts';
+import type { TestServices } from '../../support/api/services.ts';
+import { withServices } from '../../support/api/with-services.ts';
+import { newHomeToken, registerCluster } from '../../support/database/cluster-credentials.ts';
+import { JwtSigner, timesFor } from '../../support/oidc/jwt-signer.ts';
+
+let services: TestServices;
+
+withServices((given) => ({ services } = given));
+
+async function refusalOf(token: string | undefined, name: string | undefined): Promise<DomainError> {
+  const error: unknown = await services.clusterAuthentication
+    .authenticate(token, name)
+    .catch((thrown: unknown) => thrown);
+  if (error instanceof DomainError) return error;
+  throw error instanceof Error ? error : new Error('the token was accepted');
+}
+
+async function faultOf(token: string | undefined, name: string | undefined): Promise<string> {
+  const error = await refusalOf(token, name);
+  return error instanceof AuthenticationRefusal ? error.fault : error.code;
+}
+
+async function run(sql: string, ...values: unknown[]): Promise<void> {
+  await services.database.pool.query(sql, values);
+}
+
+describe('the home token', () => {
+  test('proves any cluster that is not registered as a remote one', async () => {
+    const { pool } = services.database;
+    const token = await newHomeToken(pool);
+    await registerCluster(pool, 'far-away');
+    const home = { isHome: true, credential: 'home_token', acceptedUntil: null };
+    expect(await services.clusterAuthentication.authenticate(token, 'here')).toEqual({ name: 'here', ...home });
+    await run('INSERT INTO served_cluster (name, disabled_at) VALUES ($1, now())', 'stopped');
+    expect(await services.clusterAuthentication.authenticate(token, 'stopped')).toEqual({ name: 'stopped', ...home });
+    expect(await faultOf(token, 'far-away')).toBe('cluster_unknown');
+  });
+
+  test('counts for another hour after it was replaced', async () => {
+    const former = await newHomeToken(services.database.pool);
+    const present = await newHomeToken(services.database.pool);
+    const { acceptedUntil } = await services.clusterAuthentication.authenticate(former, 'here');
+    expect(acceptedUntil?.getTime()).toBeGreaterThan(Date.now() + 3_500_000);
+    expect(acceptedUntil?.getTime()).toBeLessThan(Date.now() + 3_700_000);
+    await run("UPDATE home_token SET former_until = clock_timestamp() - interval '1 ms'");
+    expect(await faultOf(former, 'here')).toBe('unknown');
+    await expect(services.clusterAuthentication.authenticate(present, 'here')).resolves.toMatchObject({ isHome: true });
+  });
+
+  test('stays the present one, and ends no other, if a server writes it again', async () => {
+    const { pool } = services.database;
+    const former = await newHomeToken(pool);
+    const { token, hash } = generateToken('cluster', randomUUID());
+    expect(await putHomeToken(pool, hash)).toBe(true);
+    expect(await putHomeToken(pool, hash)).toBe(false);
+    for (const each of [former, token.reveal()]) {
+      await expect(services.clusterAuthentication.authenticate(each, 'here')).resolves.toMatchObject({ name: 'here' });
+    }
+  });
+});
+
+describe('the ServiceAccount token of a registered controller', () => {
+  test('proves its cluster until a minute after it expires', async () => {
+    const cluster = await registerCluster(services.database.pool, 'remote-1');
+    const { iat, exp } = timesFor(3_600);
+    const principal = await services.clusterAuthentication.authenticate(cluster.token({ iat, exp }), 'remote-1');
+    const acceptedUntil = new Date((exp + 60) * 1000);
+    expect(principal).toEqual({ name: 'remote-1', isHome: false, credential: 'jwt', acceptedUntil });
+  });
+
+  test('proves no other cluster, not even of the same API server', async () => {
+    const { pool } = services.database;
+    const one = await registerCluster(pool, 'one');
+    const two = await registerCluster(pool, 'two');
+    expect(await faultOf(one.token(), 'two')).toBe('jwt_unknown_audience');
+    expect(await faultOf(one.token({ aud: [two.audience] }), 'two')).toBe('jwt_unknown_key');
+    expect(await faultOf(one.token(), 'unheard-of')).toBe('cluster_unknown');
+    const sameKey = new JwtSigner('ES256', two.signer.keyId);
+    const forged = { iss: two.iss, sub: two.subject, aud: two.audience, ...timesFor(60) };
+    expect(await faultOf(sameKey.sign(forged), 'two')).toBe('jwt_signature');
+  });
+
+  test.each([
+    ['of another account', { sub: 'system:serviceaccount:keyframe:default' }, 'jwt_claims'],
+    ['of another issuer', { iss: 'https://kubernetes.default.svc' }, 'jwt_issuer'],
+    ['that lives longer than an hour', timesFor(3_601), 'jwt_lifetime'],
+    ['that has expired', timesFor(600, Date.now() - 700_000), 'jwt_expired'],
+    ['with another audience beside it', { aud: ['https://kubernetes.default.svc', 'x'] }, 'jwt_foreign_audience'],
+  ])('is refused %s', async (_, claims, fault) => {
+    const name = `refused-${randomUUID()}`;
+    const cluster = await registerCluster(services.database.pool, name);
+    expect(await faultOf(cluster.token(claims), name)).toBe(fault);
+    await expect(services.clusterAuthentication.authenticate(cluster.token(), name)).resolves.toMatchObject({ name });
+  });
+
+  test('is refused for another installation', async () => {
+    const cluster = await registerCluster(services.database.pool, 'copied');
+    const audience = cluster.audience.replace(/\/\w{26}\//, `/${'a'.repeat(26)}/`);
+    expect(await faultOf(cluster.token({ aud: [audience] }), 'copied')).toBe('jwt_unknown_audience');
+  });
+
+  test('is refused with what an instance admin does, and without the check that failed', async () => {
+    const cluster = await registerCluster(services.database.pool, 'explained');
+    const { code, detail } = await refusalOf(cluster.token({ sub: 'other' }), 'explained');
+    expect(code).toBe('unauthenticated');
+    expect(detail).toContain('keyframe cluster update explained');
+    expect(detail).not.toMatch(/sub|subject|claim/);
+    expect(services.refusedClusters.recent()).toContainEqual({ cluster: 'explained', reason: 'credential' });
+  });
+
+  test('is refused after a restore from a backup, if its keys cannot be fetched', async () => {
+    const url = 'https://127.0.0.1:1/keys';
+    const cluster = await registerCluster(services.database.pool, 'restored', { url });
+    await run('UPDATE trusted_issuer SET disabled_at = now() WHERE cluster = $1', 'restored');
+    const { detail } = await refusalOf(cluster.token(), 'restored');
+    expect(detail).toContain('keyframe cluster enable restored');
+  });
+});
+
+test('a token of another kind proves no cluster', async () => {
+  expect(await faultOf(generateToken('service_token', randomUUID()).token.reveal(), 'here')).toBe('malformed');
+  expect(await faultOf(undefined, 'here')).toBe('missing');
+  expect(await faultOf(generateToken('cluster', randomUUID()).token.reveal(), 'here')).toBe('unknown');
+});
+
+test.each([undefined, '', 'a b', '../x', 'x'.repeat(129)])(
+  'a request that names the cluster %j is refused',
+  async (name) => {
+    expect(await faultOf(await newHomeToken(services.database.pool), name)).toBe('malformed');
+  },
+);
+
+test('no token of a cluster is a token of the API', async () => {
+  const cluster = await registerCluster(services.database.pool, 'no-client');
+  const home = await newHomeToken(services.database.pool);
+  await expect(services.authentication.authenticateBearer(home)).rejects.toMatchObject({
+    code: 'unauthenticated',
+    detail: expect.stringContaining('/api/v1/cluster/'),
+  });
+  await expect(services.authentication.authenticateBearer(cluster.token())).rejects.toMatchObject({
+    code: 'unauthenticated',
+    fault: 'jwt_foreign_audience',
+  });
+});
