@@ -183,10 +183,12 @@ export const commandTable: readonly CommandSection[] = [
       },
       {
         name: 'cluster',
-        summary: 'Limit what clusters may do, and stop them',
+        summary: 'Register clusters, limit what they may do, and stop them',
         commands: [
           { name: 'list', load: async () => (await import('./commands/cluster/list.ts')).clusterListCommand },
           { name: 'show', load: async () => (await import('./commands/cluster/show.ts')).clusterShowCommand },
+          { name: 'create', load: async () => (await import('./commands/cluster/create.ts')).clusterCreateCommand },
+          { name: 'update', load: async () => (await import('./commands/cluster/update.ts')).clusterUpdateCommand },
           { name: 'rules', load: async () => (await import('./commands/cluster/rules.ts')).clusterRulesCommand },
           { name: 'allow', load: async () => (await import('./commands/cluster/allow.ts')).clusterAllowCommand },
           { name: 'deny', load: async () => (await import('./commands/cluster/deny.ts')).clusterDenyCommand },

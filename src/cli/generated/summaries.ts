@@ -65,6 +65,8 @@ export const summaries: Readonly<Record<string, string>> = {
   'invitation withdraw': 'Withdraw the invitations of a user to an organization',
   'cluster list': 'List the clusters, with what the organization allows each',
   'cluster show': 'Show what the organization allows a cluster',
+  'cluster create': 'Register a remote cluster, whose controller then works over HTTPS',
+  'cluster update': 'Change how the controller of a remote cluster proves which cluster it is',
   'cluster rules': 'List the rules of the organization for a cluster, or remove all',
   'cluster allow': 'Allow a cluster to read an environment, or more',
   'cluster deny': 'Take an environment out of the rules for a cluster',

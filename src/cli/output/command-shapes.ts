@@ -65,6 +65,8 @@ export const commandShapes: Readonly<Record<string, readonly ShapeName[]>> = {
   'invitation withdraw': ['deletion'],
   'cluster list': ['cluster-rules-list', 'cluster-list'],
   'cluster show': ['cluster-rules', 'cluster'],
+  'cluster create': ['cluster'],
+  'cluster update': ['cluster'],
   'cluster rules': ['cluster-rules'],
   'cluster allow': ['cluster-rules'],
   'cluster deny': ['cluster-rules'],

@@ -1,6 +1,6 @@
 import { readJwt } from '../../client/jwt.ts';
 import type { TokenSource } from '../../client/token-source.ts';
-import { readAudience } from '../../wire/audiences.ts';
+import { isTokenAudience } from '../../wire/audiences.ts';
 import { usageError } from '../core/cli-error.ts';
 import type { RunnerRequest } from './github-runner.ts';
 import { audienceStep } from './token-form.ts';
@@ -27,7 +27,7 @@ export class RunnerToken implements TokenSource {
   /** Throws CliError usage for an audience of another form, before anything is sent. */
   constructor(request: RunnerRequest) {
     this.#request = request;
-    if (readAudience(request.audience) === undefined) {
+    if (!isTokenAudience(request.audience)) {
       throw usageError('KEYFRAME_AUDIENCE must have the form keyframe/<instance>/service-tokens/<id>', audienceStep);
     }
   }

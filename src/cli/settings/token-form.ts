@@ -1,5 +1,5 @@
 import { JwtFault, isJwtLike, readJwt } from '../../client/jwt.ts';
-import { readAudience } from '../../wire/audiences.ts';
+import { isTokenAudience } from '../../wire/audiences.ts';
 import { usageError } from '../core/cli-error.ts';
 import { shownText } from '../../wire/shown-text.ts';
 
@@ -26,7 +26,7 @@ function requireJwt(token: string, source: string): void {
   try {
     const { audiences } = readJwt(token);
     const [audience = ''] = audiences;
-    if (audiences.length === 1 && readAudience(audience) !== undefined) return;
+    if (audiences.length === 1 && isTokenAudience(audience)) return;
     const named = audiences.length === 1 ? `the audience ${shownText(audience.slice(0, 200))}` : 'several audiences';
     throw usageError(`${source} holds a JWT for ${named}, and not for one service token of Keyframe`, audienceStep);
   } catch (error) {

@@ -41,6 +41,8 @@ const neverAsks = [
       'cluster list',
       'cluster show',
       'cluster enable',
+      // But to make a remote cluster of a home cluster.
+      'cluster create',
       'issuer list',
       'issuer show',
       'user list',
@@ -85,6 +87,8 @@ withCommandWorld(async (given) => {
   await cli.output(['set', 'C=1', 'D=1', '--yes', ...scope.slice(0, 4), '-e', 'staging']);
   await prismaOf(api.services.database).servedCluster.createMany({ data: [{ name: 'home' }, { name: 'ruled' }] });
   await cli.output(['cluster', 'allow', 'ruled', '--yes', ...scope]);
+  const keys = ['--issuer', 'https://kubernetes.default.svc', '--jwks-url', 'https://keys.example/jwks'];
+  await cli.output(['cluster', 'create', 'far-away', ...keys, '--uid', 'one']);
   await cli.output(['issuer', 'set', 'github', '--preset', 'github']);
   const service = await world.serviceToken();
   ids.serviceToken = service.id;
@@ -161,6 +165,7 @@ const asks: Readonly<Record<string, () => string[]>> = {
   // The first rule of a home cluster.
   'cluster allow': () => ['cluster', 'allow', 'home', ...scope],
   'cluster deny': () => ['cluster', 'deny', 'ruled', ...scope],
+  'cluster update': () => ['cluster', 'update', 'far-away', '--reset-uid'],
   'cluster disable': () => ['cluster', 'disable', 'home'],
   'cluster forget': () => ['cluster', 'forget', 'home'],
   'issuer set': () => ['issuer', 'set', 'github', '--max-age', '1h'],
@@ -220,6 +225,7 @@ const named: Readonly<Record<string, () => string[]>> = {
   'cluster rules': () => [`of ${world.slugs.organization} for cluster home?`],
   'cluster allow': () => ['cluster home', world.slugs.organization],
   'cluster deny': () => [world.slugs.organization, 'cluster ruled'],
+  'cluster update': () => ['Change how cluster far-away is proved?'],
   'cluster disable': () => ['Disable cluster home?'],
   'issuer set': () => ['Change trusted issuer github'],
   'issuer delete': () => ['Delete trusted issuer github?'],
@@ -253,7 +259,7 @@ const commands = commandTable.flatMap(({ entries }) =>
 );
 
 const tables =
-  'organization project environment secret secret_version snapshot membership role_binding invitation app_user service_token service_token_federation personal_token passkey identity served_cluster cluster_rules trusted_issuer';
+  'organization project environment secret secret_version snapshot membership role_binding invitation app_user service_token service_token_federation personal_token passkey identity served_cluster cluster_rules cluster_registration trusted_issuer';
 
 /** All that the commands could change. */
 async function state(): Promise<unknown> {

@@ -206,9 +206,7 @@ describe('--output json', () => {
     expect(planned).toMatchObject({ created: ['COPIED'] });
     const { planHash } = planned;
     const args = ['--from', 'staging', '--plan-hash', planHash];
-    expect(await prints('promote', args)).toMatchObject({
-      created: ['COPIED'],
-    });
+    expect(await prints('promote', args)).toMatchObject({ created: ['COPIED'] });
   });
 
   test('of people', async () => {
@@ -284,6 +282,8 @@ describe('--output json', () => {
     expect(await prints('cluster show', ['fra-1', '--all'], { shape: 'cluster' })).toMatchObject({ name: 'fra-1' });
     expect(await prints('cluster deny', ['fra-1', ...place, '--yes'])).toMatchObject({ rules: [], version: 2 });
     expect(await prints('cluster rules', ['fra-1', '--remove', '--yes'])).toMatchObject({ rules: null, version: 3 });
+    await prints('cluster create', ['fra-2', '--issuer', 'https://k8s', '--jwks-url', 'https://keys.example/jwks']);
+    await prints('cluster update', ['fra-2', '--uid', 'one', '--yes']);
     expect(await prints('cluster disable', ['fra-1', '--yes'])).toMatchObject({ state: 'disabled' });
     expect(await prints('cluster enable', ['fra-1'])).toMatchObject({ state: 'enabled' });
     expect(await prints('cluster forget', ['fra-1', '--plan'])).toMatchObject({ tokenCount: 0 });

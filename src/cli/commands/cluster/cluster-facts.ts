@@ -55,5 +55,22 @@ export function clusterFields(cluster: ClusterView, serverVersion: string): (rea
       'Issuer',
       cluster.issuer === null ? 'unknown' : `${cluster.issuer.iss} (${counted(cluster.issuer.keyCount, 'key')})`,
     ],
+    ...registrationFields(cluster),
+  ];
+}
+
+function registrationFields({ name, registration }: ClusterView): (readonly [title: string, value: Cell])[] {
+  if (registration === null) return [];
+  const { subject, audience, uid, jwksUrl, fetchedAt, generation, version } = registration;
+  const fetched =
+    fetchedAt === null ? 'not fetched yet' : 'a new key of the cluster counts by itself, a withdrawn one for 5 minutes';
+  const given = `given; if the cluster replaces them, run keyframe cluster update ${name} --kube-context <name>`;
+  return [
+    ['Keys', jwksUrl === null ? given : `from ${jwksUrl}: ${fetched}`],
+    ['Subject', subject],
+    ['Audience', audience],
+    ['Bound to UID', uid ?? 'that of the first controller that leads'],
+    ['Generation', generation],
+    ['Version', version],
   ];
 }

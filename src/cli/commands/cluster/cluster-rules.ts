@@ -51,7 +51,8 @@ export function ruleText({ project, environments, permission, kinds: allowed }: 
 }
 
 /** What a cluster may do in an organization, as a short text. */
-export function rulesText({ rules, isHome }: ClusterRulesView): string {
+export function rulesText({ rules, isHome, isOutdated }: ClusterRulesView): string {
+  if (isOutdated) return 'nothing until its change is accepted';
   if (rules === null) return isHome ? 'what its AccessGrants allow' : 'nothing';
   return rules.length === 0 ? 'nothing' : rules.map(ruleText).join('; ');
 }

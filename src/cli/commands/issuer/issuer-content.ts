@@ -97,7 +97,8 @@ function known(content: Partial<Content>): Partial<IssuerBody> {
   return Object.fromEntries(Object.entries(content).filter(([, value]) => value !== undefined && value !== null));
 }
 
-function algorithmOf(name: string): (typeof algorithms)[number] {
+/** Throws CliError usage. */
+export function algorithmOf(name: string): (typeof algorithms)[number] {
   const found = algorithms.find((one) => one === name);
   if (found !== undefined) return found;
   throw usageError(`--algorithm must be one of ${algorithms.join(', ')}`);
