@@ -3,11 +3,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { CliRunner } from '../support/cli/cli.ts';
 import { Stack } from '../support/cluster/stack.ts';
-import { TokenSync } from '../support/cluster/token-sync.ts';
+import { alpha, syncsOnly, TokenSync } from '../support/cluster/token-sync.ts';
 import { waitFor } from '../support/fixtures/wait-for.ts';
 
 const resources = new AsyncDisposableStack();
-const alpha = { A: 'alpha' };
 // Long before the comparison without an event.
 const soon = { timeoutMs: 25_000 };
 let stack: Stack;
@@ -22,13 +21,6 @@ beforeAll(async () => {
 
 afterAll(() => resources.disposeAsync());
 
-async function makeSynced(): Promise<TokenSync> {
-  const sync = await TokenSync.make(stack, { kinds: ['SecretSync'] });
-  await sync.create();
-  await sync.waitForValues(alpha);
-  return sync;
-}
-
 async function clusterOf({ site }: TokenSync): Promise<string> {
   const { organization } = site.environment.ref;
   const names = await cli.output(['cluster', 'list', '-o', organization, '--output', 'name']);
@@ -36,7 +28,7 @@ async function clusterOf({ site }: TokenSync): Promise<string> {
 }
 
 test('a SecretSync follows the rules of its organization and the state of its cluster, and keeps its Secret', async () => {
-  const [ruled, free] = [await makeSynced(), await makeSynced()];
+  const [ruled, free] = [await TokenSync.makeSynced(stack, syncsOnly), await TokenSync.makeSynced(stack, syncsOnly)];
   const { organization } = ruled.site.environment.ref;
   const cluster = await clusterOf(ruled);
   await cli.output(['cluster', 'allow', cluster, '--yes', '-o', organization, '-p', 'other', '-e', 'other']);

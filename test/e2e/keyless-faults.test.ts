@@ -4,7 +4,7 @@ import { keylessTokensOf } from '../support/cluster/keyless-tokens.ts';
 import { runs } from '../support/faults/postgres-proxy.ts';
 import { query } from '../support/cluster/resource-rows.ts';
 import { parentOf } from '../support/cluster/sync-site.ts';
-import type { TokenSync } from '../support/cluster/token-sync.ts';
+import { alpha, type TokenSync } from '../support/cluster/token-sync.ts';
 import { waitFor } from '../support/fixtures/wait-for.ts';
 
 /**
@@ -13,7 +13,6 @@ import { waitFor } from '../support/fixtures/wait-for.ts';
  */
 
 const resources = new AsyncDisposableStack();
-const alpha = { A: 'alpha' };
 const next = { A: 'next' };
 const soon = { timeoutMs: 25_000 };
 let site: KeylessFaultSite;

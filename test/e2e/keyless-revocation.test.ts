@@ -6,13 +6,12 @@ import { auditedReads, keylessTokensOf } from '../support/cluster/keyless-tokens
 import { startOwnCluster } from '../support/cluster/own-cluster.ts';
 import { conditionsOf } from '../support/cluster/resource-site.ts';
 import { Stack } from '../support/cluster/stack.ts';
-import { TokenSync } from '../support/cluster/token-sync.ts';
+import { alpha, syncsOnly, TokenSync } from '../support/cluster/token-sync.ts';
 import { waitFor } from '../support/fixtures/wait-for.ts';
 
 /** What ends a keyless token: a person's revocation, which persists. */
 
 const resources = new AsyncDisposableStack();
-const alpha = { A: 'alpha' };
 // For a change that only has to be noticed.
 const soon = { timeoutMs: 25_000 };
 let cluster: Cluster;
@@ -30,13 +29,6 @@ beforeAll(async () => {
 });
 
 afterAll(() => resources.disposeAsync());
-
-async function makeSynced(): Promise<TokenSync> {
-  const sync = await TokenSync.make(stack, { kinds: ['SecretSync'] });
-  await sync.create();
-  await sync.waitForValues(alpha);
-  return sync;
-}
 
 async function tokenIdOf({ site }: TokenSync): Promise<string> {
   return (await keylessTokensOf(stack.admin, site))[0]?.id ?? '';
@@ -61,7 +53,7 @@ async function run(command: string): Promise<void> {
 
 describe('a keyless token that a person revokes', () => {
   test('bars the SecretSync, which keeps its Secret and stalls, until the command that it names is run', async () => {
-    const sync = await makeSynced();
+    const sync = await TokenSync.makeSynced(stack, syncsOnly);
     const { environment } = sync.site;
     const command = await revoke(sync);
     await environment.change({ A: 'unseen' });

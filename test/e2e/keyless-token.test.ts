@@ -11,13 +11,12 @@ import {
 } from '../support/cluster/keyless-tokens.ts';
 import { conditionsOf } from '../support/cluster/resource-site.ts';
 import { Stack } from '../support/cluster/stack.ts';
-import { TokenSync, type TokenSyncOptions } from '../support/cluster/token-sync.ts';
+import { alpha, syncsOnly, TokenSync } from '../support/cluster/token-sync.ts';
 import { waitFor } from '../support/fixtures/wait-for.ts';
 
 /** The keyless token of a namespace: who shares it, what it needs, and what the audit shows of it. */
 
 const resources = new AsyncDisposableStack();
-const alpha = { A: 'alpha' };
 let stack: Stack;
 
 beforeAll(async () => {
@@ -27,20 +26,9 @@ beforeAll(async () => {
 
 afterAll(() => resources.disposeAsync());
 
-function make(options: TokenSyncOptions = {}): Promise<TokenSync> {
-  return TokenSync.make(stack, { kinds: ['SecretSync'], ...options });
-}
-
-async function makeSynced(): Promise<TokenSync> {
-  const sync = await make();
-  await sync.create();
-  await sync.waitForValues(alpha);
-  return sync;
-}
-
 describe('the keyless token of a namespace', () => {
   test('is listed with its holder and its last use, reads one environment, and has no value that could be replaced', async () => {
-    const sync = await makeSynced();
+    const sync = await TokenSync.makeSynced(stack, syncsOnly);
     const { namespace, environment } = sync.site;
     const [token] = await keylessTokensOf(stack.admin, sync.site);
     const kubeSystem = await stack.kube.json({ path: '/api/v1/namespaces/kube-system' });
@@ -66,7 +54,7 @@ describe('the keyless token of a namespace', () => {
   });
 
   test('is shared by the SecretSyncs of the namespace, and not by those of another one', async () => {
-    const sync = await makeSynced();
+    const sync = await TokenSync.makeSynced(stack, syncsOnly);
     await sync.syncs.create({ environmentRef: sync.site.environment.ref }, 'second');
     await sync.syncs.waitForReason('second', 'Synced');
     expect(await keylessTokensOf(stack.admin, sync.site)).toHaveLength(1);
@@ -74,7 +62,7 @@ describe('the keyless token of a namespace', () => {
   });
 
   test('is not made for a SecretSync that is suspended', async () => {
-    const sync = await make();
+    const sync = await TokenSync.make(stack, syncsOnly);
     await sync.create({ suspend: true });
     await sync.waitForReason('Suspended');
     await sync.expectStays(async () => expect(await keylessTokensOf(stack.admin, sync.site)).toEqual([]));
@@ -92,7 +80,7 @@ async function cliOfAdmin(): Promise<CliRunner> {
 
 describe('without an AccessGrant', () => {
   test('a SecretSync shows the one it lacks, stalls with one Event, and is ready once that is applied', async () => {
-    const sync = await make({ withoutGrant: true });
+    const sync = await TokenSync.make(stack, { ...syncsOnly, withoutGrant: true });
     await sync.create();
     const message = await sync.waitForReason('AccessDenied');
     const grant = parse(message.slice(message.indexOf('apiVersion:'))) as AccessGrant;
@@ -108,7 +96,7 @@ describe('without an AccessGrant', () => {
   });
 
   test('that is withdrawn, the Secret stays as it is, and follows again when the grant returns', async () => {
-    const sync = await makeSynced();
+    const sync = await TokenSync.makeSynced(stack, syncsOnly);
     await sync.site.withdraw();
     await sync.waitForReason('AccessDenied');
     await sync.site.environment.change({ A: 'meanwhile' });
@@ -137,7 +125,7 @@ describe('the audit', () => {
   const outcomes = (reads: readonly AuditedRead[]): string[] => reads.map(({ outcome }) => outcome);
 
   test('has one row for each read, as the token, with SecretSync, uid and source', async () => {
-    const sync = await makeSynced();
+    const sync = await TokenSync.makeSynced(stack, syncsOnly);
     const { environment, namespace } = sync.site;
     const [token] = await keylessTokensOf(stack.admin, sync.site);
     const { organization, project, name } = environment.ref;
@@ -156,7 +144,7 @@ describe('the audit', () => {
   });
 
   test('names each SecretSync that reads a commit once, in fewer entries than there are SecretSyncs', async () => {
-    const sync = await makeSynced();
+    const sync = await TokenSync.makeSynced(stack, syncsOnly);
     const { environment, namespace } = sync.site;
     const names = Array.from({ length: 40 }, (_, index) => `other-${index}`);
     for (const name of names) await sync.syncs.create({ environmentRef: environment.ref }, name);
@@ -174,7 +162,7 @@ describe('the audit', () => {
   });
 
   test('has one denial for each change of the grant or the spec, however often the SecretSync is tried', async () => {
-    const sync = await makeSynced();
+    const sync = await TokenSync.makeSynced(stack, syncsOnly);
     const { environment } = sync.site;
     await sync.site.withdraw();
     await sync.waitForReason('AccessDenied');

@@ -12,13 +12,12 @@ import { startOwnCluster } from '../support/cluster/own-cluster.ts';
 import { conditionsOf } from '../support/cluster/resource-site.ts';
 import { Stack } from '../support/cluster/stack.ts';
 import { parentOf } from '../support/cluster/sync-site.ts';
-import { TokenSync } from '../support/cluster/token-sync.ts';
+import { alpha, syncsOnly, TokenSync } from '../support/cluster/token-sync.ts';
 import { waitFor } from '../support/fixtures/wait-for.ts';
 
 /** A SecretSync that names no token reads with the keyless token of its namespace. */
 
 const resources = new AsyncDisposableStack();
-const alpha = { A: 'alpha' };
 let cluster: Cluster;
 let stack: Stack;
 
@@ -32,7 +31,7 @@ beforeAll(async () => {
 afterAll(() => resources.disposeAsync());
 
 function make(): Promise<TokenSync> {
-  return TokenSync.make(stack, { kinds: ['SecretSync'] });
+  return TokenSync.make(stack, syncsOnly);
 }
 
 interface ObjectEvent {
@@ -108,9 +107,7 @@ describe('a new SecretSync', () => {
   });
 
   test('leaves no token in etcd, and no Secret but its own', async () => {
-    const sync = await make();
-    await sync.create();
-    await sync.waitForValues(alpha);
+    const sync = await TokenSync.makeSynced(stack, syncsOnly);
     const { namespace } = sync.site;
     expect(await tokensInEtcd(namespace)).toEqual([]);
     const { items } = await stack.kube.json<{ items: { metadata: { name: string } }[] }>({

@@ -4,13 +4,12 @@ import { startOwnCluster } from '../support/cluster/own-cluster.ts';
 import { forgetLeader, makeTokenOld, query } from '../support/cluster/resource-rows.ts';
 import type { ServerProcess } from '../support/api/server-process.ts';
 import { Stack } from '../support/cluster/stack.ts';
-import { TokenSync } from '../support/cluster/token-sync.ts';
+import { alpha, TokenSync } from '../support/cluster/token-sync.ts';
 import { waitFor } from '../support/fixtures/wait-for.ts';
 
 /** Two clusters that live at the same time on one database, and were given one name by mistake. */
 
 const resources = new AsyncDisposableStack();
-const alpha = { A: 'alpha' };
 const clusterName = 'prod';
 // Each resync sweeps for orphans: to the second cluster, the tokens of the first one would be some.
 const env = { CLUSTER_NAME: clusterName, RESYNC_INTERVAL: '1s' };
@@ -74,9 +73,7 @@ async function expectUntouched(sync: TokenSync): Promise<void> {
 
 test('the second one does no work and reports why, until the first one has been gone for 10 minutes', async () => {
   let firstController = await first.startController({ name: 'first', env });
-  const ours = await TokenSync.make(first);
-  await ours.create();
-  await ours.waitForValues(alpha);
+  const ours = await TokenSync.makeSynced(first);
   await ours.site.create({});
   const token = await ours.site.waitForSerial(1);
   await makeTokenOld(first.databaseUrl, (await ours.site.resource()).metadata.uid);

@@ -1,12 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { keylessTokensOf } from '../support/cluster/keyless-tokens.ts';
 import { Stack } from '../support/cluster/stack.ts';
-import { TokenSync, type TokenSyncOptions } from '../support/cluster/token-sync.ts';
+import { alpha, TokenSync, type TokenSyncOptions } from '../support/cluster/token-sync.ts';
 import { waitFor } from '../support/fixtures/wait-for.ts';
 
 const resources = new AsyncDisposableStack();
 const made: TokenSync[] = [];
-const alpha = { A: 'alpha' };
 let stack: Stack;
 
 beforeAll(async () => {

@@ -9,7 +9,7 @@ import { query } from './resource-rows.ts';
 import { ServerProcess } from '../api/server-process.ts';
 import { Stack } from './stack.ts';
 import { parentOf } from './sync-site.ts';
-import { TokenSync } from './token-sync.ts';
+import { syncsOnly, TokenSync } from './token-sync.ts';
 import { waitFor } from '../fixtures/wait-for.ts';
 
 interface Parts {
@@ -94,15 +94,12 @@ export class KeylessFaultSite {
 
   /** A namespace that may sync an environment with the secret A=alpha, and mint nothing; no SecretSync yet. */
   make(): Promise<TokenSync> {
-    return TokenSync.make(this.stack, { kinds: ['SecretSync'] });
+    return TokenSync.make(this.stack, syncsOnly);
   }
 
   /** The same with a SecretSync `app` that is in step. */
-  async makeSynced(spec: object = {}): Promise<TokenSync> {
-    const sync = await this.make();
-    await sync.create(spec);
-    await sync.waitForValues({ A: 'alpha' });
-    return sync;
+  makeSynced(spec: object = {}): Promise<TokenSync> {
+    return TokenSync.makeSynced(this.stack, syncsOnly, spec);
   }
 
   /** Waits until the Secret holds these values and expects that it stays so, with no other Secret or ServiceToken, and one token in the database. */

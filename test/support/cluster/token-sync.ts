@@ -15,6 +15,12 @@ export interface TokenSyncOptions {
   readonly kinds?: readonly string[];
 }
 
+/** For SecretSyncs alone: nothing may be minted. */
+export const syncsOnly: TokenSyncOptions = { kinds: ['SecretSync'] };
+
+/** What the environment holds at first. */
+export const alpha = { A: 'alpha' };
+
 /** The SecretSync `app` of an environment with one secret, in a namespace with ServiceTokens. */
 export class TokenSync {
   readonly site: TokenSite;
@@ -37,6 +43,14 @@ export class TokenSync {
   static async make(stack: Stack, { withoutGrant = false, kinds }: TokenSyncOptions = {}): Promise<TokenSync> {
     const granted = !withoutGrant;
     return new TokenSync(stack, await TokenSite.make(stack, kinds === undefined ? { granted } : { granted, kinds }));
+  }
+
+  /** The same with a SecretSync that is in step. */
+  static async makeSynced(stack: Stack, options: TokenSyncOptions = {}, spec: object = {}): Promise<TokenSync> {
+    const sync = await TokenSync.make(stack, options);
+    await sync.create(spec);
+    await sync.waitForValues(alpha);
+    return sync;
   }
 
   /** Makes the SecretSync; without a reference it reads with the keyless token of its namespace. */
