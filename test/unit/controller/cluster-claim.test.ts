@@ -269,13 +269,17 @@ test('a hello names no kind that the API server does not let this controller lis
   expect(harness.hellos.at(-1)?.kinds).toContain('SecretSnapshot');
 });
 
-describe('a controller whose protocol the server does not know', () => {
-  const refused = new DomainError('protocol_unsupported', 'upgrade the controller');
+describe.each([
+  ['whose protocol the server does not know', 'protocol_unsupported', 'upgrade the controller'],
+  ['whose cluster is not registered, or has another uid', 'cluster_unknown', 'register the cluster'],
+  ['whose token the server refuses', 'unauthenticated', 'update the cluster'],
+] as const)('a controller %s', (_, code, detail) => {
+  const refused = new DomainError(code, detail);
 
   test('does no work, is not ready, and says why once in its log', async () => {
     await start('ours', { refusal: refused });
     await harness.clock.advance(180_000);
-    expect(harness.controller.ready()).toBe('upgrade the controller');
+    expect(harness.controller.ready()).toBe(detail);
     expect([harness.values(), harness.reconciled, errors().length]).toEqual([undefined, [], 1]);
     harness.helloRefusal = undefined;
     await harness.clock.advance(10_000);
@@ -295,10 +299,10 @@ describe('a controller whose protocol the server does not know', () => {
     await start('ours', { clusterName: 'uid', refusal: refused });
     harness.lease.isTaken = true;
     await harness.clock.advance(80_000);
-    expect(harness.controller.ready()).toBe('upgrade the controller');
+    expect(harness.controller.ready()).toBe(detail);
     harness.reconciled.splice(0);
     harness.lease.isTaken = false;
     await harness.clock.advance(20_000);
-    expect([harness.controller.ready(), harness.reconciled]).toEqual(['upgrade the controller', []]);
+    expect([harness.controller.ready(), harness.reconciled]).toEqual([detail, []]);
   });
 });

@@ -157,3 +157,28 @@ test('without a limit of traffic no caller is refused', async () => {
   await limits.countTraffic(principal, Number.MAX_SAFE_INTEGER);
   await expect(limits.admitTraffic(principal)).resolves.toBeUndefined();
 });
+
+describe('a cluster', () => {
+  const cluster = { name: 'fra-1' };
+
+  test.each([
+    ['items', { items: 10 }, { clusterItems: 10 }],
+    ['bytes', { bytes: 10 }, { clusterBytes: 10 }],
+  ])('has a limit of %s for a minute, whichever token it presents', async (_, used, limit) => {
+    const limits = new RateLimits({ ...noRateLimits, ...limit });
+    await limits.acceptedCluster('first', cluster);
+    await limits.countCluster(cluster, used);
+    const refusal: unknown = await limits.acceptedCluster('second', cluster).catch((error: unknown) => error);
+    expect(refusal).toMatchObject({ code: 'limit_exceeded', limit: 'cluster', retryAfterSeconds: 60 });
+    await limits.acceptedCluster('first', { name: 'fra-2' });
+    jest.advanceTimersByTime(60_000);
+    await limits.acceptedCluster('second', cluster);
+  });
+
+  test('with an accepted token is admitted after others of its address guessed', async () => {
+    const limits = new RateLimits({ ...noRateLimits, failedAuthentications: 1 });
+    await limits.acceptedCluster('accepted', cluster);
+    await lockAddress(limits, 1);
+    expect([await isAdmitted(limits, 'accepted'), await isAdmitted(limits, 'another')]).toEqual([true, false]);
+  });
+});
