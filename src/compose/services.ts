@@ -33,6 +33,7 @@ import { SyncStates } from '../services/fleet/sync-states.ts';
 import { EnvironmentQueue } from '../services/kernel/environment-queue.ts';
 import { GrowthBudget, type GrowthLimits } from '../services/kernel/growth-budget.ts';
 import { ResourceAccess } from '../services/managed/access.ts';
+import { ClusterPorts } from '../services/cluster/cluster-port.ts';
 import { ClusterRegistry } from '../services/cluster/cluster-registry.ts';
 import { ResourceEnvironments } from '../services/managed/environments.ts';
 import { ResourceRestores } from '../services/managed/restores.ts';
@@ -92,6 +93,7 @@ export interface Services extends HttpServices {
   readonly secretReader: SecretReader;
   readonly keyless: KeylessAccess;
   readonly clusters: ClusterRegistry;
+  readonly clusterPorts: ClusterPorts;
   readonly syncStates: SyncStates;
   readonly waitingRestores: WaitingRestores;
   readonly resourceAccess: ResourceAccess;
@@ -149,10 +151,11 @@ export async function openServices(options: ServicesOptions, open: AsyncDisposab
   if (fault !== undefined) throw new ExitError(exitCodes.configuration, fault);
   const keyring = new Keyring({ rootKeys, store: new PostgresKeyStore({ database }) });
   await keyring.open();
-  const services = composeServices(
+  const composed = composeServices(
     { database, keyring, listener: new Listener({ url: databaseDirectUrl, caFile, logger }) },
     options,
   );
+  const services = { ...composed, clusterPorts: new ClusterPorts(composed) };
   open.defer(async () => {
     await services.audit.drain();
     await services.controllerAudit.drain();
@@ -170,7 +173,7 @@ interface Opened {
 }
 
 /** Nothing here has an effect until it is called. */
-function composeServices(opened: Opened, options: ServicesOptions): Services {
+function composeServices(opened: Opened, options: ServicesOptions): Omit<Services, 'clusterPorts'> {
   const { database, keyring, listener } = opened;
   const { clock = systemClock, logger, growthLimits, streams, release = ownRelease(), deviceLogin = true } = options;
   const audit = new AuditLog({ database });

@@ -4,7 +4,7 @@ import { Plaintext } from '../domain/plaintext.ts';
 import { DecryptionError, open, seal } from './aead.ts';
 import type { DataKey } from './allotment.ts';
 import { type DataKeyLimits, DataKeys } from './data-keys.ts';
-import { clusterFingerprintKey, setFingerprint, valueMac } from './fingerprint.ts';
+import { clusterFingerprintKey, valueMac } from './fingerprint.ts';
 import { openInstanceKeys } from './instance-keys.ts';
 import type { KeyStore } from './key-store.ts';
 import type { RootKeys } from './root-keys.ts';
@@ -39,9 +39,6 @@ export interface Opener {
   /** Throws DomainError internal if the stored bytes were not sealed for this binding. */
   open(binding: Binding, sealed: { readonly ciphertext: Uint8Array; readonly dataKeyId: string }): Plaintext;
 }
-
-/** Returns a keyed digest of a whole Secret's data within a context, independent of the order of its distinct names. */
-type Fingerprint = (context: string, entries: Iterable<readonly [string, Uint8Array]>) => Buffer<ArrayBuffer>;
 
 /**
  * The keys of the instance (docs/internals/crypto.md): root keys wrap a data key for each project, and data keys
@@ -89,10 +86,9 @@ export class Keyring {
     return valueMac(this.#macKey(), secretId, Buffer.from(value));
   }
 
-  /** The fingerprints of a cluster, by its name in the database. They are made with a key of that cluster. */
-  fingerprintFor(clusterName: string): Fingerprint {
-    const key = clusterFingerprintKey(this.#macKey(), clusterName);
-    return (context, entries) => setFingerprint(key, context, entries);
+  /** The key of the fingerprints of a cluster, by its name in the database. No other cluster has the same. */
+  fingerprintKeyFor(clusterName: string): KeyObject {
+    return clusterFingerprintKey(this.#macKey(), clusterName);
   }
 
   #macKey(): KeyObject {

@@ -52,6 +52,8 @@ export interface HelloAnswer {
   readonly state: ClusterState;
   /** The cluster that has the name, if that is another one. */
   readonly holder: NameHolder | undefined;
+  /** Whether it is a cluster of the installation itself. Environments are made for no other one. */
+  readonly isHome: boolean;
   /** The database's time. */
   readonly now: Date;
 }

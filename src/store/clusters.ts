@@ -12,6 +12,7 @@ export interface ClusterHolder {
   readonly uid: ClusterModel['uid'] | null;
   readonly seenAt: ClusterModel['seenAt'] | null;
   readonly state: ClusterState;
+  readonly isHome: boolean;
   /** The database's time. */
   readonly now: Date;
 }
@@ -45,7 +46,8 @@ export async function claimCluster(
       release = excluded.release, protocol_min = excluded.protocol_min, protocol_max = excluded.protocol_max,
       kinds = excluded.kinds
     WHERE ${isRegistered} OR cluster.uid = excluded.uid OR cluster.seen_at < clock_timestamp() - interval '10 minutes'
-    RETURNING uid, seen_at AS "seenAt", ${stateOf(name)} AS state, clock_timestamp() AS now`,
+    RETURNING uid, seen_at AS "seenAt", ${stateOf(name)} AS state, ${isHome(name)} AS "isHome",
+      clock_timestamp() AS now`,
   );
   return claimed ?? (await findCluster(pool, name));
 }
@@ -55,7 +57,8 @@ export async function findCluster(pool: pg.Pool, name: string): Promise<ClusterH
   const [found] = await queryRows<ClusterHolder>(
     pool,
     sql`
-      SELECT cluster.uid, cluster.seen_at AS "seenAt", ${stateOf(name)} AS state, clock_timestamp() AS now
+      SELECT cluster.uid, cluster.seen_at AS "seenAt", ${stateOf(name)} AS state, ${isHome(name)} AS "isHome",
+      clock_timestamp() AS now
     FROM (SELECT 1) AS always LEFT JOIN cluster ON name = ${name}`,
   );
   if (found === undefined) throw new Error('a query without a condition has one row');
@@ -65,4 +68,8 @@ export async function findCluster(pool: pg.Pool, name: string): Promise<ClusterH
 // A cluster without a row has changed nothing yet.
 function stateOf(name: string): Sql {
   return sql`coalesce((SELECT ${raw(clusterState)} FROM served_cluster sc WHERE sc.name = ${name}), 'enabled')`;
+}
+
+function isHome(name: string): Sql {
+  return sql`coalesce((SELECT sc.is_home FROM served_cluster sc WHERE sc.name = ${name}), true)`;
 }

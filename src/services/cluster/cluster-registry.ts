@@ -52,10 +52,10 @@ export class ClusterRegistry {
     if (refusal !== undefined) throw refusal;
     const { uid, isLeading } = hello;
     const found = await this.#find(cluster, hello);
-    const { state, now, uid: heldBy, seenAt } = found;
+    const { state, isHome, now, uid: heldBy, seenAt } = found;
     const isOther = heldBy !== null && seenAt !== null && heldBy !== uid;
     if (isLeading && !isOther && state === 'enabled') await this.#keepIssuer(cluster, hello);
-    return { state, holder: isOther ? { heldBy, seenAt } : undefined, now };
+    return { state, holder: isOther ? { heldBy, seenAt } : undefined, isHome, now };
   }
 
   async #find(cluster: string, hello: Hello & PortProgram): Promise<ClusterHolder> {

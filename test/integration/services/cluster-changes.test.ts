@@ -5,6 +5,7 @@ import { connectLocally } from '../../../src/compose/local-backend.ts';
 import type { ChangeEvent, PresentState, StateQuestion } from '../../../src/domain/changes.ts';
 import { DomainError } from '../../../src/domain/errors/domain-error.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
+import { ClusterPorts } from '../../../src/services/cluster/cluster-port.ts';
 import { notifyCluster, notifyUsers } from '../../../src/store/notify.ts';
 import { inTransaction } from '../../../src/store/transaction.ts';
 import { ClusterCalls, clusterRule } from '../../support/api/cluster-calls.ts';
@@ -45,7 +46,8 @@ async function listen({
   // The notifications of the world may still be under way.
   await settle();
   const heard: (ChangeEvent['kind'] | 'ready')[] = [];
-  leave = connectLocally({ ...services, ...parts })(name).changes.subscribe({
+  const clusterPorts = new ClusterPorts({ ...services, ...parts });
+  leave = connectLocally({ clusterPorts })(name).changes.subscribe({
     onEvent: ({ kind }) => void heard.push(kind),
     onReady: () => void heard.push('ready'),
   });

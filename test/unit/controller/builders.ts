@@ -1,6 +1,7 @@
-import { createSecretKey } from 'node:crypto';
+import { createSecretKey, type KeyObject } from 'node:crypto';
 import type { SecretSync, SecretSyncSpec, SecretSyncStatus } from '../../../src/controller/generated/secret-sync.ts';
-import { clusterFingerprintKey, setFingerprint } from '../../../src/crypto/fingerprint.ts';
+import { clusterFingerprintKey } from '../../../src/crypto/fingerprint.ts';
+import { setFingerprint } from '../../../src/lib/set-fingerprint.ts';
 import type { ObjectMeta } from '../../../src/kube/client/objects.ts';
 import type { Fingerprint } from '../../../src/controller/backend/fingerprint.ts';
 
@@ -56,10 +57,10 @@ export function targetMeta(more: Partial<ObjectMeta> = {}): ObjectMeta {
 const key = createSecretKey(Buffer.alloc(32, 7));
 
 /** The keyring's, under a MAC key of the tests. */
-export function fingerprintFor(cluster: string): Fingerprint {
-  const derived = clusterFingerprintKey(key, cluster);
-  return (context, entries) => setFingerprint(derived, context, entries);
+export function fingerprintKeyFor(cluster: string): KeyObject {
+  return clusterFingerprintKey(key, cluster);
 }
 
 /** The fingerprints of the cluster of the harness. */
-export const fingerprint = fingerprintFor('test');
+export const fingerprint: Fingerprint = (context, entries) =>
+  setFingerprint(fingerprintKeyFor('test'), context, entries);

@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { fingerprintOfCluster } from '../../../src/compose/local-backend.ts';
+import { fingerprintOfCluster, setFingerprint } from '../../../src/lib/set-fingerprint.ts';
+import type { KeyObject } from 'node:crypto';
 import { ApiError } from '../../../src/kube/client/api-error.ts';
-import { fingerprintFor } from './builders.ts';
+import { fingerprintKeyFor } from './builders.ts';
 import { Harness } from './controller-harness.ts';
 import { settled } from './fake-clock.ts';
 import { RolloutHarness } from './rollout-harness.ts';
@@ -16,16 +17,17 @@ describe('a cluster', () => {
   test('has its key derived once for its name', () => {
     const derived: string[] = [];
     let name = 'one';
-    const derive = (cluster: string): ReturnType<typeof fingerprintFor> => {
+    const derive = (cluster: string): KeyObject => {
       derived.push(cluster);
-      return fingerprintFor(cluster);
+      return fingerprintKeyFor(cluster);
     };
+    const expected = (cluster: string): Buffer => setFingerprint(fingerprintKeyFor(cluster), 'ns/app', entries);
     const fingerprint = fingerprintOfCluster(derive, () => name);
-    expect(fingerprint('ns/app', entries)).toEqual(fingerprintFor('one')('ns/app', entries));
+    expect(fingerprint('ns/app', entries)).toEqual(expected('one'));
     fingerprint('ns/other', entries);
     expect(derived).toEqual(['one']);
     name = 'two';
-    expect(fingerprint('ns/app', entries)).toEqual(fingerprintFor('two')('ns/app', entries));
+    expect(fingerprint('ns/app', entries)).toEqual(expected('two'));
   });
 });
 

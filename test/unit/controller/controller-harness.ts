@@ -1,4 +1,4 @@
-import { fingerprintOfCluster } from '../../../src/compose/local-backend.ts';
+import { fingerprintOfCluster } from '../../../src/lib/set-fingerprint.ts';
 import { type Controller, createController } from '../../../src/controller/index.ts';
 import type { Condition } from '../../../src/controller/generated/condition.ts';
 import type { SecretSync, SecretSyncStatus } from '../../../src/controller/generated/secret-sync.ts';
@@ -6,7 +6,7 @@ import type { Hello, HelloAnswer, NameHolder } from '../../../src/domain/cluster
 import type { DomainError } from '../../../src/domain/errors/domain-error.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
 import { ClusterSources } from '../../../src/services/cluster/sources.ts';
-import { fingerprintFor, secretSync, type SyncOptions } from './builders.ts';
+import { fingerprintKeyFor, secretSync, type SyncOptions } from './builders.ts';
 import { type AnyObject, FakeCluster } from './fake-cluster.ts';
 import { FakeClock, settled } from './fake-clock.ts';
 import { FakeLease } from './fake-lease.ts';
@@ -86,7 +86,7 @@ export class Harness {
         changes: services.changes,
         sources: new ClusterSources(services.sourcesDeps(nameOf)),
         fleet: services,
-        fingerprint: fingerprintOfCluster(fingerprintFor, nameOf),
+        fingerprint: fingerprintOfCluster(fingerprintKeyFor, nameOf),
       }),
       logger: createLogger('debug', { write: (line: string) => void this.logs.push(JSON.parse(line)) }),
       clock: this.clock,
@@ -122,7 +122,7 @@ export class Harness {
     if (this.helloRefusal !== undefined) throw this.helloRefusal;
     const claimed = isLeading ? await clusters.claim(name, uid) : 'ours';
     const now = new Date(this.clock.now() + this.serverAheadMs);
-    return { state: this.clusterState, holder: claimed === 'ours' ? undefined : claimed, now };
+    return { state: this.clusterState, holder: claimed === 'ours' ? undefined : claimed, isHome: true, now };
   }
 
   /** An environment, a token for it in the Secret `token`, and the SecretSync ns/app, all in step. */

@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
 import { createHmac, createSecretKey, randomBytes, randomUUID } from 'node:crypto';
-import { clusterFingerprintKey, setFingerprint, valueMac } from '../../../src/crypto/fingerprint.ts';
+import { clusterFingerprintKey, valueMac } from '../../../src/crypto/fingerprint.ts';
+import { setFingerprint } from '../../../src/lib/set-fingerprint.ts';
 
 const key = createSecretKey(randomBytes(32));
 const otherKey = createSecretKey(randomBytes(32));

@@ -134,7 +134,7 @@ describe('a start', () => {
   test('comes before any use', async () => {
     const keyring = keyringOf(`k:${a}`);
     expect(() => keyring.mac(secretId, 'v')).toThrow('not open');
-    expect(() => keyring.fingerprintFor('prod')).toThrow('not open');
+    expect(() => keyring.fingerprintKeyFor('prod')).toThrow('not open');
     await expect(keyring.sealer(project, 1)).rejects.toThrow('not open');
     await expect(keyring.opener([])).rejects.toThrow('not open');
     expect(store.calls).toEqual([]);
