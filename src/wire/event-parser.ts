@@ -8,18 +8,24 @@ export interface SentEvent {
 }
 
 // Far above an event with all keys of an environment.
-const maxEventLength = 16 * 1024 * 1024;
+const defaultMaxLength = 16 * 1024 * 1024;
 
 /** Reads the text of a stream of events, in whatever parts it arrives. Comments carry nothing and are left out. */
 export class EventParser {
+  readonly #maxLength: number;
   #rest = '';
+
+  /** @param maxLength of one event */
+  constructor(maxLength = defaultMaxLength) {
+    this.#maxLength = maxLength;
+  }
 
   /** The events that are complete with this part. Throws SyntaxError for data that is not JSON, and for an endless event. */
   read(part: string): SentEvent[] {
     // Joined first: a part can end between the two characters of a line's end.
     const blocks = (this.#rest + part).replaceAll('\r\n', '\n').split('\n\n');
     this.#rest = blocks.pop() ?? '';
-    if (this.#rest.length > maxEventLength) throw new SyntaxError('an event is too long');
+    if (this.#rest.length > this.#maxLength) throw new SyntaxError('an event is too long');
     return blocks.flatMap((block) => parsedEvent(block) ?? []);
   }
 }

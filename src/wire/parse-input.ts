@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import { DomainError, type FieldError } from '../domain/errors/domain-error.ts';
 import { shownName } from './shown-name.ts';
 
@@ -18,6 +18,17 @@ export function parseInput<Schema extends z.ZodType>(
   input: unknown,
 ): z.output<Schema> {
   const result = schema.safeParse(input, { error: issueMessage });
+  if (result.success) return result.data;
+  throw invalidInput(part, result.error.issues);
+}
+
+/** Encodes a part of a request with the same messages, if its schema is a codec. Throws as `parseInput`. */
+export function encodeInput<Schema extends z.ZodType>(
+  part: InputPart,
+  schema: Schema,
+  data: z.output<Schema>,
+): z.input<Schema> {
+  const result = z.safeEncode(schema, data, { error: issueMessage });
   if (result.success) return result.data;
   throw invalidInput(part, result.error.issues);
 }
