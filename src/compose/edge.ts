@@ -1,4 +1,5 @@
 import type { RequestListener } from 'node:http';
+import type { ServerConfig } from '../config/server-config.ts';
 import { ExitError, exitCodes } from '../config/exit-error.ts';
 import type { UntrustedProxyWatch } from '../http/admission/untrusted-proxy.ts';
 import { type AppOptions, createApp } from '../http/app.ts';
@@ -23,6 +24,18 @@ export interface Edge {
 
 /** Where a server listens, and the limits of its connections. */
 export type Address = Omit<ListenOptions, 'hostVariable' | 'portVariable'>;
+
+/** The address of a port of this configuration. */
+export function addressOf(
+  {
+    host,
+    trustedProxies,
+    maxConnectionsPerAddress,
+  }: Pick<ServerConfig, 'host' | 'trustedProxies' | 'maxConnectionsPerAddress'>,
+  port: number,
+): Address {
+  return { host, port, trustedProxies, maxConnectionsPerPeer: maxConnectionsPerAddress };
+}
 
 const defaultGraceMs = 10_000;
 
@@ -59,8 +72,8 @@ export async function openApi(
   open: AsyncDisposableStack,
 ): Promise<HttpServer> {
   const { services, ...parts } = edge;
-  const { authentication, audit } = services;
-  const app = createApp({ ...parts, services, authentication, auditLog: audit, options });
+  const { authentication, clusterAuthentication, audit } = services;
+  const app = createApp({ ...parts, services, authentication, clusterAuthentication, auditLog: audit, options });
   const tls = files === undefined ? undefined : readCertificate(files);
   const server = await listen(app, { ...address, tls, portVariable: 'KEYFRAME_PORT' });
   open.defer(() => server.close(graceMs));
@@ -74,7 +87,7 @@ export async function openApi(
 
 /** /metrics, /healthz and /readyz, listening. `open` closes the server. */
 export async function openMetrics(
-  edge: Edge,
+  edge: Pick<Edge, 'logger' | 'metrics' | 'readiness'>,
   { address, warnings }: { readonly address: Address; readonly warnings: () => readonly string[] },
   open: AsyncDisposableStack,
 ): Promise<HttpServer> {

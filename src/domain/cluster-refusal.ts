@@ -23,6 +23,15 @@ export function stateRefusal(cluster: string, ceiling: ClusterCeiling): DomainEr
   return new DomainError('cluster_unknown', detail);
 }
 
+/** The refusal of a SecretEnvironment in a cluster that is not one of the installation. */
+export function servedAtHomeOnly(): DomainError {
+  return new DomainError(
+    'served_at_home_only',
+    'SecretEnvironments make environments only in the clusters of the installation itself, and this cluster is another ' +
+      'one: delete this resource, and create the environment with `keyframe env create` or in a home cluster',
+  );
+}
+
 /**
  * The refusal of a need by the ceiling of a cluster; undefined if there is room. Judge the grants before: it says nothing
  * of what exists in Keyframe, and names the command that allows the need.

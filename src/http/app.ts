@@ -1,5 +1,6 @@
 import type { RequestListener } from 'node:http';
 import { bareApp, listenerOf } from './bare-app.ts';
+import { clusterRouter } from './cluster/router.ts';
 import { commandRouter } from './command-download.ts';
 import { createDashboard } from './dashboard.ts';
 import { documentationRouter } from './documentation.ts';
@@ -8,6 +9,7 @@ import { errorHandler } from './middleware/error-handler.ts';
 import { requestTarget } from './middleware/request-target.ts';
 import { type RequestLogDeps, requestLog } from './middleware/request-log.ts';
 import { responseHeaders } from './middleware/response-headers.ts';
+import type { IdentifyClusterDeps } from './admission/identify-cluster.ts';
 import type { RouteHandlerDeps } from './middleware/route-handler.ts';
 import type { UntrustedProxyWatch } from './admission/untrusted-proxy.ts';
 import { type RateLimitOptions, RateLimits, noRateLimits } from './admission/rate-limits.ts';
@@ -20,7 +22,11 @@ import { createRouter, unknownPath } from './router.ts';
 import { publicRouteTable, routeTable } from './routes/table.ts';
 import { WorkLimit, type WorkLimits } from './admission/work-limit.ts';
 
-export interface AppDeps extends Omit<RouteHandlerDeps, 'rateLimits' | 'workLimit'>, RequestLogDeps {
+export interface AppDeps
+  extends
+    Omit<RouteHandlerDeps, 'rateLimits' | 'workLimit'>,
+    Pick<IdentifyClusterDeps, 'clusterAuthentication'>,
+    RequestLogDeps {
   readonly readiness: Pick<Readiness, 'blocker'>;
   readonly untrustedProxies: Pick<UntrustedProxyWatch, 'middleware'>;
   readonly options?: AppOptions;
@@ -59,6 +65,7 @@ export function createApp({ options = {}, ...deps }: AppDeps): RequestListener {
   app.use(documentationRouter(options.documentationFolder, sendPublic));
   app.use(commandRouter(commandFile, sendPublic));
   app.use(oidcRouter({ ...deps, ...limits }));
+  app.use(clusterRouter({ ...deps, ...limits }));
   app.use(createRouter('/api/v1', [...routeTable, ...publicRouteTable], { ...deps, ...limits }));
   app.use(dashboard.unknownPage, unknownPath, errorHandler);
   return listenerOf(app);

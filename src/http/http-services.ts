@@ -5,6 +5,7 @@ import type { Reverts } from '../services/changes/reverts.ts';
 import type { Changes } from '../services/changes/changes.ts';
 import type { Consumers } from '../services/fleet/consumers.ts';
 import type { WaitingRestores } from '../services/fleet/waiting-restores.ts';
+import type { ClusterPorts } from '../services/cluster/cluster-port.ts';
 import type { ClusterRules } from '../services/clusters/cluster-rules.ts';
 import type { ClusterRegistrations } from '../services/clusters/cluster-registrations.ts';
 import type { Clusters } from '../services/clusters/clusters.ts';
@@ -63,6 +64,8 @@ export interface HttpServices {
   readonly reverts: Reverts;
   readonly changeStreams: ChangeStreams;
   readonly consumers: Consumers;
+  /** Each is the port of a cluster that `ClusterAuthentication` has found. */
+  readonly clusterPorts: Pick<ClusterPorts, 'of'>;
   readonly clusterRules: ClusterRules;
   readonly servedClusters: Clusters;
   readonly clusterRegistrations: ClusterRegistrations;

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { HttpErrorCode } from '../domain/errors/catalogue.ts';
+import type { ErrorCode } from '../domain/errors/catalogue.ts';
 import type { BearerPrincipal } from '../domain/principal.ts';
 import type { RefusalFault } from '../domain/credential-faults.ts';
 
@@ -14,8 +14,8 @@ export interface RequestContext {
   cluster?: string;
   /** Why authentication refused the request, such as `revoked`. */
   fault?: RefusalFault;
-  /** Set if the response is an error. */
-  code?: HttpErrorCode;
+  /** Set if the response is an error, or returns one to a controller. */
+  code?: ErrorCode;
   /** What was thrown. The log gets its kind and stack frames, but no message of another library. */
   error?: unknown;
 }

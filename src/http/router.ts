@@ -43,6 +43,15 @@ function noteRoute(template: string): RequestHandler {
   };
 }
 
+/** Serves a path that only takes POST. Other methods get 405. */
+export function servePost(router: Pick<Router, 'route'>, path: string, handler: RequestHandler): void {
+  router
+    .route(path)
+    .all(noteRoute(path))
+    .post(handler)
+    .all(methodNotAllowed(['POST']));
+}
+
 /** Serves a path that is no route of the API. Other methods get 405. */
 export function serveGet(router: Pick<Router, 'route'>, path: string, handler: RequestHandler): void {
   router

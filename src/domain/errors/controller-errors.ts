@@ -132,6 +132,11 @@ export const controllerErrors = {
     reason: 'RestoreForgotten',
     effect: 'stall',
   },
+  served_at_home_only: {
+    title: 'Environments are made for home clusters only',
+    reason: 'ServedAtHomeOnly',
+    effect: 'stall',
+  },
   target_refused: {
     title: 'The API server refused the target Secret',
     reason: 'TargetRefused',

@@ -3,6 +3,7 @@ import { DomainError } from '../../domain/errors/domain-error.ts';
 import { MemoryBudget, type MemoryHolder, type MemoryOwner } from '../../lib/memory-budget.ts';
 import { KeyedLimiter } from '../../lib/keyed-limiter.ts';
 import { type RequestMemory, divideMemory } from '../../lib/process-memory.ts';
+import type { ReadRoom } from '../../services/secrets/read-sizes.ts';
 import { sourceNetwork } from './source-address.ts';
 
 /** Limits of concurrent work (docs/interface.md section 8, which has the defaults). */
@@ -82,6 +83,25 @@ export interface Work {
   leave(): void;
   /** The handler has ended. Everything is released when the response has ended or its connection has closed, too. */
   end(): void;
+}
+
+// A response of this size takes a few milliseconds, like one without values.
+const smallReadBytes = 256 * 1024;
+// Ciphertexts as PostgreSQL sends them and decoded, values as text, and their JSON.
+const copiesOfRead = 3;
+
+/** The memory for what a request reads. `admit` is called again before a large read. */
+export function readRoomOf(work: Work, admit: () => Promise<void> = async () => {}): ReadRoom {
+  return {
+    enter: async (bytes) => {
+      if (bytes > smallReadBytes) {
+        await work.enterLarge();
+        await admit();
+      }
+      await work.reserve(bytes);
+      if (bytes > smallReadBytes) await work.compute('read', bytes * copiesOfRead);
+    },
+  };
 }
 
 /** Who has a share: a caller, or a network without a token. */

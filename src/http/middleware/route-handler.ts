@@ -2,7 +2,7 @@ import type { Request, RequestHandler, Response } from 'express';
 import { DomainError } from '../../domain/errors/domain-error.ts';
 import { validateSecretKey, validateSlug } from '../../domain/names.ts';
 import type { AuditLog } from '../../services/audit/audit-log.ts';
-import { readJson, readOptionalJson, refuseBody } from '../request/body.ts';
+import { inviteBody, readJson, readOptionalJson, refuseBody } from '../request/body.ts';
 import type { HttpServices } from '../http-services.ts';
 import { type IdentifyDeps, identify } from '../admission/identify.ts';
 import { readQuery } from '../request/query.ts';
@@ -11,7 +11,7 @@ import { refuseCrossSite } from '../admission/session-cookie.ts';
 import { sourceAddress } from '../admission/source-address.ts';
 import type { Call, PublicCall, PublicRoute, Route } from '../route.ts';
 import { prepareResponse, sendResponse } from '../response/send-response.ts';
-import type { Work, WorkLimit } from '../admission/work-limit.ts';
+import { readRoomOf, type Work, type WorkLimit } from '../admission/work-limit.ts';
 
 export interface RouteHandlerDeps extends IdentifyDeps {
   readonly auditLog: Pick<AuditLog, 'recordDenial' | 'recordFailure'>;
@@ -30,15 +30,8 @@ export function routeHandler(route: Route, deps: RouteHandlerDeps): RequestHandl
     const call = callOf(request, {
       caller,
       work,
-      enter: async (bytes) => {
-        if (bytes > smallReadBytes) {
-          await work.enterLarge();
-          // Other requests of the caller were served while this one waited.
-          await rateLimits.admitTraffic(principal);
-        }
-        await work.reserve(bytes);
-        if (bytes > smallReadBytes) await work.compute('read', bytes * copiesOfRead);
-      },
+      // Other requests of the caller were served while this one waited.
+      room: readRoomOf(work, async () => await rateLimits.admitTraffic(principal)),
       entered: (organizationId) => void (target['organizationId'] = organizationId),
     });
     try {
@@ -95,18 +88,12 @@ function isAlwaysAudited(action: Route['action']): boolean {
   return action.startsWith('version.') || action === 'secret.list' || action === 'secret.read';
 }
 
-// A response of this size takes a few milliseconds, like one without values.
-const smallReadBytes = 256 * 1024;
-// Ciphertexts as PostgreSQL sends them and decoded, values as text, and their JSON.
-const copiesOfRead = 3;
-
-interface Served extends Pick<Call, 'caller' | 'entered'> {
+interface Served extends Pick<Call, 'caller' | 'entered' | 'room'> {
   readonly work: Work;
-  readonly enter: (bytes: number) => Promise<void>;
 }
 
-function callOf(request: Request, { caller, work, enter, entered }: Served): Call {
-  return { ...publicCallOf(request, work), caller, entered, room: { enter } };
+function callOf(request: Request, { work, ...served }: Served): Call {
+  return { ...publicCallOf(request, work), ...served };
 }
 
 function publicCallOf(request: Request, work: Work): PublicCall {
@@ -123,10 +110,6 @@ function publicCallOf(request: Request, work: Work): PublicCall {
     },
     refuseBody: () => refuseBody(request),
   };
-}
-
-function inviteBody({ headers, res }: Request): void {
-  if (/^100-continue$/i.test(headers.expect ?? '')) res?.writeContinue();
 }
 
 function headerOf(request: Request, name: string): string | undefined {

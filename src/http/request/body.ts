@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { DomainError, invalidField } from '../../domain/errors/domain-error.ts';
 import { TimeSlice } from '../../lib/time-slice.ts';
 import { type Work, slowTransfer } from '../admission/work-limit.ts';
@@ -66,6 +66,11 @@ async function readText(source: BodySource): Promise<string | undefined> {
   if (bytes.length > largeBytes) await new TimeSlice().next();
   work.release(bytes.length);
   return decodeUtf8(bytes);
+}
+
+/** Asks the client for the body, if it waits for that. */
+export function inviteBody({ headers, res }: { readonly headers: IncomingHttpHeaders; readonly res?: unknown }): void {
+  if (/^100-continue$/i.test(headers.expect ?? '')) (res as ServerResponse | undefined)?.writeContinue();
 }
 
 /** @throws DomainError malformed_request if the request has a body. */

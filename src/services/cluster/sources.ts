@@ -27,6 +27,7 @@ import { type Authentication, AuthenticationRefusal } from '../access/authentica
 import { syncReader } from '../access/cluster-access.ts';
 import { type KeylessAccess, type KeylessAdmission, KeylessTokenRefusal } from '../access/keyless.ts';
 import { replacedMeanwhile } from '../access/refusals.ts';
+import type { ReadRoom } from '../secrets/read-sizes.ts';
 import type { SecretReader } from '../secrets/secret-reader.ts';
 import type { ClusterDeps } from './cluster-deps.ts';
 
@@ -100,12 +101,12 @@ export class ClusterSources {
     return await this.#deps.secretReader.find(await this.#admittedTo(source), { ...state, maxKeys });
   }
 
-  /** See `SourcesBackend.values`. */
-  async values({ source, state, keys }: ValuesQuestion): Promise<ReadonlyMap<string, Plaintext>> {
+  /** See `SourcesBackend.values`. With a room, it waits there for memory before it reads. */
+  async values({ source, state, keys }: ValuesQuestion, room?: ReadRoom): Promise<ReadonlyMap<string, Plaintext>> {
     const access = await this.#admittedTo(source);
     if (state.environmentId !== access.environmentId) throw replacedMeanwhile(source.slugs);
     this.#admitted.delete(keyOf(source.asker.requestId, source.name));
-    return await this.#deps.secretReader.read(access, state, keys);
+    return await this.#deps.secretReader.read(access, state, keys, room);
   }
 
   /** The access of a source to the environment that it was admitted to. */

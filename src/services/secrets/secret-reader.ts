@@ -1,6 +1,7 @@
 import type { Keyring } from '../../crypto/keyring.ts';
 import { DomainError } from '../../domain/errors/domain-error.ts';
 import type { Plaintext } from '../../domain/plaintext.ts';
+import { limits } from '../../domain/limits.ts';
 import { type FoundState, type LargerState, smallStateKeys, type StateRef } from '../../domain/secret-states.ts';
 import type { Database } from '../../store/database.ts';
 import { keysDeletedSince, type RevisionRef } from '../../store/revisions.ts';
@@ -15,6 +16,7 @@ import type { ReadingAccess } from '../access/access.ts';
 import type { AuditLog } from '../audit/audit-log.ts';
 import { auditedFailure, auditedRead } from '../audit/audited.ts';
 import { absentRevision, noteSelection } from './secret-selection.ts';
+import type { ReadRoom } from './read-sizes.ts';
 import type { SecretList, SecretValue } from './secret-list.ts';
 import type { StateCache } from './state-cache.ts';
 
@@ -30,6 +32,13 @@ export interface FindOptions {
 // Together at most `smallStateBytes`.
 const inlineBytes = 128 * 1024;
 const keptBytes = 512 * 1024;
+
+/** Values of a state, and where to wait for the memory that they take. */
+interface WantedValues {
+  readonly revisionId: string;
+  readonly keys: readonly string[];
+  readonly room: ReadRoom | undefined;
+}
 
 export interface SecretReaderDeps {
   readonly database: Pick<Database, 'pool'>;
@@ -66,13 +75,14 @@ export class SecretReader {
 
   /**
    * Decrypts the values of some keys of a found state, and audits that they were read; without any key, that the names
-   * were. Throws DomainError conflict if the state does not have one of the keys, a value was destroyed or the
+   * were. With a room, it waits there before the values are fetched. Throws DomainError conflict if the state does not have one of the keys, a value was destroyed or the
    * environment deleted meanwhile, key_unavailable, overloaded and store_unavailable.
    */
   async read(
     access: ReadingAccess,
     { environmentId, revision, revisionId, keyCount }: StateRef,
     keys: readonly string[],
+    room?: ReadRoom,
   ): Promise<ReadonlyMap<string, Plaintext>> {
     if (environmentId !== access.environmentId)
       throw new Error('a state is read with the access that it was found with');
@@ -80,7 +90,7 @@ export class SecretReader {
       const count = keys.length === 0 ? { secrets: keyCount, values: false } : { secrets: keys.length };
       note({ revision, revisionId, ...count });
       if (keys.length === 0) return new Map();
-      const values = await this.#values(access, revisionId, keys);
+      const values = await this.#values(access, { revisionId, keys, room });
       if (keys.some((key) => !values.has(key))) throw goneMeanwhile();
       return values;
     });
@@ -142,16 +152,23 @@ export class SecretReader {
   /** The values of keys at a revision; without those that it does not have. */
   async #values(
     access: ReadingAccess,
-    revisionId: string,
-    keys: readonly string[],
+    { revisionId, keys, room }: WantedValues,
   ): Promise<ReadonlyMap<string, Plaintext>> {
     const { environmentId } = access;
+    const wanted = new Set(keys);
     const kept = await this.#kept({ environmentId, revisionId });
     if (kept !== undefined) {
-      const wanted = new Set(keys);
-      return new Map(kept.secrets.flatMap(({ key, value }) => (wanted.has(key) ? [[key, value] as const] : [])));
+      const values = kept.secrets.flatMap(({ key, value }) => (wanted.has(key) ? [[key, value] as const] : []));
+      await room?.enter(values.reduce((sum, [, value]) => sum + Buffer.byteLength(value.reveal()), 0));
+      return new Map(values);
     }
     const { pool } = this.#deps.database;
+    if (room !== undefined) {
+      const { secretsPerEnvironment: maxKeys } = limits;
+      const stored = await listSizes(pool, environmentId, { revision: revisionId, maxKeys, maxInlineBytes: 0 });
+      const chosen = stored?.secrets.filter(({ key }) => wanted.has(key)) ?? [];
+      await room.enter(chosen.reduce((sum, { valueBytes }) => sum + valueBytes, 0));
+    }
     const sealed = await listValuesAt(pool, { environmentId, revisionId }, keys);
     const open = await this.#opener(access, sealed);
     return new Map(sealed.map((secret) => [secret.key, open(secret)]));

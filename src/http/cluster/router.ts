@@ -1,0 +1,108 @@
+import { type Request, type RequestHandler, type Response, Router } from 'express';
+import { z } from 'zod';
+import type { ClusterPrincipal } from '../../domain/cluster-principal.ts';
+import { DomainError } from '../../domain/errors/domain-error.ts';
+import { errorFields, type Logger } from '../../observability/logger.ts';
+import type { ClusterPorts } from '../../services/cluster/cluster-port.ts';
+import { domainError } from '../../wire/cluster/error.ts';
+import {
+  type ClusterAnswer,
+  type ClusterMethod,
+  type ClusterMethodName,
+  clusterMethods,
+} from '../../wire/cluster/methods.ts';
+import { parseInput } from '../../wire/parse-input.ts';
+import { type IdentifyClusterDeps, identifyCluster } from '../admission/identify-cluster.ts';
+import { readRoomOf, type Work, type WorkLimit } from '../admission/work-limit.ts';
+import { inviteBody, readJson } from '../request/body.ts';
+import { contextOf } from '../request-context.ts';
+import { prepareResponse, sendResponse } from '../response/send-response.ts';
+import { servePost, unknownPath } from '../router.ts';
+import { type ClusterCall, clusterHandlers, refuseElsewhere } from './handlers.ts';
+import { processOf } from './process-of.ts';
+import { RequestsUnderWay } from './under-way.ts';
+
+export interface ClusterRouterDeps extends IdentifyClusterDeps {
+  readonly services: { readonly clusterPorts: Pick<ClusterPorts, 'of'> };
+  readonly workLimit: WorkLimit;
+  readonly logger: Logger;
+}
+
+const clusterPrefix = '/api/v1/cluster';
+
+/**
+ * The port of controllers that are not in this process (docs/internals/cluster-protocol.md). What a cluster may do is judged
+ * by the services, for the cluster that the request proves to come from.
+ */
+export function clusterRouter(deps: ClusterRouterDeps): Router {
+  const router = Router({ caseSensitive: true, strict: true });
+  const underWay = new RequestsUnderWay();
+  for (const name of Object.keys(clusterMethods) as ClusterMethodName[]) {
+    servePost(router, `${clusterPrefix}/${name}`, methodHandler(name, { ...deps, underWay }));
+  }
+  // Also what a newer controller asks for.
+  router.use(clusterPrefix, unknownPath);
+  return router;
+}
+
+interface MethodDeps extends ClusterRouterDeps {
+  readonly underWay: RequestsUnderWay;
+}
+
+function methodHandler(name: ClusterMethodName, deps: MethodDeps): RequestHandler {
+  const method = clusterMethods[name] as unknown as ClusterMethod<object, unknown>;
+  const handle = clusterHandlers[name] as unknown as (call: ClusterCall, request: object) => Promise<unknown>;
+  const { workLimit, underWay, services, rateLimits, logger } = deps;
+  const serve = async (request: Request, response: Response, work: Work): Promise<void> => {
+    const cluster = await identifyCluster(request, deps);
+    let bytes = 0;
+    work.isOf(`cluster ${cluster.name}`, (more) => void (bytes += more));
+    const leave = underWay.enter(cluster.name, processOf(request), method.flight);
+    try {
+      const { limits } = method;
+      const body = await readJson({ request, limits, work, invite: () => inviteBody(request) });
+      const asked = parseInput('body', method.request, body);
+      const call: ClusterCall = {
+        port: services.clusterPorts.of(cluster.name),
+        cluster,
+        room: readRoomOf(work),
+        onBug: (error) => {
+          logger.error({ requestId: contextOf(request).id, ...errorFields(error) }, 'a read of a cluster failed');
+        },
+      };
+      // Not a variable, which would keep the values for as long as a slow reader takes.
+      const answer = await answerOf(request, { cluster, asked, method, run: async () => await handle(call, asked) });
+      const prepared = await prepareResponse({ status: 200, body: answer }, work);
+      work.computed();
+      await sendResponse(response, prepared, { work });
+      await rateLimits.countCluster(cluster, { items: itemsOf(asked), bytes });
+    } finally {
+      leave();
+    }
+  };
+  return (request, response) => workLimit.during(response, (work) => serve(request, response, work));
+}
+
+interface Answering {
+  readonly cluster: ClusterPrincipal;
+  readonly asked: object;
+  readonly method: ClusterMethod<object, unknown>;
+  readonly run: () => Promise<unknown>;
+}
+
+/** The result, or what the services threw. Throws every other error. */
+async function answerOf(request: Request, { cluster, asked, method, run }: Answering): Promise<ClusterAnswer> {
+  try {
+    refuseElsewhere(cluster, asked);
+    const result = await run();
+    return result === undefined ? {} : { result: z.encode(method.result, result) };
+  } catch (error) {
+    if (!(error instanceof DomainError)) throw error;
+    contextOf(request).code = error.code;
+    return { error: z.encode(domainError, error) };
+  }
+}
+
+function itemsOf(asked: object): number {
+  return 'items' in asked && Array.isArray(asked.items) ? asked.items.length : 1;
+}
