@@ -54,6 +54,7 @@ export class ClusterClaim {
   /** Why the server refused the last hello. It refuses a standby too. */
   #helloRefusal: string | undefined;
   #state: ClusterState = 'enabled';
+  #isHome: boolean | undefined;
 
   constructor(deps: ClusterClaimDeps) {
     this.#deps = deps;
@@ -79,6 +80,11 @@ export class ClusterClaim {
   /** What to do if nothing is done for this cluster; the resources report it too. Undefined if it is enabled. */
   get warning(): string | undefined {
     return this.#state === 'enabled' ? undefined : clusterStopped(this.#name(), this.#state);
+  }
+
+  /** Whether it is a cluster of the installation itself; undefined before the first answer. */
+  get isHome(): boolean | undefined {
+    return this.#isHome;
   }
 
   /** Starts to say hello, as a standby. */
@@ -154,9 +160,10 @@ export class ClusterClaim {
     const answer = await this.#answerTo(hello);
     this.#helloRefusal = 'refusal' in answer ? answer.refusal : undefined;
     if ('refusal' in answer) return answer;
-    const { state, holder, now } = answer;
+    const { state, holder, isHome, now } = answer;
     serverClock.note(now, askedAt);
     this.#state = state;
+    this.#isHome = isHome;
     return holder === undefined ? 'ours' : { refusal: clusterNameTaken(this.#name(), holder.heldBy) };
   }
 

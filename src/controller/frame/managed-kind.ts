@@ -63,6 +63,8 @@ export interface KindContext {
    * that this cluster does not have. Throws DomainError store_unavailable.
    */
   readonly hasName: () => Promise<boolean>;
+  /** Whether this is a cluster of the installation itself; undefined before Keyframe has said it. */
+  readonly isHome: () => boolean | undefined;
   /** Called for each list and watch of a custom resource that failed. */
   readonly onWatchFailure: (kind: FailureKind) => void;
   /** Called when a watch works again after an outage of the API server. Failed reconciles are retried then. */

@@ -159,6 +159,7 @@ export class Manager implements Controller {
       metrics,
       namespaces: new Namespaces({ client: kube, clock, logger, onRecovered }),
       hasName: async () => await this.#claim.confirm(),
+      isHome: () => this.#claim.isHome,
       shares: new NamespaceShares(),
       instance: hostname(),
       watchNamespaces: options.watchNamespaces,

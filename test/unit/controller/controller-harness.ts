@@ -53,6 +53,8 @@ export class Harness {
   isLeading = (): boolean => false;
   /** Of the cluster, in the answers to hellos. */
   clusterState: HelloAnswer['state'] = 'enabled';
+  /** Whether the cluster is one of the installation, in the answers to hellos. */
+  isHome = true;
   /** Each hello of the controller. */
   readonly hellos: Hello[] = [];
   /** Thrown instead of an answer. */
@@ -122,7 +124,7 @@ export class Harness {
     if (this.helloRefusal !== undefined) throw this.helloRefusal;
     const claimed = isLeading ? await clusters.claim(name, uid) : 'ours';
     const now = new Date(this.clock.now() + this.serverAheadMs);
-    return { state: this.clusterState, holder: claimed === 'ours' ? undefined : claimed, isHome: true, now };
+    return { state: this.clusterState, holder: claimed === 'ours' ? undefined : claimed, isHome: this.isHome, now };
   }
 
   /** An environment, a token for it in the Secret `token`, and the SecretSync ns/app, all in step. */

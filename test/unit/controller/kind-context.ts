@@ -21,6 +21,7 @@ export function kindContext(parts: Parts): KindContext {
     instance: 'test',
     watchNamespaces: [],
     hasName: () => Promise.resolve(true),
+    isHome: () => true,
     onWatchFailure: () => {},
   };
 }

@@ -1,12 +1,18 @@
+import { servedAtHomeOnly } from '../../../domain/cluster-refusal.ts';
 import { secretEnvironmentKind } from '../../../kube/client/keyframe-kinds.ts';
 import type { SecretEnvironment } from '../../generated/secret-environment.ts';
 import { KindController } from '../../frame/kind-controller.ts';
+import type { DeferredOutcome } from '../../frame/outcome.ts';
 import type { KindContext, ManagedKind } from '../../frame/managed-kind.ts';
 import type { ResourceKindDeps } from '../resource-kind.ts';
 import { standardOutcomes } from '../../frame/standard-outcomes.ts';
 import { suspended } from './messages.ts';
+import { lacksFinalizer } from './successor.ts';
 import { NamedEnvironments } from './naming.ts';
 import { EnvironmentReconciler } from './reconcile.ts';
+
+/** Nothing is reported before it is known whether this is a cluster of the installation: a moment after the start. */
+const notKnownYet: DeferredOutcome = { isDeferred: true, next: { kind: 'retry' } };
 
 /** Creates the environment of each SecretEnvironment and reports it in the status. The kind is cluster-scoped. */
 export function registerSecretEnvironment(
@@ -30,10 +36,18 @@ export function registerSecretEnvironment(
       // It needs no grant, but it must know its cluster.
       needs: () => [context.namespaces.watch],
       ...standardOutcomes<SecretEnvironment>({ message: suspended }),
-      reconcile: async (reconciled) => await reconciler.reconcile(reconciled),
+      reconcile: async (reconciled) => {
+        const isHome = context.isHome();
+        if (isHome === false) throw servedAtHomeOnly();
+        // Without the finalizer, a deletion would skip the cleanup.
+        if (isHome === undefined && lacksFinalizer(reconciled.resource)) return notKnownYet;
+        return await reconciler.reconcile(reconciled);
+      },
       cleanup: {
         // An environment that existed before stays. Only the database knows whether this resource created it.
-        isNeeded: ({ spec }) => spec.deletionPolicy === 'Delete',
+        // In a cluster that makes no environments, no resource gets the finalizer.
+        isNeeded: (resource) =>
+          resource.spec.deletionPolicy === 'Delete' && (context.isHome() ?? !lacksFinalizer(resource)),
         run: async (deleted) => await reconciler.cleanup(deleted),
       },
       onSeen: (resource) => named.seen(resource),
