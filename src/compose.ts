@@ -1,9 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { composeController } from './compose/controller.ts';
-import { type Address, type Edge, composeMetrics, openApi, openMetrics } from './compose/edge.ts';
+import { startAgent } from './compose/agent.ts';
+import { composeController, listenerFaultOf } from './compose/controller.ts';
+import { type Address, addressOf, type Edge, composeMetrics, openApi, openMetrics } from './compose/edge.ts';
 import { watchHomeToken } from './compose/home-token.ts';
+import { connectLocally } from './compose/local-backend.ts';
 import { type Services, openServices } from './compose/services.ts';
+import type { AgentConfig } from './config/agent-config.ts';
 import type { ServerConfig } from './config/server-config.ts';
 import type { Controller } from './controller/index.ts';
 import { UntrustedProxyWatch } from './http/admission/untrusted-proxy.ts';
@@ -44,7 +47,8 @@ const listenerTimeoutMs = 5_000;
  * Starts everything that the role needs; if something fails, what was opened is closed again. Throws ExitError and
  * DomainError, whose messages are for the operator.
  */
-export async function startServer(config: ServerConfig, logger: Logger): Promise<RunningServer> {
+export async function startServer(config: ServerConfig | AgentConfig, logger: Logger): Promise<RunningServer> {
+  if ('server' in config) return { port: undefined, ...(await startAgent(config, logger)) };
   // Closes in the reverse order of opening.
   const open = new AsyncDisposableStack();
   try {
@@ -86,7 +90,15 @@ async function serve(config: ServerConfig, { services, logger, open }: ServeDeps
   // For every role. If it fails, the API serves everything but its streams.
   services.feed.start();
   const controller =
-    config.role === 'api' ? undefined : await composeController(config.controller, { services, logger, metrics, open });
+    config.role === 'api'
+      ? undefined
+      : await composeController(config.controller, {
+          connect: connectLocally(services),
+          fault: listenerFaultOf(services.feed),
+          logger,
+          metrics,
+          open,
+        });
   const readiness = new Readiness({
     clock: systemClock,
     checks: [
@@ -115,10 +127,6 @@ async function serve(config: ServerConfig, { services, logger, open }: ServeDeps
     metricsPort: metricsServer.port,
     stop: () => stop({ config, readiness, api, controller, open }),
   };
-}
-
-function addressOf({ host, trustedProxies, maxConnectionsPerAddress }: ServerConfig, port: number): Address {
-  return { host, port, trustedProxies, maxConnectionsPerPeer: maxConnectionsPerAddress };
 }
 
 /** One address may have half of them; 0 means that it has no limit. */

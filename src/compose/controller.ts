@@ -1,24 +1,25 @@
 import type { ControllerConfig } from '../config/server-config.ts';
+import type { ConnectBackend } from '../controller/backend/backend.ts';
 import type { Controller } from '../controller/index.ts';
 import { steadyNow, systemClock } from '../lib/clock.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { ChangeFeed } from '../services/changes/change-feed.ts';
 import { defaultNamespace, loadKubeClient } from './kube-client.ts';
-import { connectLocally } from './local-backend.ts';
-import type { Services } from './services.ts';
 
 interface ControllerDeps {
-  readonly services: Services;
+  readonly connect: ConnectBackend;
+  /** Why the controller cannot work yet, on the side of Keyframe; undefined if it can. */
+  readonly fault: () => string | undefined;
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly open: AsyncDisposableStack;
 }
 
-/** The controller, which the feed of the services notifies of commits. It begins with `start`. */
+/** The controller. It begins with `start`. */
 export async function composeController(
   config: ControllerConfig,
-  { services, logger, metrics, open }: ControllerDeps,
+  { connect, fault, logger, metrics, open }: ControllerDeps,
 ): Promise<Controller> {
   // Loaded only by the roles that run it: the Kubernetes client takes longer to load than the rest, and as much memory.
   const [{ createController }, { controllerLease }] = await Promise.all([
@@ -32,7 +33,7 @@ export async function composeController(
   const controller = createController({
     kube,
     lease: controllerLease(kube, namespace),
-    connect: connectLocally(services),
+    connect,
     logger,
     clock: systemClock,
     steadyNow,
@@ -47,7 +48,6 @@ export async function composeController(
       targetMetadataPrefixes,
     },
   });
-  const listenerFault = listenerFaultOf(services.feed);
   let stopped: Promise<void> | undefined;
   const stop = (): Promise<void> => (stopped ??= controller.stop());
   return {
@@ -56,13 +56,13 @@ export async function composeController(
       controller.start();
     },
     stop,
-    ready: () => controller.ready() ?? listenerFault(),
+    ready: () => controller.ready() ?? fault(),
     warnings: () => controller.warnings(),
   };
 }
 
 /** A fault until the feed was ready once. Later, it reconnects by itself, and a resync finds what was missed. */
-function listenerFaultOf(feed: Pick<ChangeFeed, 'ready'>): () => string | undefined {
+export function listenerFaultOf(feed: Pick<ChangeFeed, 'ready'>): () => string | undefined {
   let wasReady = false;
   return () => {
     wasReady ||= feed.ready;

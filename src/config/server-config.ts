@@ -88,6 +88,7 @@ export function loadServerConfig(role: ServerRole, source: ConfigSource = proces
   checkTls(reader, source);
   checkOidc(reader, source);
   checkRolloutNamespaces(reader);
+  checkServerFiles(reader, role);
   if (role !== 'api') checkKubeconfig(reader, source, '; or run the role api alone');
   const values = reader.complete();
   return {
@@ -121,6 +122,12 @@ export function loadServerConfig(role: ServerRole, source: ConfigSource = proces
     oidc: oidcConfig(values, source),
     controller: controllerConfig(values),
   };
+}
+
+function checkServerFiles(reader: VariableReader<ServerRole>, role: ServerRole): void {
+  for (const name of role === 'controller' ? (['SERVER_CA_FILE', 'CLUSTER_TOKEN_FILE'] as const) : []) {
+    if (reader.isSet(name)) reader.fault(name, 'needs KEYFRAME_SERVER_URL');
+  }
 }
 
 function checkPorts(reader: VariableReader<ServerRole>, role: ServerRole): void {
@@ -162,7 +169,21 @@ function tlsOf({
   return certificateFile === undefined || keyFile === undefined ? undefined : { certificateFile, keyFile };
 }
 
-function checkRolloutNamespaces(reader: VariableReader<ServerRole>): void {
+type ControllerValues = Pick<
+  Values<'controller'>,
+  | 'KUBECONFIG_FILE'
+  | 'WATCH_NAMESPACES'
+  | 'NAMESPACE'
+  | 'CLUSTER_NAME'
+  | 'RESYNC_INTERVAL'
+  | 'ROLLOUTS'
+  | 'TARGET_METADATA_PREFIXES'
+  | 'ROLLOUT_NAMESPACES'
+>;
+
+export function checkRolloutNamespaces(
+  reader: Pick<VariableReader<'controller'>, 'fault'> & { readonly values: Partial<ControllerValues> },
+): void {
   const { ROLLOUT_NAMESPACES: named = [], WATCH_NAMESPACES: watched = named, ROLLOUTS: allowed } = reader.values;
   if (named.length > 0 && allowed !== true) reader.fault('ROLLOUT_NAMESPACES', 'needs KEYFRAME_ROLLOUTS=true');
   const unwatched = named.filter((name) => !watched.includes(name));
@@ -176,7 +197,7 @@ function bootstrapAdminOf(values: Values<ServerRole>): BootstrapAdminConfig | un
   return email === undefined || tokenFile === undefined ? undefined : { email, tokenFile };
 }
 
-function controllerConfig(values: Values<ServerRole>): ControllerConfig {
+export function controllerConfig(values: ControllerValues): ControllerConfig {
   return {
     kubeconfigFile: values.KUBECONFIG_FILE,
     watchNamespaces: values.WATCH_NAMESPACES ?? [],

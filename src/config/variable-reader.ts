@@ -27,10 +27,12 @@ const serviceLink = /^(?:tcp|udp|sctp):\/\//;
 export class VariableReader<R extends RoleName> {
   /** What could be read so far, for checks of several variables. */
   readonly values: Partial<Values<R>>;
+  readonly #role: R;
   readonly #source: ConfigSource;
   readonly #faults: string[];
 
   constructor(role: R, source: ConfigSource) {
+    this.#role = role;
     this.#source = source;
     this.#faults = unknownNameFaults(source.env);
     const names = variableNames.filter((name) => variableOf(name).roles.includes(role));
@@ -66,9 +68,15 @@ export class VariableReader<R extends RoleName> {
   }
 
   #unset(name: VariableName): unknown {
-    const { schema, required, default: text, secret } = variableOf(name);
-    if (required) this.fault(name, `is required${secret ? ` (or ${prefix}${name}_FILE)` : ''}`);
+    const { schema, required, unless, default: text, secret } = variableOf(name);
+    if (required && !this.#isReplacedBy(unless))
+      this.fault(name, `is required${secret ? ` (or ${prefix}${name}_FILE)` : ''}`);
     return text === undefined ? undefined : schema.parse(text);
+  }
+
+  #isReplacedBy(name: string | undefined): boolean {
+    const other = variableNames.find((known) => known === name);
+    return other !== undefined && variableOf(other).roles.includes(this.#role) && this.isSet(other);
   }
 
   #variable(name: string): string | undefined {

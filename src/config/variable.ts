@@ -9,6 +9,8 @@ export interface Variable {
   readonly roles: readonly RoleName[];
   /** The roles that read it do not start without it. */
   readonly required?: true;
+  /** If this variable is set, the roles that read both start without it. */
+  readonly unless?: string;
   /** The text that is read if the variable is not set. */
   readonly default?: string;
   /** For people: what applies if the variable is not set and has no default text. */

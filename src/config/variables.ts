@@ -1,3 +1,4 @@
+import { agentVariables } from './agent-variables.ts';
 import { serverRoles } from './role-names.ts';
 import { oidcVariables } from './oidc-variables.ts';
 import * as schemas from './schemas.ts';
@@ -22,6 +23,7 @@ export const variables = {
     schema: schemas.databaseAddress,
     roles: databaseRoles,
     required: true,
+    unless: 'SERVER_URL',
     secret: true,
     format: '`postgresql://user:password@host:5432/database`',
     description: 'Address of PostgreSQL; percent-encode special characters of the password.',
@@ -74,10 +76,12 @@ export const variables = {
     schema: schemas.rootKeys,
     roles: serverRoles,
     required: true,
+    unless: 'SERVER_URL',
     secret: true,
     format: 'lines `id:base64` of 32 bytes',
     description: 'Root keys: the first one encrypts, all of them decrypt.',
   },
+  ...agentVariables,
   HOST: {
     schema: schemas.hostName,
     roles: serverRoles,

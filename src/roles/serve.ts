@@ -1,24 +1,29 @@
 import { type RunningServer, startServer } from '../compose.ts';
+import { type AgentConfig, loadControllerConfig } from '../config/agent-config.ts';
 import { exitCodes } from '../config/exit-error.ts';
-import type { ServerRole } from '../config/role-names.ts';
 import { type ServerConfig, loadServerConfig } from '../config/server-config.ts';
 import { type Logger, errorFields } from '../observability/logger.ts';
 import type { Role } from './role.ts';
 
 export const serveAll = serving('all', 'Serves the API and runs the controller.');
 export const serveApi = serving('api', 'Serves the API: /api/v1, /healthz, /readyz.');
-export const serveController = serving('controller', 'Runs the controller, which syncs environments to Kubernetes.');
+export const serveController: Role<ServerConfig | AgentConfig> = {
+  name: 'controller',
+  summary: ['Runs the controller, which syncs environments to Kubernetes.'],
+  load: (_args, source) => loadControllerConfig(source),
+  run: serve,
+};
 
 // After the delay. Longer than the time for requests in progress; with a delay of 5 s, no longer than the 30 s after which
 // Kubernetes kills.
 const stopTimeoutMs = 25_000;
 
-function serving(name: ServerRole, summary: string): Role<ServerConfig> {
+function serving(name: 'all' | 'api', summary: string): Role<ServerConfig> {
   return { name, summary: [summary], load: (_args, source) => loadServerConfig(name, source), run: serve };
 }
 
 /** Starts the server. A first signal stops it in order, a second one at once. */
-async function serve(config: ServerConfig, logger: Logger): Promise<void> {
+async function serve(config: ServerConfig | AgentConfig, logger: Logger): Promise<void> {
   let running: RunningServer | undefined;
   let stopping = false;
   const onSignal = (signal: 'SIGTERM' | 'SIGINT', exitCode: number): void => {

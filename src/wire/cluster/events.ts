@@ -4,7 +4,7 @@ import type { SentEvent } from '../event-parser.ts';
 
 /** The stream of changes of `GET /api/v1/cluster/events` (docs/internals/change-feed.md). */
 
-export const clusterEventNames = { ready: 'ready', change: 'change', renew: 'renew' } as const;
+const clusterEventNames = { ready: 'ready', change: 'change', renew: 'renew' } as const;
 
 /** What a controller reads. */
 export type ClusterMessage =

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
@@ -10,12 +11,14 @@ import {
 } from '../../../tools/devcluster/cluster/controller-account.ts';
 import { KubeHttp } from '../../../tools/devcluster/cluster/kube-http.ts';
 import { writeKubeconfigFor } from '../../../tools/devcluster/cluster/kubeconfig.ts';
+import { openDatabase } from '../../../src/store/database.ts';
 import type { AccessGrant } from '../../../src/controller/generated/access-grant.ts';
 import { ApiClient } from '../api/api-client.ts';
 import type { CapturedProcess } from '../faults/captured-process.ts';
 import { createAccount, createNamespace, discardNamespace, sharedCluster } from './cluster.ts';
 import type { MemoryLimit } from '../faults/memory-limit.ts';
 import type { MovedClock } from '../faults/moved-clock.ts';
+import { newHomeToken } from '../database/cluster-credentials.ts';
 import { createTestDatabase } from '../database/postgres.ts';
 import { ServerProcess } from '../api/server-process.ts';
 import { type SiteOptions, SyncSite, passWitness } from './sync-site.ts';
@@ -62,6 +65,8 @@ export interface ControllerOptions {
 }
 
 const account = 'controller';
+/** How the controllers reach Keyframe: `https`, or with their own connections to the database. */
+const adapterVariable = 'KEYFRAME_TEST_ADAPTER';
 
 /**
  * Keyframe as it runs in production, for one test file: API and controllers as processes of their own on one database. The
@@ -149,17 +154,46 @@ export class Stack {
 
   /** Starts a controller and does not wait for it. */
   async spawnController(options: ControllerOptions = {}): Promise<ServerProcess> {
-    const { name = 'controller', databaseUrl = this.databaseUrl, kubeconfigFile = this.kubeconfigFile } = options;
+    const { name = 'controller', kubeconfigFile = this.kubeconfigFile } = options;
     const { env, clock, memory, role = 'controller', isClusterWide = false, program } = options;
     const all = {
-      ...this.#env,
-      DATABASE_URL: clock === undefined ? databaseUrl : await clock.databaseUrl(this.databaseUrl, databaseUrl),
+      ...(await this.#wayOf(options)),
       KUBECONFIG_FILE: kubeconfigFile,
       ...(isClusterWide ? {} : { WATCH_NAMESPACES: this.namespaces.join(',') }),
       NAMESPACE: this.namespaces[0] ?? '',
       ...env,
     };
     return this.#kept(await ServerProcess.spawn(this.#resources, { role, env: all, name, clock, memory, program }));
+  }
+
+  /**
+   * How a controller reaches Keyframe: over HTTPS if the run says so, unless a test needs its own way to the database, or
+   * another program.
+   */
+  async #wayOf({
+    databaseUrl,
+    clock,
+    role = 'controller',
+    program,
+  }: ControllerOptions): Promise<Record<string, string>> {
+    const isPlain = [databaseUrl, clock, program].every((given) => given === undefined);
+    if (process.env[adapterVariable] === 'https' && role === 'controller' && isPlain) {
+      const { LOG_LEVEL = 'debug' } = this.#env;
+      return { LOG_LEVEL, SERVER_URL: this.api.url, CLUSTER_TOKEN_FILE: await this.#homeTokenFile() };
+    }
+    const own = databaseUrl ?? this.databaseUrl;
+    return { ...this.#env, DATABASE_URL: clock === undefined ? own : await clock.databaseUrl(this.databaseUrl, own) };
+  }
+
+  /** The file with the home token of this stack. */
+  async #homeTokenFile(): Promise<string> {
+    const file = join(this.#folder, 'home-token');
+    if (!existsSync(file)) {
+      const database = openDatabase({ url: this.databaseUrl, poolSize: 2 });
+      await writeFile(file, await newHomeToken(database.pool));
+      await database.close();
+    }
+    return file;
   }
 
   /**

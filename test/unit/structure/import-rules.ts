@@ -25,6 +25,7 @@ const rooms: Readonly<Record<string, Room>> = {
   // Creates the parts of the server.
   compose: {
     imports: [
+      'agent',
       'config',
       'controller',
       'crypto',
@@ -60,6 +61,8 @@ const rooms: Readonly<Record<string, Room>> = {
     imports: ['kube', 'domain', 'lib', 'observability'],
     types: ['@kubernetes/client-node'],
   },
+  // A controller's way to a server in another process.
+  agent: { imports: ['client', 'wire', 'domain', 'lib', 'observability'], types: ['controller'] },
   services: { imports: ['store', 'crypto', 'identity', 'domain', 'lib', 'observability'] },
   // The port that the keyring declares is served here.
   store: { imports: ['domain', 'lib', 'observability'], types: ['crypto'] },

@@ -1,0 +1,63 @@
+import { z } from 'zod';
+import { DomainError } from '../domain/errors/domain-error.ts';
+import { domainError } from '../wire/cluster/error.ts';
+import {
+  type ClusterMethod,
+  type ClusterMethodName,
+  clusterMethods,
+  type Flight,
+  maxUnderWay,
+  type RequestOf,
+  type ResultOf,
+} from '../wire/cluster/methods.ts';
+import { encodeInput } from '../wire/parse-input.ts';
+import type { Transport } from './transport.ts';
+import { Turns } from './turns.ts';
+
+/** Calls the methods of the server. No more of them are under way than the server allows. */
+export class Calls {
+  readonly #transport: Pick<Transport, 'post'>;
+  readonly #turns: Readonly<Record<Flight, Turns>>;
+
+  constructor(transport: Pick<Transport, 'post'>) {
+    this.#transport = transport;
+    const { hello, reads, values, others, long } = maxUnderWay;
+    this.#turns = {
+      hello: new Turns(hello),
+      reads: new Turns(reads),
+      values: new Turns(values),
+      others: new Turns(others),
+      long: new Turns(long),
+    };
+  }
+
+  /** Throws DomainError: what the services threw, and what the transport throws. */
+  async call<Name extends ClusterMethodName>(name: Name, request: RequestOf<Name>): Promise<ResultOf<Name>> {
+    const schema: z.ZodType = clusterMethods[name].request;
+    return await this.send(name, () => JSON.stringify(encodeInput('body', schema, request)));
+  }
+
+  /** The same with the JSON of the request, which is made when its turn has come: grants are sent as they are then. */
+  async send<Name extends ClusterMethodName>(name: Name, makeBody: () => string): Promise<ResultOf<Name>> {
+    const method = clusterMethods[name] as unknown as ClusterMethod<never, ResultOf<Name>>;
+    const { result: schema, timeoutMs, flight } = method;
+    return await this.#turns[flight].run(async () => {
+      const { result, error } = await this.#transport.post(`/${name}`, makeBody(), timeoutMs);
+      if (error !== undefined) throw decoded(domainError, error);
+      return decoded(schema, result);
+    });
+  }
+}
+
+/** Data of the domain. What a newer server adds is left out. */
+function decoded<T>(schema: z.ZodType<T>, json: unknown): T {
+  const result = z.safeDecode(schema, json);
+  if (result.success) return result.data;
+  const [issue] = result.error.issues;
+  // Nothing of the answer itself, which may be secret.
+  const where = issue === undefined ? '' : ` (${issue.path.join('.')}: ${issue.code})`;
+  throw new DomainError(
+    'store_unavailable',
+    `the controller does not understand the answer of the server of Keyframe${where}; upgrade the older of the two`,
+  );
+}

@@ -1,0 +1,210 @@
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { type ClientRequest, Agent as HttpAgent, type IncomingMessage, request as sendPlain } from 'node:http';
+import { Agent as HttpsAgent, request as sendSecure } from 'node:https';
+import { networkFault } from '../client/answer-error.ts';
+import { isObject } from '../lib/is-object.ts';
+import { isCertificateError, outage, type RefusedAnswer, refusal, silence } from './answer-errors.ts';
+import { TokenFile } from './token-file.ts';
+
+export interface ServerAddress {
+  /** The origin of the server, without a slash at its end. */
+  readonly url: string;
+  /** A file with the authorities that sign its certificate; undefined for those that Node.js trusts. */
+  readonly caFile: string | undefined;
+  readonly tokenFile: string;
+}
+
+export interface TransportDeps extends ServerAddress {
+  /** Throws DomainError cluster_unavailable while the name of the cluster is unknown. */
+  readonly cluster: () => string;
+}
+
+export interface Transport {
+  /** Sends a POST of JSON below /api/v1/cluster. Returns the object in the answer. Throws DomainError. */
+  post(path: string, body: string, timeoutMs: number): Promise<Readonly<Record<string, unknown>>>;
+  /** Sends a GET on a connection of its own. Returns the text of the answer as it comes. Throws DomainError. */
+  stream(path: string, signal: AbortSignal): Promise<AsyncIterable<string>>;
+}
+
+const prefix = '/api/v1/cluster';
+// All values of an environment are at most 16 MiB, and JSON can need six times their length.
+const maxAnswerBytes = 128 * 1024 * 1024;
+// For the status and the headers of a stream; the first message may take longer.
+const streamTimeoutMs = 10_000;
+// Shorter than the time after which the server closes an idle connection.
+const idleMs = 50_000;
+
+interface Sent {
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  readonly body?: string;
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal;
+}
+
+interface Answer extends RefusedAnswer {
+  /** Of a stream it has not been read. */
+  readonly response: IncomingMessage;
+}
+
+/**
+ * Sends the requests of this process to the server. A request that is refused with 401 is sent once more if the file has
+ * another token then. One that fails on a connection which the server had closed is sent once more, because each method can
+ * be repeated. Nothing else is sent again: that is the matter of the work queues.
+ */
+export class HttpsTransport implements Transport {
+  readonly #deps: TransportDeps;
+  readonly #token: TokenFile;
+  /** By this random id the server counts what is under way for this process. */
+  readonly #process = randomUUID();
+  #connections: { readonly ca: string | undefined; readonly agent: HttpAgent };
+
+  constructor(deps: TransportDeps) {
+    this.#deps = deps;
+    this.#token = new TokenFile(deps.tokenFile);
+    this.#connections = this.#connect(this.#authorities());
+  }
+
+  async post(path: string, body: string, timeoutMs: number): Promise<Readonly<Record<string, unknown>>> {
+    const answer = await this.#send({ method: 'POST', path, body, timeoutMs });
+    if (answer.status === 200 && isObject(answer.body)) return answer.body;
+    throw refusal(answer);
+  }
+
+  async stream(path: string, signal: AbortSignal): Promise<AsyncIterable<string>> {
+    const answer = await this.#send({ method: 'GET', path, timeoutMs: streamTimeoutMs, signal });
+    if (answer.status === 200) return textsOf(answer.response);
+    throw refusal(answer);
+  }
+
+  async #send(sent: Sent): Promise<Answer> {
+    const token = this.#token.current();
+    const answer = await this.#attempt(sent, token);
+    if (answer.status !== 401) return answer;
+    const other = this.#token.current();
+    return other === token ? answer : await this.#attempt(sent, other);
+  }
+
+  async #attempt(sent: Sent, token: string): Promise<Answer> {
+    try {
+      return await this.#once(sent, token).catch(async (error) => {
+        if (!(error instanceof StaleConnectionError)) throw error;
+        return await this.#once(sent, token);
+      });
+    } catch (error) {
+      if (isCertificateError(error)) this.#renewAuthorities();
+      throw outage(error instanceof StaleConnectionError ? error.cause : error);
+    }
+  }
+
+  async #once(sent: Sent, token: string): Promise<Answer> {
+    const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+    const request = this.#open(sent, token, resolve);
+    const timer = setTimeout(() => request.destroy(silence(sent.timeoutMs)), sent.timeoutMs);
+    request.on('error', (error) => {
+      reject(request.reusedSocket && isBroken(error) ? new StaleConnectionError(error) : error);
+    });
+    request.end(sent.body);
+    try {
+      const response = await promise;
+      const { statusCode: status = 0, headers } = response;
+      const isStream = sent.method === 'GET' && status === 200;
+      const body = isStream ? undefined : parsedJson(headers['content-type'], await textOf(response));
+      return { status, headers, body, response };
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  #open(
+    { method, path, body, signal }: Sent,
+    token: string,
+    onResponse: (response: IncomingMessage) => void,
+  ): ClientRequest {
+    const { url, cluster } = this.#deps;
+    const { ca, agent } = this.#connections;
+    const options = {
+      method,
+      headers: {
+        accept: 'application/json, application/problem+json',
+        authorization: `Bearer ${token}`,
+        'keyframe-cluster': cluster(),
+        'keyframe-process': this.#process,
+        'user-agent': 'keyframe-controller',
+        ...(body === undefined
+          ? {}
+          : { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(body)) }),
+      },
+      // A stream would keep a connection of the others.
+      agent: method === 'GET' ? false : agent,
+      ...(ca === undefined ? {} : { ca }),
+      ...(signal === undefined ? {} : { signal }),
+    };
+    const address = `${url}${prefix}${path}`;
+    return address.startsWith('https:')
+      ? sendSecure(address, options, onResponse)
+      : sendPlain(address, options, onResponse);
+  }
+
+  #authorities(): string | undefined {
+    const { caFile } = this.#deps;
+    return caFile === undefined ? undefined : readFileSync(caFile, 'utf8');
+  }
+
+  /** After the server got a certificate of another authority. */
+  #renewAuthorities(): void {
+    try {
+      const ca = this.#authorities();
+      if (ca !== this.#connections.ca) this.#connections = this.#connect(ca);
+    } catch {
+      // The file is being replaced.
+    }
+  }
+
+  #connect(ca: string | undefined): { readonly ca: string | undefined; readonly agent: HttpAgent } {
+    const shared = { keepAlive: true, scheduling: 'lifo', timeout: idleMs } as const;
+    return { ca, agent: this.#deps.url.startsWith('https:') ? new HttpsAgent(shared) : new HttpAgent(shared) };
+  }
+}
+
+/** The server closed an idle connection at the moment at which a request began on it. */
+class StaleConnectionError extends Error {
+  constructor(cause: Error) {
+    super('the connection was closed', { cause });
+  }
+}
+
+function isBroken(error: Error): boolean {
+  const { code } = networkFault(error);
+  return code === 'ECONNRESET' || code === 'EPIPE';
+}
+
+async function textOf(response: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    length += chunk.length;
+    if (length > maxAnswerBytes) throw new Error(`the answer of the server is longer than ${maxAnswerBytes} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+async function* textsOf(response: IncomingMessage): AsyncGenerator<string, void> {
+  response.setEncoding('utf8');
+  try {
+    for await (const text of response as AsyncIterable<string>) yield text;
+  } catch (error) {
+    throw outage(error);
+  }
+}
+
+function parsedJson(contentType: string | undefined, text: string): unknown {
+  if (!/[/+]json\b/.test(contentType ?? '')) return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
