@@ -15,6 +15,7 @@ import type { HttpServer } from './http/server.ts';
 import { steadyNow, systemClock } from './lib/clock.ts';
 import { divideMemory } from './lib/process-memory.ts';
 import type { Logger } from './observability/logger.ts';
+import type { ClusterStreams } from './services/cluster/cluster-streams.ts';
 import type { ChangeFeed } from './services/changes/change-feed.ts';
 import { bootstrapAdmin } from './services/people/bootstrap-admin.ts';
 import { reportStrandedSignIns } from './services/sign-in/stranded-sign-ins.ts';
@@ -125,7 +126,7 @@ async function serve(config: ServerConfig, { services, logger, open }: ServeDeps
   return {
     port: api?.port,
     metricsPort: metricsServer.port,
-    stop: () => stop({ config, readiness, api, controller, open }),
+    stop: () => stop({ config, readiness, api, streams: services.clusterStreams, controller, open }),
   };
 }
 
@@ -140,13 +141,15 @@ interface StopDeps {
   readonly config: ServerConfig;
   readonly readiness: Readiness;
   readonly api: HttpServer | undefined;
+  readonly streams: ClusterStreams;
   readonly controller: Controller | undefined;
   readonly open: AsyncDisposableStack;
 }
 
-async function stop({ config, readiness, api, controller, open }: StopDeps): Promise<void> {
+async function stop({ config, readiness, api, streams, controller, open }: StopDeps): Promise<void> {
   readiness.shutDown();
   api?.drain();
+  streams.drain();
   // Another controller can start at once; only clients of the API need the delay to notice.
   await Promise.allSettled([controller?.stop(), pause(config.shutdownDelayMs)]);
   await open.disposeAsync();

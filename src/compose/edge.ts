@@ -54,13 +54,14 @@ export function composeMetrics({
   audit,
   controllerAudit,
   changeStreams,
+  clusterStreams,
   refusedClusters,
 }: Services): Metrics {
   const metrics = new Metrics();
   metrics.observePools({ reads: database.pool, transactions: database.transactionPool });
   metrics.observeDatabaseSize(() => readDatabaseSize(database.pool));
   metrics.observeAuditQueue(() => audit.queueLength + controllerAudit.queueLength);
-  metrics.observeChangeStreams(() => changeStreams.open);
+  metrics.observeChangeStreams(() => changeStreams.open + clusterStreams.open);
   metrics.observeRefusedClusters(() => refusedClusters.recent());
   return metrics;
 }
@@ -81,7 +82,10 @@ export async function openApi(
     open.defer(watchCertificate({ files, current: tls, logger: edge.logger, renew: (pair) => server.renew(pair) }));
   }
   // Before the server closes, which waits for the requests in progress.
-  open.defer(() => services.changeStreams.close());
+  open.defer(() => {
+    services.changeStreams.close();
+    services.clusterStreams.close();
+  });
   return server;
 }
 

@@ -34,6 +34,7 @@ import { EnvironmentQueue } from '../services/kernel/environment-queue.ts';
 import { GrowthBudget, type GrowthLimits } from '../services/kernel/growth-budget.ts';
 import { ResourceAccess } from '../services/managed/access.ts';
 import { ClusterPorts } from '../services/cluster/cluster-port.ts';
+import { ClusterStreams } from '../services/cluster/cluster-streams.ts';
 import { ClusterRegistry } from '../services/cluster/cluster-registry.ts';
 import { ResourceEnvironments } from '../services/managed/environments.ts';
 import { ResourceRestores } from '../services/managed/restores.ts';
@@ -155,7 +156,9 @@ export async function openServices(options: ServicesOptions, open: AsyncDisposab
     { database, keyring, listener: new Listener({ url: databaseDirectUrl, caFile, logger }) },
     options,
   );
-  const services = { ...composed, clusterPorts: new ClusterPorts(composed) };
+  const clusterPorts = new ClusterPorts(composed);
+  const clusterStreams = new ClusterStreams({ feed: composed.feed, ports: clusterPorts, clock: options.clock });
+  const services = { ...composed, clusterPorts, clusterStreams };
   open.defer(async () => {
     await services.audit.drain();
     await services.controllerAudit.drain();
@@ -173,7 +176,7 @@ interface Opened {
 }
 
 /** Nothing here has an effect until it is called. */
-function composeServices(opened: Opened, options: ServicesOptions): Omit<Services, 'clusterPorts'> {
+function composeServices(opened: Opened, options: ServicesOptions): Omit<Services, 'clusterPorts' | 'clusterStreams'> {
   const { database, keyring, listener } = opened;
   const { clock = systemClock, logger, growthLimits, streams, release = ownRelease(), deviceLogin = true } = options;
   const audit = new AuditLog({ database });

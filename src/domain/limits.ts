@@ -49,6 +49,10 @@ export const limits = {
   invitationsPerUserAndOrganization: 25,
   /** Users whom the links of one organization's invitations make in 24 hours. */
   newUsersPerOrganizationAndDay: 500,
+  /** Streams of changes of controllers on one server: in all, of one cluster, and of one process. */
+  clusterStreams: 1_000,
+  clusterStreamsPerCluster: 16,
+  clusterStreamsPerProcess: 2,
   /** Rules of one organization for one cluster, and environments that one of them names. */
   rulesPerCluster: 100,
   environmentsPerClusterRule: 64,

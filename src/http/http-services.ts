@@ -3,6 +3,7 @@ import type { AuditEntries } from '../services/audit-entries/audit-entries.ts';
 import type { ChangeStreams } from '../services/changes/change-streams.ts';
 import type { Reverts } from '../services/changes/reverts.ts';
 import type { Changes } from '../services/changes/changes.ts';
+import type { ClusterStreams } from '../services/cluster/cluster-streams.ts';
 import type { Consumers } from '../services/fleet/consumers.ts';
 import type { WaitingRestores } from '../services/fleet/waiting-restores.ts';
 import type { ClusterPorts } from '../services/cluster/cluster-port.ts';
@@ -63,6 +64,7 @@ export interface HttpServices {
   readonly changes: Changes;
   readonly reverts: Reverts;
   readonly changeStreams: ChangeStreams;
+  readonly clusterStreams: ClusterStreams;
   readonly consumers: Consumers;
   /** Each is the port of a cluster that `ClusterAuthentication` has found. */
   readonly clusterPorts: Pick<ClusterPorts, 'of'>;

@@ -17,13 +17,14 @@ import { readRoomOf, type Work, type WorkLimit } from '../admission/work-limit.t
 import { inviteBody, readJson } from '../request/body.ts';
 import { contextOf } from '../request-context.ts';
 import { prepareResponse, sendResponse } from '../response/send-response.ts';
-import { servePost, unknownPath } from '../router.ts';
+import { serveGet, servePost, unknownPath } from '../router.ts';
+import { type EventsHandlerDeps, eventsHandler } from './events.ts';
 import { type ClusterCall, clusterHandlers, refuseElsewhere } from './handlers.ts';
 import { processOf } from './process-of.ts';
 import { RequestsUnderWay } from './under-way.ts';
 
 export interface ClusterRouterDeps extends IdentifyClusterDeps {
-  readonly services: { readonly clusterPorts: Pick<ClusterPorts, 'of'> };
+  readonly services: EventsHandlerDeps['services'] & { readonly clusterPorts: Pick<ClusterPorts, 'of'> };
   readonly workLimit: WorkLimit;
   readonly logger: Logger;
 }
@@ -40,6 +41,7 @@ export function clusterRouter(deps: ClusterRouterDeps): Router {
   for (const name of Object.keys(clusterMethods) as ClusterMethodName[]) {
     servePost(router, `${clusterPrefix}/${name}`, methodHandler(name, { ...deps, underWay }));
   }
+  serveGet(router, `${clusterPrefix}/events`, eventsHandler(deps));
   // Also what a newer controller asks for.
   router.use(clusterPrefix, unknownPath);
   return router;

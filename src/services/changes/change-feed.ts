@@ -7,10 +7,16 @@ export interface ChangeFeedDeps {
   readonly logger: Logger;
 }
 
+/** A subscriber within this process. */
+export interface FeedSubscriber extends ChangeSubscriber {
+  /** From now on nothing is reported, until the next `onReady`. */
+  onLost?(): void;
+}
+
 /** Reports what was committed, by any replica, as soon as it is (docs/internals/change-feed.md). */
 export class ChangeFeed {
   readonly #deps: ChangeFeedDeps;
-  readonly #subscribers = new Set<ChangeSubscriber>();
+  readonly #subscribers = new Set<FeedSubscriber>();
   #ready = false;
 
   constructor(deps: ChangeFeedDeps) {
@@ -31,6 +37,7 @@ export class ChangeFeed {
       },
       onLost: () => {
         this.#ready = false;
+        this.#publish((subscriber) => subscriber.onLost?.());
       },
       onMessage: (message) => this.#publish((subscriber) => subscriber.onEvent(message)),
     });
@@ -42,22 +49,23 @@ export class ChangeFeed {
   }
 
   /** Adds a subscriber. The returned function removes it. */
-  subscribe(subscriber: ChangeSubscriber): () => void {
+  subscribe(subscriber: FeedSubscriber): () => void {
     // A new wrapper each time: the same object may subscribe twice.
-    const own: ChangeSubscriber = {
+    const own: FeedSubscriber = {
       onEvent: (event) => subscriber.onEvent(event),
       onReady: () => subscriber.onReady(),
+      onLost: () => subscriber.onLost?.(),
     };
     this.#subscribers.add(own);
     if (this.#ready) queueMicrotask(() => this.#notify(own, () => own.onReady()));
     return () => void this.#subscribers.delete(own);
   }
 
-  #publish(call: (subscriber: ChangeSubscriber) => void): void {
+  #publish(call: (subscriber: FeedSubscriber) => void): void {
     for (const subscriber of this.#subscribers) this.#notify(subscriber, call);
   }
 
-  #notify(subscriber: ChangeSubscriber, call: (subscriber: ChangeSubscriber) => void): void {
+  #notify(subscriber: FeedSubscriber, call: (subscriber: FeedSubscriber) => void): void {
     if (!this.#subscribers.has(subscriber)) return;
     try {
       call(subscriber);

@@ -4,7 +4,7 @@ import type { SentEvent } from '../event-parser.ts';
 
 /** The stream of changes of `GET /api/v1/cluster/events` (docs/internals/change-feed.md). */
 
-const clusterEventNames = { ready: 'ready', change: 'change', renew: 'renew' } as const;
+export const clusterEventNames = { ready: 'ready', change: 'change', renew: 'renew' } as const;
 
 /** What a controller reads. */
 export type ClusterMessage =
@@ -12,7 +12,7 @@ export type ClusterMessage =
 
 const id = z.uuid();
 const clusterName = z.string();
-const flag = z.literal(true).optional();
+const flag = z.literal(true).exactOptional();
 
 const kinds = {
   environment: z.object({
@@ -38,8 +38,9 @@ const kinds = {
     kind: z.literal('cluster'),
     cluster: clusterName,
     state: z.enum(['enabled', 'disabled', 'forgotten']),
+    isHome: z.boolean(),
   }),
-} as const satisfies { readonly [Kind in ChangeEvent['kind']]: z.ZodType };
+} as const satisfies { readonly [Kind in ChangeEvent['kind']]: z.ZodType<Extract<ChangeEvent, { kind: Kind }>> };
 
 const named = z.object({ kind: z.string() });
 
@@ -64,7 +65,7 @@ export function readClusterEvent({ event, data }: SentEvent): ClusterMessage | u
 
 function readChange(data: unknown): ChangeEvent | undefined {
   const { kind } = parsed(named, data);
-  return kind in kinds ? (parsed(kinds[kind as ChangeEvent['kind']], data) as ChangeEvent) : undefined;
+  return Object.hasOwn(kinds, kind) ? parsed(kinds[kind as ChangeEvent['kind']], data) : undefined;
 }
 
 function parsed<Schema extends z.ZodType>(schema: Schema, data: unknown): z.output<Schema> {

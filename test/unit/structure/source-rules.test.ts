@@ -53,6 +53,7 @@ describe('randomness', () => {
   const jitter = [
     'src/lib/backoff.ts',
     'src/services/changes/change-stream.ts',
+    'src/services/cluster/cluster-streams.ts',
     'src/agent/events.ts',
     'src/kube/informer/reflector.ts',
     'src/controller/frame/leadership.ts',
