@@ -2,8 +2,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { startAgent } from './compose/agent.ts';
 import { composeController, listenerFaultOf } from './compose/controller.ts';
-import { type Address, addressOf, type Edge, composeMetrics, openApi, openMetrics } from './compose/edge.ts';
+import { type ApiOptions, type ApiServers, type Edge, composeMetrics, openApi, openMetrics } from './compose/edge.ts';
 import { watchHomeToken } from './compose/home-token.ts';
+import { type Address, addressOf } from './compose/listen.ts';
 import { connectLocally } from './compose/local-backend.ts';
 import { type Services, openServices } from './compose/services.ts';
 import type { AgentConfig } from './config/agent-config.ts';
@@ -11,7 +12,6 @@ import type { ServerConfig } from './config/server-config.ts';
 import type { Controller } from './controller/index.ts';
 import { UntrustedProxyWatch } from './http/admission/untrusted-proxy.ts';
 import { Readiness } from './http/health/readiness.ts';
-import type { HttpServer } from './http/server.ts';
 import { steadyNow, systemClock } from './lib/clock.ts';
 import { divideMemory } from './lib/process-memory.ts';
 import type { Logger } from './observability/logger.ts';
@@ -28,6 +28,8 @@ import { schemaFault } from './store/migrate.ts';
 export interface RunningServer {
   /** Of the API; undefined in the role controller. */
   readonly port: number | undefined;
+  /** Of controllers alone; undefined without such a port. */
+  readonly clusterPort: number | undefined;
   readonly metricsPort: number;
   /**
    * Reports that it is not ready, gives up the controller's Lease, and keeps serving for the configured delay, closing each
@@ -49,7 +51,7 @@ const listenerTimeoutMs = 5_000;
  * DomainError, whose messages are for the operator.
  */
 export async function startServer(config: ServerConfig | AgentConfig, logger: Logger): Promise<RunningServer> {
-  if ('server' in config) return { port: undefined, ...(await startAgent(config, logger)) };
+  if ('server' in config) return { port: undefined, clusterPort: undefined, ...(await startAgent(config, logger)) };
   // Closes in the reverse order of opening.
   const open = new AsyncDisposableStack();
   try {
@@ -115,18 +117,31 @@ async function serve(config: ServerConfig, { services, logger, open }: ServeDeps
     [untrustedProxies.warning(), ...(controller?.warnings() ?? [])].filter((text) => text !== undefined);
   const metricsServer = await openMetrics(edge, { address: addressOf(config, config.metricsPort), warnings }, open);
   // Before the controller: the API serves however long the cluster takes.
-  const { trustedProxies, rateLimits, tls } = config;
-  const { tlsConnections, ...workLimits } = divideMemory(controller !== undefined);
+  const servers = config.role === 'controller' ? undefined : await openApi(edge, apiOptionsOf(config), open);
+  controller?.start();
+  const ports = { port: servers?.api.port, clusterPort: servers?.cluster?.port, metricsPort: metricsServer.port };
+  logger.info({ role: config.role, ...ports }, 'started');
+  return {
+    ...ports,
+    stop: () => stop({ config, readiness, servers, streams: services.clusterStreams, controller, open }),
+  };
+}
+
+function apiOptionsOf(config: ServerConfig): ApiOptions {
+  const { role, trustedProxies, rateLimits, tls, clusterListener } = config;
+  const { tlsConnections, clusterConnections, ...workLimits } = divideMemory(role === 'all');
   const options = { trustedProxies, rateLimits, workLimits, commandFile, dashboardFolder, documentationFolder };
   const address = addressOf(config, config.port);
-  const apiOptions = { address: tls === undefined ? address : fewerConnections(address, tlsConnections), options, tls };
-  const api = config.role === 'controller' ? undefined : await openApi(edge, apiOptions, open);
-  controller?.start();
-  logger.info({ role: config.role, port: api?.port, metricsPort: metricsServer.port }, 'started');
+  const ofClusters = clusterListener === undefined ? 0 : clusterConnections;
   return {
-    port: api?.port,
-    metricsPort: metricsServer.port,
-    stop: () => stop({ config, readiness, api, streams: services.clusterStreams, controller, open }),
+    options,
+    address: tls === undefined ? address : fewerConnections(address, tlsConnections - ofClusters),
+    tls,
+    cluster: clusterListener && {
+      config: clusterListener,
+      // Controllers reach it without a proxy.
+      address: { ...fewerConnections(address, ofClusters), trustedProxies: [] },
+    },
   };
 }
 
@@ -140,15 +155,16 @@ function fewerConnections(address: Address, maxConnections: number): Address & {
 interface StopDeps {
   readonly config: ServerConfig;
   readonly readiness: Readiness;
-  readonly api: HttpServer | undefined;
+  readonly servers: ApiServers | undefined;
   readonly streams: ClusterStreams;
   readonly controller: Controller | undefined;
   readonly open: AsyncDisposableStack;
 }
 
-async function stop({ config, readiness, api, streams, controller, open }: StopDeps): Promise<void> {
+async function stop({ config, readiness, servers, streams, controller, open }: StopDeps): Promise<void> {
   readiness.shutDown();
-  api?.drain();
+  servers?.api.drain();
+  servers?.cluster?.drain();
   streams.drain();
   // Another controller can start at once; only clients of the API need the delay to notice.
   await Promise.allSettled([controller?.stop(), pause(config.shutdownDelayMs)]);

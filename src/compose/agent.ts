@@ -6,7 +6,8 @@ import { systemClock } from '../lib/clock.ts';
 import type { Logger } from '../observability/logger.ts';
 import { Metrics } from '../observability/metrics.ts';
 import { composeController } from './controller.ts';
-import { addressOf, openMetrics } from './edge.ts';
+import { openMetrics } from './edge.ts';
+import { addressOf } from './listen.ts';
 
 interface RunningAgent {
   readonly metricsPort: number;

@@ -1,16 +1,16 @@
 import type { RequestListener } from 'node:http';
-import type { ServerConfig } from '../config/server-config.ts';
-import { ExitError, exitCodes } from '../config/exit-error.ts';
 import type { UntrustedProxyWatch } from '../http/admission/untrusted-proxy.ts';
-import { type AppOptions, createApp } from '../http/app.ts';
+import { type AppOptions, createApps } from '../http/app.ts';
 import { createMetricsApp } from '../http/metrics-app.ts';
 import type { Readiness } from '../http/health/readiness.ts';
-import { watchCertificate } from '../http/certificate-watch.ts';
-import { type CertificateFiles, readCertificate } from '../lib/certificate.ts';
-import { HttpServer, ListenError, type ListenOptions } from '../http/server.ts';
+import { lookIntoFiles, watchCertificate } from '../http/certificate-watch.ts';
+import { type CertificateFiles, type CertificatePair, readCertificate } from '../lib/certificate.ts';
+import type { HttpServer } from '../http/server.ts';
 import type { Logger } from '../observability/logger.ts';
 import { Metrics } from '../observability/metrics.ts';
 import { readDatabaseSize } from '../store/database-size.ts';
+import { type ClusterListenerOptions, openClusterListener } from './cluster-listener.ts';
+import { type Address, listen } from './listen.ts';
 import type { Services } from './services.ts';
 
 /** What the API and the server of metrics share. */
@@ -22,30 +22,15 @@ export interface Edge {
   readonly untrustedProxies: UntrustedProxyWatch;
 }
 
-/** Where a server listens, and the limits of its connections. */
-export type Address = Omit<ListenOptions, 'hostVariable' | 'portVariable'>;
-
-/** The address of a port of this configuration. */
-export function addressOf(
-  {
-    host,
-    trustedProxies,
-    maxConnectionsPerAddress,
-  }: Pick<ServerConfig, 'host' | 'trustedProxies' | 'maxConnectionsPerAddress'>,
-  port: number,
-): Address {
-  return { host, port, trustedProxies, maxConnectionsPerPeer: maxConnectionsPerAddress };
-}
-
-const defaultGraceMs = 10_000;
-
 export interface ApiOptions {
   readonly address: Address;
   readonly options: AppOptions;
   /** Undefined for http. */
   readonly tls?: CertificateFiles | undefined;
+  /** Undefined for no port for controllers alone. */
+  readonly cluster?: Omit<ClusterListenerOptions, 'logger'> | undefined;
   /** How long the requests in progress may take when the server closes. */
-  readonly graceMs?: number;
+  readonly graceMs?: number | undefined;
 }
 
 /** The metrics of the process, with those that are read from the services at each scrape. */
@@ -66,26 +51,46 @@ export function composeMetrics({
   return metrics;
 }
 
-/** The API, listening. `open` ends the streams of changes and closes the server. */
+/** What serves clients. */
+export interface ApiServers {
+  readonly api: HttpServer;
+  /** The port of controllers; undefined without one. */
+  readonly cluster: HttpServer | undefined;
+}
+
+/** The API, listening. `open` ends the streams of changes and closes the servers. Throws ExitError. */
 export async function openApi(
   edge: Edge,
-  { address, options, tls: files, graceMs = defaultGraceMs }: ApiOptions,
+  { address, options, tls, cluster: clusterOptions, graceMs }: ApiOptions,
+  open: AsyncDisposableStack,
+): Promise<ApiServers> {
+  const { services, ...parts } = edge;
+  const { authentication, clusterAuthentication, audit, changeStreams, clusterStreams } = services;
+  const apps = createApps({ ...parts, services, authentication, clusterAuthentication, auditLog: audit, options });
+  const cluster =
+    clusterOptions && (await openClusterListener(apps.cluster, { ...clusterOptions, logger: edge.logger }, open));
+  const api = await openPublicListener(apps.api, { address, tls, graceMs, logger: edge.logger }, open);
+  // Before the servers close, which wait for the requests in progress.
+  open.defer(() => {
+    changeStreams.close();
+    clusterStreams.close();
+  });
+  return { api, cluster };
+}
+
+type PublicListenerOptions = Pick<ApiOptions, 'address' | 'tls' | 'graceMs'> & Pick<Edge, 'logger'>;
+
+async function openPublicListener(
+  app: RequestListener,
+  { address, tls: files, graceMs, logger }: PublicListenerOptions,
   open: AsyncDisposableStack,
 ): Promise<HttpServer> {
-  const { services, ...parts } = edge;
-  const { authentication, clusterAuthentication, audit } = services;
-  const app = createApp({ ...parts, services, authentication, clusterAuthentication, auditLog: audit, options });
-  const tls = files === undefined ? undefined : readCertificate(files);
-  const server = await listen(app, { ...address, tls, portVariable: 'KEYFRAME_PORT' });
-  open.defer(() => server.close(graceMs));
-  if (files !== undefined && tls !== undefined) {
-    open.defer(watchCertificate({ files, current: tls, logger: edge.logger, renew: (pair) => server.renew(pair) }));
-  }
-  // Before the server closes, which waits for the requests in progress.
-  open.defer(() => {
-    services.changeStreams.close();
-    services.clusterStreams.close();
-  });
+  const tls = files && readCertificate(files);
+  const server = await listen(app, { ...address, tls, graceMs, portVariable: 'KEYFRAME_PORT' }, open);
+  if (files === undefined || tls === undefined) return server;
+  const renew = (pair: CertificatePair): void => server.renew(pair);
+  const watch = watchCertificate({ look: lookIntoFiles(files, tls), renew, logger, user: 'the API' });
+  open.defer(() => watch.end());
   return server;
 }
 
@@ -95,17 +100,5 @@ export async function openMetrics(
   { address, warnings }: { readonly address: Address; readonly warnings: () => readonly string[] },
   open: AsyncDisposableStack,
 ): Promise<HttpServer> {
-  const app = createMetricsApp({ ...edge, warnings });
-  const server = await listen(app, { ...address, portVariable: 'KEYFRAME_METRICS_PORT' });
-  open.defer(() => server.close(defaultGraceMs));
-  return server;
-}
-
-async function listen(handler: RequestListener, options: Omit<ListenOptions, 'hostVariable'>): Promise<HttpServer> {
-  try {
-    return await HttpServer.listen(handler, { ...options, hostVariable: 'KEYFRAME_HOST' });
-  } catch (error) {
-    if (error instanceof ListenError) throw new ExitError(exitCodes.unavailable, error.message, error);
-    throw error;
-  }
+  return listen(createMetricsApp({ ...edge, warnings }), { ...address, portVariable: 'KEYFRAME_METRICS_PORT' }, open);
 }

@@ -22,6 +22,8 @@ export interface InitConfig extends ClusterConfig {
   readonly admin: { readonly secret: string; readonly email: string } | undefined;
   /** For the home token. */
   readonly clusterToken: { readonly secret: string } | undefined;
+  /** The CA of the port of controllers, and the names for which it signs. */
+  readonly clusterCa: { readonly secret: string; readonly names: readonly string[] } | undefined;
 }
 
 /** What `pre-delete` needs: `namespace` is that of the controllers' Lease. */
@@ -49,6 +51,7 @@ export function loadInitConfig(source: ConfigSource = processSource()): InitConf
   const postgresRun = { secret: values.INIT_POSTGRES_RUN_SECRET, host: values.INIT_POSTGRES_HOST };
   const admin = { secret: values.INIT_ADMIN_SECRET, email: values.BOOTSTRAP_ADMIN_EMAIL };
   const clusterToken = { secret: values.INIT_CLUSTER_TOKEN_SECRET };
+  const clusterCa = { secret: values.INIT_CLUSTER_CA_SECRET, names: values.CLUSTER_TLS_NAMES };
   return {
     ...clusterConfig(values),
     rootKey: values.INIT_ROOT_KEY_SECRET,
@@ -56,6 +59,7 @@ export function loadInitConfig(source: ConfigSource = processSource()): InitConf
     postgresRun: isWhole(postgresRun) ? postgresRun : undefined,
     admin: isWhole(admin) ? admin : undefined,
     clusterToken: isWhole(clusterToken) ? clusterToken : undefined,
+    clusterCa: isWhole(clusterCa) ? clusterCa : undefined,
   };
 }
 
@@ -97,7 +101,13 @@ function clusterConfig(values: CommonValues): ClusterConfig {
 
 function checkInit(reader: VariableReader<'init'>): void {
   const ofPostgres = ['INIT_POSTGRES_SECRET', 'INIT_POSTGRES_RUN_SECRET'] as const;
-  const secrets = ['INIT_ROOT_KEY_SECRET', ...ofPostgres, 'INIT_ADMIN_SECRET', 'INIT_CLUSTER_TOKEN_SECRET'] as const;
+  const secrets = [
+    'INIT_ROOT_KEY_SECRET',
+    ...ofPostgres,
+    'INIT_ADMIN_SECRET',
+    'INIT_CLUSTER_TOKEN_SECRET',
+    'INIT_CLUSTER_CA_SECRET',
+  ] as const;
   if (!secrets.some((name) => reader.isSet(name))) {
     reader.fault('INIT_ROOT_KEY_SECRET', 'or another KEYFRAME_INIT_…_SECRET is required: it names what init creates');
   }
@@ -110,6 +120,9 @@ function checkInit(reader: VariableReader<'init'>): void {
   }
   if (reader.isSet('INIT_ADMIN_SECRET') && !reader.isSet('BOOTSTRAP_ADMIN_EMAIL')) {
     reader.fault('INIT_ADMIN_SECRET', 'needs KEYFRAME_BOOTSTRAP_ADMIN_EMAIL');
+  }
+  if (reader.isSet('INIT_CLUSTER_CA_SECRET') && !reader.isSet('CLUSTER_TLS_NAMES')) {
+    reader.fault('INIT_CLUSTER_CA_SECRET', 'needs KEYFRAME_CLUSTER_TLS_NAMES');
   }
 }
 

@@ -141,6 +141,10 @@ export const clusterName = matching(
 
 export const objectName = z.string().refine(isObjectName, 'must be a name of small letters, digits, hyphens and dots');
 
+export const dnsNames = separatedByCommas
+  .refine((names) => names.every(isObjectName), 'must be DNS names of small letters with commas between')
+  .transform((names) => [...new Set(names)]);
+
 export const secretKey = parsed((text) => {
   const [secret = '', key = '', ...rest] = text.split('/');
   const isValid = rest.length === 0 && isObjectName(secret) && /^[-._a-zA-Z0-9]{1,253}$/.test(key);

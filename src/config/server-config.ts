@@ -1,6 +1,7 @@
 import type { RootKeys } from '../crypto/root-keys.ts';
 import { parseToken } from '../crypto/token.ts';
 import { checkKubeconfig } from './cluster-config.ts';
+import { checkClusterListener, type ClusterListenerConfig, clusterListenerConfig } from './cluster-listener-config.ts';
 import { type DatabaseConfig, checkDatabase, databaseConfig } from './database-config.ts';
 import { checkOidc, type OidcConfig, oidcConfig } from './oidc-config.ts';
 import type { ServerRole } from './role-names.ts';
@@ -19,6 +20,8 @@ export interface ServerConfig extends DatabaseConfig {
   readonly metricsPort: number;
   /** The files with the certificate of the API and its key; undefined for http. */
   readonly tls: CertificateFiles | undefined;
+  /** Undefined for no port for controllers alone. */
+  readonly clusterListener: ClusterListenerConfig | undefined;
   /** Addresses and CIDR ranges. */
   readonly trustedProxies: readonly string[];
   /** Per minute; 0 for no limit (src/http/admission/rate-limits.ts). */
@@ -86,6 +89,7 @@ export function loadServerConfig(role: ServerRole, source: ConfigSource = proces
   checkBootstrapAdmin(reader);
   checkHomeToken(reader, source);
   checkTls(reader, source);
+  checkClusterListener(reader, source);
   checkOidc(reader, source);
   checkRolloutNamespaces(reader);
   checkServerFiles(reader, role);
@@ -99,6 +103,7 @@ export function loadServerConfig(role: ServerRole, source: ConfigSource = proces
     port: values.PORT,
     metricsPort: values.METRICS_PORT,
     tls: tlsOf(values),
+    clusterListener: clusterListenerConfig(values),
     trustedProxies: values.TRUSTED_PROXIES ?? [],
     rateLimits: {
       requests: values.RATE_LIMIT_REQUESTS,

@@ -1,5 +1,7 @@
 import { agentVariables } from './agent-variables.ts';
 import { serverRoles } from './role-names.ts';
+import { clusterListenerVariables } from './cluster-listener-variables.ts';
+import { initVariables } from './init-variables.ts';
 import { oidcVariables } from './oidc-variables.ts';
 import * as schemas from './schemas.ts';
 import type { Variable } from './variable.ts';
@@ -16,7 +18,6 @@ const everyRole = [...databaseRoles, 'init', 'pre-delete', 'smoke-test'] as cons
 const count = '0 to 1000000; 0 for no limit';
 const file = 'a path';
 const limitDetails = '[Limits](interface.md#8-limits)';
-const initDetails = '[init](#init)';
 
 export const variables = {
   DATABASE_URL: {
@@ -119,6 +120,7 @@ export const variables = {
     description: 'Private key of that certificate.',
     details: '[TLS](#tls)',
   },
+  ...clusterListenerVariables,
   TRUSTED_PROXIES: {
     schema: schemas.networks,
     roles: serverRoles,
@@ -318,50 +320,7 @@ export const variables = {
       'File with the token (`kf_cls_…`) that the controllers of home clusters present; read again when it changes.',
     details: '[The home token](clusters.md#the-home-token)',
   },
-  INIT_ROOT_KEY_SECRET: {
-    schema: schemas.secretKey,
-    roles: ['init'],
-    format: '`name/key`',
-    description: 'The Secret to create for the root key, and the key in it.',
-    details: initDetails,
-  },
-  INIT_POSTGRES_SECRET: {
-    schema: schemas.objectName,
-    roles: ['init'],
-    format: 'the name of a Secret',
-    description:
-      'The Secret to create for the password and the address of a new PostgreSQL; needs `KEYFRAME_INIT_POSTGRES_HOST`.',
-    details: initDetails,
-  },
-  INIT_POSTGRES_RUN_SECRET: {
-    schema: schemas.objectName,
-    roles: ['init'],
-    format: 'the name of a Secret',
-    description:
-      'The Secret to create for the address as which the servers connect to that PostgreSQL; needs `KEYFRAME_INIT_POSTGRES_HOST`.',
-    details: initDetails,
-  },
-  INIT_POSTGRES_HOST: {
-    schema: schemas.objectName,
-    roles: ['init'],
-    format: 'a host name',
-    description: 'The host of that PostgreSQL; needs one of the two Secrets.',
-    details: initDetails,
-  },
-  INIT_ADMIN_SECRET: {
-    schema: schemas.objectName,
-    roles: ['init'],
-    format: 'the name of a Secret',
-    description: "The Secret to create for the first administrator's token; needs `KEYFRAME_BOOTSTRAP_ADMIN_EMAIL`.",
-    details: initDetails,
-  },
-  INIT_CLUSTER_TOKEN_SECRET: {
-    schema: schemas.objectName,
-    roles: ['init'],
-    format: 'the name of a Secret',
-    description: 'The Secret to create for the home token, which the API and the controller mount.',
-    details: initDetails,
-  },
+  ...initVariables,
   SMOKE_TEST_URL: {
     schema: schemas.httpAddress,
     roles: ['smoke-test'],

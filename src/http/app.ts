@@ -1,4 +1,5 @@
 import type { RequestListener } from 'node:http';
+import type { Express, Router } from 'express';
 import { bareApp, listenerOf } from './bare-app.ts';
 import { clusterRouter } from './cluster/router.ts';
 import { commandRouter } from './command-download.ts';
@@ -46,27 +47,50 @@ export interface AppOptions {
   readonly documentationFolder?: string;
 }
 
-/**
- * The API: /api/v1, /healthz, /readyz, /openapi.json, /cli, the documentation at /docs, the dashboard at /, and sign-in with OpenID
- * Connect at /sign-in/oidc.
- */
-export function createApp({ options = {}, ...deps }: AppDeps): RequestListener {
-  const { trustedProxies = [], rateLimits = noRateLimits, workLimits, commandFile } = options;
+/** What the listeners of a server serve. They share the limits of requests. */
+export interface Apps {
+  /**
+   * The API: /api/v1, /healthz, /readyz, /openapi.json, /cli, the documentation at /docs, the dashboard at /, and sign-in with
+   * OpenID Connect at /sign-in/oidc.
+   */
+  readonly api: RequestListener;
+  /** Only /api/v1/cluster, for controllers. */
+  readonly cluster: RequestListener;
+}
+
+export function createApps({ options = {}, ...rest }: AppDeps): Apps {
+  const { rateLimits = noRateLimits, workLimits } = options;
+  const deps = { ...rest, rateLimits: new RateLimits(rateLimits), workLimit: new WorkLimit(workLimits) };
+  const cluster = clusterRouter(deps);
+  return { api: listenerOf(apiApp({ ...deps, options }, cluster)), cluster: listenerOf(clusterApp(deps, cluster)) };
+}
+
+type Deps = Omit<AppDeps, 'options'> & RouteHandlerDeps;
+
+function apiApp({ options, ...deps }: Deps & { readonly options: AppOptions }, cluster: Router): Express {
   const app = bareApp();
-  app.set('trust proxy', [...trustedProxies]);
-  const limits = { rateLimits: new RateLimits(rateLimits), workLimit: new WorkLimit(workLimits) };
+  app.set('trust proxy', [...(options.trustedProxies ?? [])]);
   app.use(requestLog(deps), responseHeaders, requestTarget, deps.untrustedProxies.middleware);
   app.use(healthRouter(deps.readiness));
-  const sendPublic = publicContentSender(limits);
+  const sendPublic = publicContentSender(deps);
   const dashboard = createDashboard(options.dashboardFolder, sendPublic);
   app.use(dashboard.router);
   app.use(startPageRouter());
   app.use(referenceRouter(sendPublic));
   app.use(documentationRouter(options.documentationFolder, sendPublic));
-  app.use(commandRouter(commandFile, sendPublic));
-  app.use(oidcRouter({ ...deps, ...limits }));
-  app.use(clusterRouter({ ...deps, ...limits }));
-  app.use(createRouter('/api/v1', [...routeTable, ...publicRouteTable], { ...deps, ...limits }));
+  app.use(commandRouter(options.commandFile, sendPublic));
+  app.use(oidcRouter(deps));
+  app.use(cluster);
+  app.use(createRouter('/api/v1', [...routeTable, ...publicRouteTable], deps));
   app.use(dashboard.unknownPage, unknownPath, errorHandler);
-  return listenerOf(app);
+  return app;
+}
+
+/** Without a proxy before it. */
+function clusterApp(deps: Deps, cluster: Router): Express {
+  const app = bareApp();
+  app.use(requestLog(deps), responseHeaders, requestTarget);
+  app.use(cluster);
+  app.use(unknownPath, errorHandler);
+  return app;
 }

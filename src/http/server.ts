@@ -51,6 +51,8 @@ export interface ListenOptions extends Partial<HttpLimits> {
   readonly hostVariable: string;
   /** With it the server speaks only https. */
   readonly tls?: CertificatePair | undefined;
+  /** Whether the certificate may be shown now; always by default. If not, new connections are closed. */
+  readonly mayShowCertificate?: () => boolean;
 }
 
 /** The server cannot listen on its address. The message says what to do. */
@@ -79,6 +81,7 @@ export class HttpServer {
   private constructor(handler: RequestListener, options: ListenOptions) {
     const limits = { ...defaultHttpLimits, ...options };
     const { stallTimeoutMs } = limits;
+    const { mayShowCertificate = () => true } = options;
     this.#limits = limits;
     // Node would send an empty response for a missing host. The app checks the host itself.
     const settings = { ...nodeLimits(limits), requireHostHeader: false };
@@ -114,7 +117,7 @@ export class HttpServer {
       queues.add(request, response);
     });
     this.#server.on('connection', (socket: Socket) => {
-      if (!places.admit(socket)) {
+      if (!mayShowCertificate() || !places.admit(socket)) {
         socket.destroy();
         return;
       }

@@ -19,6 +19,8 @@ export interface ProcessMemory extends RequestMemory {
   readonly reconcileBytes: number;
   /** Connections over TLS. Each has buffers outside of the heap, even if it sends nothing. */
   readonly tlsConnections: number;
+  /** Those of them that controllers may have on their own port. */
+  readonly clusterConnections: number;
 }
 
 // The process without requests, and the states that are kept for reads.
@@ -28,6 +30,9 @@ const maxBytes = 256 * mebibyte;
 const minBytes = 16 * mebibyte;
 const maxConnections = 4_096;
 const minConnections = 64;
+// Requests and streams of a controller have about ten, and so has the one that replaces it.
+const minClusterConnections = 32;
+const clusterShare = 1 / 4;
 // Measured: 95 KiB after the handshake, and as much again while a response waits for a client that reads nothing.
 const tlsConnectionBytes = 192 * 1024;
 // With 512 MiB, this holds four of the largest reconciles of 1 MiB Secrets with one source for each of two namespaces.
@@ -45,12 +50,14 @@ export function divideMemory(hasController: boolean, memoryBytes: number = memor
   const reconcileBytes = within(memoryBytes * reconcileShare);
   const free = memoryBytes - processBytes - (hasController ? reconcileBytes + watchBytes : 0);
   const fitting = Math.floor((free * 0.25) / tlsConnectionBytes);
+  const tlsConnections = Math.min(maxConnections, Math.max(minConnections, fitting));
   return {
     reconcileBytes,
     transferBytes: within(free * 0.2),
     readBytes: within(free * 0.18),
     writeBytes: within(free * 0.12),
-    tlsConnections: Math.min(maxConnections, Math.max(minConnections, fitting)),
+    tlsConnections,
+    clusterConnections: Math.max(minClusterConnections, Math.floor(tlsConnections * clusterShare)),
   };
 }
 

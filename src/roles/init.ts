@@ -9,7 +9,7 @@ export const init: Role<InitConfig> = {
   async run(config, logger) {
     const [
       { createInitialSecrets },
-      { adminSecret, clusterTokenSecret, postgresRunSecret, postgresSecret, rootKeySecret },
+      { adminSecret, clusterCaSecret, clusterTokenSecret, postgresRunSecret, postgresSecret, rootKeySecret },
       { SecretsClient },
     ] = await Promise.all([
       import('./init/create-secrets.ts'),
@@ -17,20 +17,15 @@ export const init: Role<InitConfig> = {
       import('../kube/client/secrets.ts'),
     ]);
     const client = await loadKubeClient(config.kubeconfigFile);
-    const {
-      rootKey,
-      postgres,
-      postgresRun,
-      admin,
-      clusterToken,
-      namespace = client.namespace ?? defaultNamespace,
-    } = config;
+    const { rootKey, postgres, postgresRun, admin, clusterToken, clusterCa } = config;
+    const { namespace = client.namespace ?? defaultNamespace } = config;
     const wanted = [
       ...(rootKey === undefined ? [] : [rootKeySecret(rootKey)]),
       ...(postgres === undefined ? [] : [postgresSecret(postgres)]),
       ...(postgresRun === undefined ? [] : [postgresRunSecret(postgresRun)]),
       ...(admin === undefined ? [] : [adminSecret(admin)]),
       ...(clusterToken === undefined ? [] : [clusterTokenSecret(clusterToken)]),
+      ...(clusterCa === undefined ? [] : [clusterCaSecret(clusterCa)]),
     ];
     await createInitialSecrets({ secrets: new SecretsClient({ client }), namespace, logger }, wanted);
     await client.close();

@@ -77,6 +77,7 @@ describe('The chart, installed on a node with its defaults', () => {
     const made = ['get', 'secrets', '--field-selector', 'type=Opaque', '-o', 'name'];
     expect((await site.kubectl(['-n', release.namespace, ...made])).trim().split('\n')).toEqual([
       'secret/keyframe-admin',
+      'secret/keyframe-cluster-tls',
       'secret/keyframe-postgres',
       'secret/keyframe-postgres-run',
       'secret/keyframe-root-key',
@@ -255,6 +256,7 @@ async function secretsLeft(): Promise<string[]> {
     ['keyframe-postgres', 'password'],
     ['keyframe-postgres-run', 'url'],
     ['keyframe-admin', 'token'],
+    ['keyframe-cluster-tls', 'tls.key'],
   ] as const;
   return await Promise.all(names.map(([name, key]) => site.secretValue(release.namespace, name, key)));
 }

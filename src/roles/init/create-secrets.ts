@@ -29,7 +29,7 @@ async function ensure(deps: InitDeps, wanted: InitialSecret): Promise<boolean> {
   const target = { namespace: deps.namespace, name: wanted.name };
   if (isWhole(deps, wanted, await deps.secrets.find(target))) return false;
   try {
-    await deps.secrets.create(deps.namespace, contentOf(wanted));
+    await deps.secrets.create(deps.namespace, await contentOf(wanted));
     return true;
   } catch (error) {
     if (!isApiStatus(error, 409)) throw error;
@@ -55,7 +55,7 @@ function isWhole(
   );
 }
 
-function contentOf({ name, component, generate }: InitialSecret): SecretContent {
+async function contentOf({ name, component, generate }: InitialSecret): Promise<SecretContent> {
   // Without app.kubernetes.io/instance: by that label Argo CD may take an object for one of its application, and prune it.
   const labels = {
     'app.kubernetes.io/name': 'keyframe',
@@ -63,7 +63,10 @@ function contentOf({ name, component, generate }: InitialSecret): SecretContent 
     'app.kubernetes.io/part-of': 'keyframe',
     'app.kubernetes.io/managed-by': 'keyframe-server',
   };
-  const data = Object.entries(generate()).map(([key, value]) => [key, Buffer.from(value.reveal()).toString('base64')]);
+  const data = Object.entries(await generate()).map(([key, value]) => [
+    key,
+    Buffer.from(value.reveal()).toString('base64'),
+  ]);
   return { metadata: { name, labels }, type: 'Opaque', data: Object.fromEntries(data) as Record<string, string> };
 }
 

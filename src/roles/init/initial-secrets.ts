@@ -4,7 +4,7 @@ import { generateToken } from '../../crypto/token.ts';
 import { Plaintext } from '../../domain/plaintext.ts';
 
 /** A Secret that an installation needs before its pods start. */
-export interface InitialSecret {
+export interface InitialSecret<Made = Generated | Promise<Generated>> {
   readonly name: string;
   /** One word, for the label app.kubernetes.io/component. */
   readonly component: string;
@@ -13,11 +13,19 @@ export interface InitialSecret {
   /** What to do if the Secret exists and lacks one of them. */
   readonly advice: string;
   /** Returns new values each time. */
-  readonly generate: () => Readonly<Record<string, Plaintext>>;
+  readonly generate: () => Made;
 }
 
+type Generated = Readonly<Record<string, Plaintext>>;
+
 /** The root key, as one line under `key`. */
-export function rootKeySecret({ secret, key }: { readonly secret: string; readonly key: string }): InitialSecret {
+export function rootKeySecret({
+  secret,
+  key,
+}: {
+  readonly secret: string;
+  readonly key: string;
+}): InitialSecret<Generated> {
   return {
     name: secret,
     component: 'root-key',
@@ -29,7 +37,13 @@ export function rootKeySecret({ secret, key }: { readonly secret: string; readon
 }
 
 /** The password of the owner of a new PostgreSQL, and the owner's address on `host`. */
-export function postgresSecret({ secret, host }: { readonly secret: string; readonly host: string }): InitialSecret {
+export function postgresSecret({
+  secret,
+  host,
+}: {
+  readonly secret: string;
+  readonly host: string;
+}): InitialSecret<Generated> {
   return {
     name: secret,
     component: 'postgres',
@@ -44,7 +58,13 @@ export function postgresSecret({ secret, host }: { readonly secret: string; read
 }
 
 /** The address as which the servers connect to that PostgreSQL. `migrate` creates the role. */
-export function postgresRunSecret({ secret, host }: { readonly secret: string; readonly host: string }): InitialSecret {
+export function postgresRunSecret({
+  secret,
+  host,
+}: {
+  readonly secret: string;
+  readonly host: string;
+}): InitialSecret<Generated> {
   return {
     name: secret,
     component: 'postgres',
@@ -66,7 +86,13 @@ function addressOf(role: string, password: string, host: string): Plaintext {
 }
 
 /** A personal token, which the server gives the first administrator of an empty database. */
-export function adminSecret({ secret, email }: { readonly secret: string; readonly email: string }): InitialSecret {
+export function adminSecret({
+  secret,
+  email,
+}: {
+  readonly secret: string;
+  readonly email: string;
+}): InitialSecret<Generated> {
   return {
     name: secret,
     component: 'admin',
@@ -78,7 +104,7 @@ export function adminSecret({ secret, email }: { readonly secret: string; readon
 }
 
 /** The home token, which the API and the controllers of this installation mount. */
-export function clusterTokenSecret({ secret }: { readonly secret: string }): InitialSecret {
+export function clusterTokenSecret({ secret }: { readonly secret: string }): InitialSecret<Generated> {
   return {
     name: secret,
     component: 'cluster-token',
@@ -86,5 +112,32 @@ export function clusterTokenSecret({ secret }: { readonly secret: string }): Ini
     advice:
       'Put a kf_cls_… token there, or delete the Secret, and a new one is created; the pods read it by themselves',
     generate: () => ({ token: generateToken('cluster', randomUUID()).token }),
+  };
+}
+
+/**
+ * The CA of the port of controllers. It has the keys of a Secret of the type kubernetes.io/tls, and `ca.crt`, which is all
+ * that controllers get.
+ */
+export function clusterCaSecret({
+  secret,
+  names,
+}: {
+  readonly secret: string;
+  readonly names: readonly string[];
+}): InitialSecret {
+  return {
+    name: secret,
+    component: 'cluster-tls',
+    keys: ['tls.crt', 'tls.key', 'ca.crt'],
+    advice:
+      'Put the certificate of the CA and its key there, and the certificate again as ca.crt, or delete the Secret: another CA is created, and the pods must be restarted',
+    generate: async () => {
+      // Loaded on use: it takes longer than all else here.
+      const { makeAuthority } = await import('../../crypto/authority.ts');
+      const { certificate, key } = await makeAuthority(names, Date.now());
+      const shown = new Plaintext(certificate);
+      return { 'tls.crt': shown, 'tls.key': key, 'ca.crt': shown };
+    },
   };
 }

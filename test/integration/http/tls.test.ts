@@ -10,7 +10,7 @@ import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { ConfigError } from '../../../src/config/source.ts';
 import { loadServerConfig } from '../../../src/config/server-config.ts';
-import { watchCertificate } from '../../../src/http/certificate-watch.ts';
+import { lookIntoFiles, watchCertificate } from '../../../src/http/certificate-watch.ts';
 import { HttpServer } from '../../../src/http/server.ts';
 import { readCertificate } from '../../../src/lib/certificate.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
@@ -112,9 +112,14 @@ describe('with a certificate', () => {
       tls: current,
     });
     resources.defer(() => server.close(0));
-    resources.defer(
-      watchCertificate({ files: paths, current, logger, renew: (pair) => server.renew(pair), intervalMs: 5 }),
-    );
+    const watch = watchCertificate({
+      look: lookIntoFiles(paths, current),
+      renew: (pair) => server.renew(pair),
+      logger,
+      user: 'the API',
+      intervalMs: 5,
+    });
+    resources.defer(() => watch.end());
     const serial = async (): Promise<string> => {
       const socket = await handshake(server.port);
       const { serialNumber } = socket.getPeerCertificate();
@@ -128,7 +133,7 @@ describe('with a certificate', () => {
     writeFileSync(paths.certificateFile, second.certificate);
     await waitFor('the new certificate', async () => (await serial()) !== before);
     expect(lines.map((line) => (JSON.parse(line) as { msg: string }).msg)).toEqual([
-      'the new certificate cannot be used: the former one stays in use',
+      'the new certificate of the API cannot be used: the former one stays in use',
       'the API uses the renewed certificate',
     ]);
     expect(lines.join('')).not.toContain('PRIVATE KEY');

@@ -53,7 +53,7 @@ export async function startTestApi(options: AppOptions = {}, below: TestApiServi
   const edge = { services, logger, metrics, readiness, untrustedProxies };
   const open = new AsyncDisposableStack();
   const address = { host: '127.0.0.1', port: 0 };
-  const server = await openApi(edge, { address, options, graceMs: 1000 }, open);
+  const { api: server } = await openApi(edge, { address, options, graceMs: 1000 }, open);
   return {
     database,
     services,

@@ -52,8 +52,8 @@ async function serveOverHttp(
     untrustedProxies: new UntrustedProxyWatch({ clock: systemClock, logger }),
   };
   const address = { host: '127.0.0.1', port: 0 };
-  const server = await openApi(edge, { address, options: {}, graceMs: 1_000 }, open);
-  const url = `http://127.0.0.1:${server.port}`;
+  const { api } = await openApi(edge, { address, options: {}, graceMs: 1_000 }, open);
+  const url = `http://127.0.0.1:${api.port}`;
   const { connect } = connectOverHttps({ url, caFile: undefined, tokenFile, clock: systemClock, logger });
   return { url, tokenFile, connect, [Symbol.asyncDispose]: () => open.disposeAsync() };
 }

@@ -23,6 +23,8 @@ export const noRateLimits = {
 export interface RunningProgram {
   readonly server: CapturedProcess;
   readonly port: number;
+  /** NaN without a port of controllers. */
+  readonly clusterPort: number;
   readonly metricsPort: number;
 }
 
@@ -49,7 +51,8 @@ export class Programs {
   async start(options: ProgramOptions): Promise<RunningProgram> {
     const server = await this.spawn(options);
     const line = await logLine(server, 'started');
-    return { server, port: Number(line['port']), metricsPort: Number(line['metricsPort']) };
+    const { port, clusterPort, metricsPort } = line;
+    return { server, port: Number(port), clusterPort: Number(clusterPort), metricsPort: Number(metricsPort) };
   }
 
   async endAll(): Promise<void> {

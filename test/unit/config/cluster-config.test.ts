@@ -33,6 +33,7 @@ test('init makes what is named, and nothing else', () => {
     postgresRun: undefined,
     admin: undefined,
     clusterToken: undefined,
+    clusterCa: undefined,
   });
   const others = loadInitConfig(
     source({
@@ -43,6 +44,8 @@ test('init makes what is named, and nothing else', () => {
       INIT_ADMIN_SECRET: 'admin',
       BOOTSTRAP_ADMIN_EMAIL: 'a@b',
       INIT_CLUSTER_TOKEN_SECRET: 'cluster',
+      INIT_CLUSTER_CA_SECRET: 'ca',
+      CLUSTER_TLS_NAMES: 'cluster.system.svc, cluster',
     }),
   );
   expect(others).toMatchObject({
@@ -52,6 +55,7 @@ test('init makes what is named, and nothing else', () => {
     postgresRun: { secret: 'run', host: 'db.system' },
     admin: { secret: 'admin', email: 'a@b' },
     clusterToken: { secret: 'cluster' },
+    clusterCa: { secret: 'ca', names: ['cluster.system.svc', 'cluster'] },
   });
 });
 
@@ -64,6 +68,11 @@ test.each([
   [{ INIT_POSTGRES_RUN_SECRET: 'a' }, 'KEYFRAME_INIT_POSTGRES_RUN_SECRET: needs KEYFRAME_INIT_POSTGRES_HOST'],
   [{ INIT_ROOT_KEY_SECRET: 'a/b', INIT_POSTGRES_HOST: 'a' }, 'KEYFRAME_INIT_POSTGRES_SECRET: needs'],
   [{ INIT_POSTGRES_SECRET: 'a', INIT_POSTGRES_HOST: 'canary:5432' }, 'KEYFRAME_INIT_POSTGRES_HOST: must be a name'],
+  [{ INIT_CLUSTER_CA_SECRET: 'a' }, 'KEYFRAME_INIT_CLUSTER_CA_SECRET: needs KEYFRAME_CLUSTER_TLS_NAMES'],
+  [
+    { INIT_CLUSTER_CA_SECRET: 'a', CLUSTER_TLS_NAMES: 'Canary' },
+    'KEYFRAME_CLUSTER_TLS_NAMES: must be DNS names of small letters',
+  ],
   [{ INIT_ADMIN_SECRET: 'a' }, 'KEYFRAME_INIT_ADMIN_SECRET: needs KEYFRAME_BOOTSTRAP_ADMIN_EMAIL'],
   [
     { INIT_ADMIN_SECRET: 'a', BOOTSTRAP_ADMIN_EMAIL: 'Group:a@b' },

@@ -1,8 +1,12 @@
 import { expect, test } from '@jest/globals';
 import { RootKeys } from '../../../src/crypto/root-keys.ts';
+import { signLeaf } from '../../../src/crypto/authority.ts';
 import { parseToken } from '../../../src/crypto/token.ts';
+import { authorityFault } from '../../../src/lib/certificate.ts';
+import { refusalOf } from '../../../src/lib/certificate-proof.ts';
 import {
   adminSecret,
+  clusterCaSecret,
   clusterTokenSecret,
   postgresRunSecret,
   postgresSecret,
@@ -43,16 +47,28 @@ test('the home token is one of a cluster', () => {
   expect(parseToken(token?.reveal() ?? '')?.kind).toBe('cluster');
 });
 
-test('what is made prints as nothing', () => {
+test('the CA is one that signs for its names, and controllers get its certificate only', async () => {
+  const names = ['keyframe-cluster.keyframe.svc'];
+  const made = await clusterCaSecret({ secret: 'ca', names }).generate();
+  const { 'tls.crt': cert, 'tls.key': key, 'ca.crt': shown } = made;
+  const pair = { cert: cert?.reveal() ?? '', key: key?.reveal() ?? '' };
+  expect(authorityFault(pair, 'KEY', Date.now())).toBeUndefined();
+  expect(shown?.reveal()).toBe(pair.cert);
+  const leaf = await signLeaf(pair, names, Date.now());
+  expect(await refusalOf(leaf, { authority: pair.cert, name: names[0] ?? '' })).toBeUndefined();
+});
+
+test('what is made prints as nothing', async () => {
   const all = [
     rootKeySecret({ secret: 'a', key: 'b' }),
     postgresSecret({ secret: 'a', host: 'b' }),
     postgresRunSecret({ secret: 'a', host: 'b' }),
     adminSecret({ secret: 'a', email: 'b@c' }),
     clusterTokenSecret({ secret: 'a' }),
+    clusterCaSecret({ secret: 'a', names: ['b'] }),
   ];
   for (const secret of all) {
-    for (const value of nonEmpty(Object.values(JSON.parse(JSON.stringify(secret.generate())) as object)))
+    for (const value of nonEmpty(Object.values(JSON.parse(JSON.stringify(await secret.generate())) as object)))
       expect(value).toBe('[redacted]');
   }
 });

@@ -112,6 +112,7 @@ const owners: readonly (readonly [pattern: RegExp, ...rooms: string[]])[] = [
   [/^@simplewebauthn\/browser(\/|$)/, 'dashboard'],
   [/^croner(\/|$)/, 'lib'],
   [/^jsonc-parser(\/|$)/, 'lib'],
+  [/^(@peculiar\/x509|reflect-metadata)(\/|$)/, 'crypto'],
   [/^(react(-dom|-router)?|@tanstack|@fontsource-variable)(\/|$)/, 'dashboard'],
 ];
 
