@@ -182,6 +182,7 @@ describe.each(valuesFiles)('with the values of %s', (values) => {
     };
     const expected: Readonly<Record<string, readonly string[]>> = {
       server: servers.filter((name) => !name.endsWith('-controller')),
+      cluster: servers.filter((name) => !name.endsWith('-controller')),
       metrics: servers,
       postgres: pods.filter(({ kind }) => kind === 'StatefulSet').map(({ owner }) => owner),
     };
@@ -239,7 +240,7 @@ describe('by default', () => {
       [['api']],
       [['controller']],
     ]);
-    expect(ports).toEqual([['http', 'metrics'], ['metrics']]);
+    expect(ports).toEqual([['http', 'cluster', 'metrics'], ['metrics']]);
     const bound = objects.filter(({ kind = '' }) => kind.endsWith('RoleBinding')) as (KubeObject & {
       subjects: { name: string }[];
     })[];
@@ -248,8 +249,8 @@ describe('by default', () => {
     expect(bound.flatMap(({ subjects }) => subjects).filter(({ name }) => name === account)).toEqual([]);
   });
 
-  test('only the ports of the API, the metrics and PostgreSQL are open', () => {
-    const policies = ofKind<KubeObject & { spec: { ingress: { ports: { port: string }[] }[] } }>(
+  test('only the ports of the API, the metrics and PostgreSQL are open, and one to the controller', () => {
+    const policies = ofKind<KubeObject & { spec: { ingress: { ports: { port: string }[]; from?: object[] }[] } }>(
       objects,
       'NetworkPolicy',
     );
@@ -257,7 +258,13 @@ describe('by default', () => {
       metadata.name,
       spec.ingress.flatMap(({ ports }) => ports.map(({ port }) => port)),
     ]);
-    expect(Object.fromEntries(open)).toEqual({ keyframe: ['http', 'metrics'], 'keyframe-postgres': ['postgres'] });
+    expect(Object.fromEntries(open)).toEqual({
+      keyframe: ['http', 'metrics', 'cluster'],
+      'keyframe-postgres': ['postgres'],
+    });
+    expect(policies[0]?.spec.ingress.find(({ ports }) => ports[0]?.port === 'cluster')?.from).toEqual([
+      { podSelector: { matchLabels: expect.objectContaining({ 'app.kubernetes.io/component': 'controller' }) } },
+    ]);
   });
 
   test('the program connects to PostgreSQL as another role than migrations', () => {

@@ -114,10 +114,11 @@ function configurationFaults({ initContainers = [], containers }: ServerPodSpec)
   const servers = own.filter(({ command }) => command === undefined);
   return servers.flatMap(({ args: [name = '', ...args], env }) => {
     const role = roles.find((known) => known.name === name);
-    const given = env.map((variable) => [variable.name, variable.value ?? 'from elsewhere']);
+    const given = Object.fromEntries(env.map((variable) => [variable.name, variable.value ?? 'from elsewhere']));
+    const clusterTls = clusterTlsOf(given);
     const source = {
-      env: { ...(Object.fromEntries(given) as Record<string, string>), KUBERNETES_SERVICE_HOST: '10.0.0.1' },
-      readTextFile: mountedFile,
+      env: { ...given, KUBERNETES_SERVICE_HOST: '10.0.0.1' },
+      readTextFile: (path: string) => clusterTls[path] ?? mountedFile(path),
     };
     try {
       if (role === undefined) return [`${name} is no role`];
@@ -132,6 +133,14 @@ function configurationFaults({ initContainers = [], containers }: ServerPodSpec)
 
 const authority = makeAuthority();
 const ofServer = authority.issue({ names: ['keyframe'], addresses: [] });
+
+/** The files of a CA, or of a certificate for the names that the variables have. */
+function clusterTlsOf(env: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const names = env['KEYFRAME_CLUSTER_TLS_NAMES']?.split(',') ?? [];
+  const hasAuthority = env['KEYFRAME_CLUSTER_CA_FILE'] !== undefined;
+  const { certificate, key } = hasAuthority ? authority : authority.issue({ names, addresses: [] });
+  return { '/etc/keyframe/cluster-tls/tls.crt': certificate, '/etc/keyframe/cluster-tls/tls.key': key };
+}
 
 function mountedFile(path: string): string {
   if (path.startsWith('/etc/keyframe/database-ca/')) return authority.certificate;

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { KubeHttp } from '../../tools/devcluster/cluster/kube-http.ts';
 import { RootKeys } from '../../src/crypto/root-keys.ts';
+import { authorityFault } from '../../src/lib/certificate.ts';
 import { parseToken } from '../../src/crypto/token.ts';
 import { Canary } from '../support/fixtures/canary.ts';
 import { ChartHook } from '../support/cluster/chart-hook.ts';
@@ -11,7 +12,13 @@ import { type SecretObject, secretValues } from '../support/cluster/secret-watch
 /** The role init, under the account and with the variables that the chart gives it. */
 
 const resources = new AsyncDisposableStack();
-const names = ['keyframe-root-key', 'keyframe-postgres', 'keyframe-postgres-run', 'keyframe-admin'];
+const names = [
+  'keyframe-root-key',
+  'keyframe-postgres',
+  'keyframe-postgres-run',
+  'keyframe-admin',
+  'keyframe-cluster-tls',
+];
 let kube: KubeHttp;
 let namespace: string;
 let init: ChartHook;
@@ -76,7 +83,7 @@ async function expectNoTrace(output: string): Promise<void> {
   const { items } = await kube.json<{ items: unknown[] }>({ path: `/api/v1/namespaces/${namespace}/events` });
   const said = Buffer.from(output + JSON.stringify(items));
   const values = (await allValues()).filter((value) => value !== 'admin@keyframe.test');
-  expect(values).toHaveLength(5);
+  expect(values).toHaveLength(8);
   for (const value of values) {
     const canary = new Canary(value.replace(/=+$/, ''));
     expect(canary.traces(said)).toEqual([]);
@@ -100,6 +107,8 @@ describe('in a namespace without Secrets', () => {
     const { token = '', email } = await valuesOf('keyframe-admin');
     expect(parseToken(token)).toMatchObject({ kind: 'personal_token' });
     expect(email).toBe('admin@keyframe.test');
+    const { 'tls.crt': cert = '', 'tls.key': key = '', 'ca.crt': shown } = await valuesOf('keyframe-cluster-tls');
+    expect([authorityFault({ cert, key }, '', Date.now()), shown]).toEqual([undefined, cert]);
     await expectNoTrace(output);
     for (const name of names) expectOwn(name, (await secret(name))?.metadata);
     const before = await versions();
@@ -132,6 +141,7 @@ describe('where Secrets are there already', () => {
       ['keyframe-postgres', { passwort: 'canary-value' }, 'without the keys password, url'],
       ['keyframe-postgres-run', { uri: 'canary-value' }, 'without the key url'],
       ['keyframe-admin', { email: 'canary-value' }, 'without the key token'],
+      ['keyframe-cluster-tls', { 'ca.crt': 'canary-value' }, 'without the keys tls.crt, tls.key'],
     ] as const) {
       await kube.find({ method: 'DELETE', path: path(name) });
       await create(name, content);
@@ -159,8 +169,20 @@ test('without its rights it makes nothing and says which call was refused', asyn
 test('with every Secret existing, or init switched off, nothing is rendered for it', async () => {
   for (const settings of [
     ['init.enabled=false'],
-    ['rootKey.existingSecret=a', 'postgres.existingSecret=b', 'postgres.runSecret=d', 'bootstrap.existingSecret=c'],
-    ['rootKey.existingSecret=a', 'postgres.enabled=false', 'database.existingSecret=b', 'bootstrap.adminEmail='],
+    [
+      'rootKey.existingSecret=a',
+      'postgres.existingSecret=b',
+      'postgres.runSecret=d',
+      'bootstrap.existingSecret=c',
+      'clusterTls.existingSecret=e',
+    ],
+    [
+      'rootKey.existingSecret=a',
+      'postgres.enabled=false',
+      'database.existingSecret=b',
+      'bootstrap.adminEmail=',
+      'controller.separate=false',
+    ],
   ]) {
     const more = settings.flatMap((setting) => ['--set', setting]);
     const rendering = { namespace, more };

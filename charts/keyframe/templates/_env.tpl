@@ -52,6 +52,17 @@
 - { name: KEYFRAME_TLS_CERTIFICATE_FILE, value: /etc/keyframe/tls/tls.crt }
 - { name: KEYFRAME_TLS_KEY_FILE, value: /etc/keyframe/tls/tls.key }
 {{- end }}
+{{- if include "keyframe.clusterTlsSecret" .root }}
+- { name: KEYFRAME_CLUSTER_PORT, value: '8702' }
+{{- if include "keyframe.clusterCaSecret" .root }}
+- { name: KEYFRAME_CLUSTER_CA_FILE, value: /etc/keyframe/cluster-tls/tls.crt }
+- { name: KEYFRAME_CLUSTER_CA_KEY_FILE, value: /etc/keyframe/cluster-tls/tls.key }
+{{- else }}
+- { name: KEYFRAME_CLUSTER_TLS_CERTIFICATE_FILE, value: /etc/keyframe/cluster-tls/tls.crt }
+- { name: KEYFRAME_CLUSTER_TLS_KEY_FILE, value: /etc/keyframe/cluster-tls/tls.key }
+{{- end }}
+- { name: KEYFRAME_CLUSTER_TLS_NAMES, value: {{ include "keyframe.clusterHost" .root }} }
+{{- end }}
 {{- with $values.publicUrl }}
 - { name: KEYFRAME_PUBLIC_URL, value: {{ . | quote }} }
 {{- end }}

@@ -86,6 +86,24 @@ app.kubernetes.io/part-of: keyframe
 {{- end }}
 {{- end }}
 
+{{/* The Secret for TLS of the port of controllers; empty without that port. */}}
+{{- define "keyframe.clusterTlsSecret" -}}
+{{- if .Values.controller.separate }}
+{{- $byDefault := .Values.init.enabled | ternary (printf "%s-cluster-tls" (include "keyframe.fullname" .)) "" }}
+{{- default $byDefault .Values.clusterTls.existingSecret }}
+{{- end }}
+{{- end }}
+
+{{/* The CA, which init creates; empty if it creates none. */}}
+{{- define "keyframe.clusterCaSecret" -}}
+{{- if not .Values.clusterTls.existingSecret }}{{ include "keyframe.clusterTlsSecret" . }}{{ end }}
+{{- end }}
+
+{{/* The name by which controllers reach that port. A CA can sign for it only. */}}
+{{- define "keyframe.clusterHost" -}}
+{{- printf "%s-cluster.%s.svc" (include "keyframe.fullname" .) .Release.Namespace }}
+{{- end }}
+
 {{/* The Secret with the first administrator's token; empty if there is none. */}}
 {{- define "keyframe.adminSecret" -}}
 {{- if .Values.bootstrap.adminEmail }}

@@ -197,6 +197,10 @@ volumes:
 - { name: KEYFRAME_INIT_ADMIN_SECRET, value: {{ include "keyframe.adminSecret" . }} }
 - { name: KEYFRAME_BOOTSTRAP_ADMIN_EMAIL, value: {{ .Values.bootstrap.adminEmail | quote }} }
 {{- end }}
+{{- with include "keyframe.clusterCaSecret" . }}
+- { name: KEYFRAME_INIT_CLUSTER_CA_SECRET, value: {{ . }} }
+- { name: KEYFRAME_CLUSTER_TLS_NAMES, value: {{ include "keyframe.clusterHost" $ }} }
+{{- end }}
 {{- end }}
 
 {{/* Whether init creates the Secret as which the server connects to the chart's PostgreSQL. */}}
@@ -211,6 +215,7 @@ volumes:
 {{- if and .Values.postgres.enabled (not .Values.postgres.existingSecret) }}{{ $names = append $names (include "keyframe.postgresSecret" .) }}{{ end }}
 {{- if include "keyframe.initsPostgresRun" . }}{{ $names = append $names (include "keyframe.postgresRunSecret" .) }}{{ end }}
 {{- if and .Values.bootstrap.adminEmail (not .Values.bootstrap.existingSecret) }}{{ $names = append $names (include "keyframe.adminSecret" .) }}{{ end }}
+{{- with include "keyframe.clusterCaSecret" . }}{{ $names = append $names . }}{{ end }}
 {{- if .Values.init.enabled }}{{ join " " $names }}{{ end }}
 {{- end }}
 

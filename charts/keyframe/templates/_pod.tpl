@@ -104,6 +104,9 @@ volumeMounts:
   {{- if and $values.tls.existingSecret (ne .role "controller") }}
   - { name: tls, mountPath: /etc/keyframe/tls, readOnly: true }
   {{- end }}
+  {{- if and (include "keyframe.clusterTlsSecret" .root) (ne .role "controller") }}
+  - { name: cluster-tls, mountPath: /etc/keyframe/cluster-tls, readOnly: true }
+  {{- end }}
   {{- if and $values.oidc.issuer (ne .role "controller") }}
   - { name: oidc, mountPath: /etc/keyframe/oidc, readOnly: true }
   {{- if $values.oidc.ca.existingSecret }}
@@ -127,6 +130,9 @@ envFrom:
 ports:
   {{- if ne .role "controller" }}
   - { name: http, containerPort: 8700 }
+  {{- if include "keyframe.clusterTlsSecret" .root }}
+  - { name: cluster, containerPort: 8702 }
+  {{- end }}
   {{- end }}
   - { name: metrics, containerPort: 8701 }
 startupProbe:
@@ -164,6 +170,10 @@ readinessProbe:
 {{- if and $values.tls.existingSecret (ne .role "controller") }}
 - name: tls
   secret: { secretName: {{ $values.tls.existingSecret }}, items: [{ key: tls.crt, path: tls.crt }, { key: tls.key, path: tls.key }] }
+{{- end }}
+{{- if and (include "keyframe.clusterTlsSecret" .root) (ne .role "controller") }}
+- name: cluster-tls
+  secret: { secretName: {{ include "keyframe.clusterTlsSecret" .root }}, items: [{ key: tls.crt, path: tls.crt }, { key: tls.key, path: tls.key }] }
 {{- end }}
 {{- if and $values.oidc.issuer (ne .role "controller") }}
 - name: oidc

@@ -94,6 +94,13 @@ const networkSettings: readonly Setting[] = [
     },
   },
   {
+    value: 'cluster.port',
+    set: 8443,
+    shows: {
+      'Service/keyframe-cluster spec.ports[cluster]': { name: 'cluster', port: 8443, targetPort: 'cluster' },
+    },
+  },
+  {
     value: 'service.loadBalancerClass',
     set: 'example.test/internal',
     given: { 'service.type': 'LoadBalancer' },
