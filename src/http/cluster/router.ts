@@ -13,6 +13,7 @@ import {
 } from '../../wire/cluster/methods.ts';
 import { parseInput } from '../../wire/parse-input.ts';
 import { type IdentifyClusterDeps, identifyCluster } from '../admission/identify-cluster.ts';
+import { sourceAddress } from '../admission/source-address.ts';
 import { readRoomOf, type Work, type WorkLimit } from '../admission/work-limit.ts';
 import { inviteBody, readJson } from '../request/body.ts';
 import { contextOf } from '../request-context.ts';
@@ -65,7 +66,7 @@ function methodHandler(name: ClusterMethodName, deps: MethodDeps): RequestHandle
       const body = await readJson({ request, limits, work, invite: () => inviteBody(request) });
       const asked = parseInput('body', method.request, body);
       const call: ClusterCall = {
-        port: services.clusterPorts.of(cluster.name),
+        port: services.clusterPorts.of(cluster.name, sourceAddress(request)),
         cluster,
         room: readRoomOf(work),
         onBug: (error) => {

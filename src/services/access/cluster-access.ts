@@ -5,9 +5,15 @@ import type { KeylessTarget, KeylessToken } from '../../store/keyless-tokens.ts'
 
 /** The only place that makes principals of what a cluster vouches for. */
 
-/** One source of one SecretSync. Its cluster vouches for all of it. */
-export interface SyncReader {
+/** A cluster whose controller asks. */
+export interface AskingCluster {
   readonly cluster: string;
+  /** Where the request came from; null for the controller of this process. */
+  readonly sourceAddress: string | null;
+}
+
+/** One source of one SecretSync. Its cluster vouches for all of it. */
+export interface SyncReader extends AskingCluster {
   readonly namespace: string;
   /** Of the SecretSync. */
   readonly name: string;
@@ -22,10 +28,15 @@ export interface SyncReader {
 }
 
 /** A source of the SecretSync that asks. Each read of its grants is one of the asker's. */
-export function syncReader(cluster: string, asker: Asker<'SecretSync'>, source: string | undefined): SyncReader {
+export function syncReader(
+  { cluster, sourceAddress }: AskingCluster,
+  asker: Asker<'SecretSync'>,
+  source: string | undefined,
+): SyncReader {
   const { namespace, name, uid, requestId } = asker;
   return {
     cluster,
+    sourceAddress,
     namespace: namespace ?? '',
     name,
     uid,
@@ -61,7 +72,7 @@ export function keylessPrincipal(
 }
 
 /** The principal of a custom resource. Each read of its grants is one of the asker's. */
-export function resourceCaller(cluster: string, asker: Asker): ResourceCaller {
+export function resourceCaller({ cluster, sourceAddress }: AskingCluster, asker: Asker): ResourceCaller {
   const { kind, namespace, uid, requestId } = asker;
   return {
     principal: {
@@ -79,6 +90,6 @@ export function resourceCaller(cluster: string, asker: Asker): ResourceCaller {
       },
     },
     requestId,
-    sourceAddress: null,
+    sourceAddress,
   };
 }

@@ -168,7 +168,11 @@ export class KeylessAccess {
     if (token.useDue) this.#usage.note('keyless_token', token.id);
     this.#denials.forget(subjectOf(reader));
     const access = new EnvironmentHandle({
-      caller: { principal: keylessPrincipal(reader, found, token), requestId: reader.requestId, sourceAddress: null },
+      caller: {
+        principal: keylessPrincipal(reader, found, token),
+        requestId: reader.requestId,
+        sourceAddress: reader.sourceAddress,
+      },
       action,
       slugs,
       found,
@@ -216,7 +220,7 @@ export class KeylessAccess {
         target: { ...place, ...targetOf(reader), error: error.code },
         outcome: isDenial(error) || error.code === 'token_revoked' ? 'denied' : 'failed',
         requestId: reader.requestId,
-        sourceAddress: null,
+        sourceAddress: reader.sourceAddress,
         label: token === undefined ? null : '[Service Token]',
         credential: null,
         cluster: reader.cluster,

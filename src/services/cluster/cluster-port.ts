@@ -21,7 +21,7 @@ type PartDeps = ClusterChangesDeps &
   ClusterSourcesDeps &
   ClusterTokensDeps;
 
-export interface ClusterPortsDeps extends Omit<PartDeps, 'cluster'> {
+export interface ClusterPortsDeps extends Omit<PartDeps, 'cluster' | 'sourceAddress'> {
   readonly clusters: Pick<ClusterRegistry, 'hello'>;
   readonly keyring: Pick<Keyring, 'fingerprintKeyFor'>;
   readonly syncStates: Pick<SyncStates, 'report' | 'forget' | 'reported' | 'seen'>;
@@ -68,15 +68,15 @@ export class ClusterPorts {
 
   /**
    * For one request of a cluster that was authenticated. It is made for each, so that no admission is remembered: the next
-   * request may come long after the access was withdrawn.
+   * request may come long after the access was withdrawn. The audit names the address of the request.
    */
-  of(cluster: string): ClusterPort {
-    return portOf({ ...this.#deps, cluster: () => cluster });
+  of(cluster: string, sourceAddress: string | null = null): ClusterPort {
+    return portOf({ ...this.#deps, cluster: () => cluster, sourceAddress });
   }
 
   /** For the controller of this process. `cluster` throws DomainError cluster_unavailable while the name is unknown. */
   ofOwn(cluster: () => string): ClusterPort {
-    return portOf({ ...this.#deps, cluster });
+    return portOf({ ...this.#deps, cluster, sourceAddress: null });
   }
 }
 

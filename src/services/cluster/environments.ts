@@ -22,11 +22,13 @@ export class ClusterEnvironments {
   readonly #access: ResourceAccess;
   readonly #environments: ResourceEnvironments;
   readonly #cluster: () => string;
+  readonly #sourceAddress: string | null;
 
-  constructor({ resourceAccess, resourceEnvironments, cluster }: ClusterEnvironmentsDeps) {
+  constructor({ resourceAccess, resourceEnvironments, cluster, sourceAddress }: ClusterEnvironmentsDeps) {
     this.#access = resourceAccess;
     this.#environments = resourceEnvironments;
     this.#cluster = cluster;
+    this.#sourceAddress = sourceAddress;
   }
 
   async ensure(asker: Asker, input: EnsureEnvironmentInput): Promise<EnsuredEnvironment> {
@@ -50,6 +52,6 @@ export class ClusterEnvironments {
   }
 
   #callerOf(asker: Asker): ResourceCaller {
-    return resourceCaller(this.#cluster(), asker);
+    return resourceCaller({ cluster: this.#cluster(), sourceAddress: this.#sourceAddress }, asker);
   }
 }

@@ -27,12 +27,14 @@ export class ClusterRestores {
   readonly #restores: ResourceRestores;
   readonly #waiting: WaitingRestores;
   readonly #cluster: () => string;
+  readonly #sourceAddress: string | null;
 
-  constructor({ resourceAccess, resourceRestores, waitingRestores, cluster }: ClusterRestoresDeps) {
+  constructor({ resourceAccess, resourceRestores, waitingRestores, cluster, sourceAddress }: ClusterRestoresDeps) {
     this.#access = resourceAccess;
     this.#restores = resourceRestores;
     this.#waiting = waitingRestores;
     this.#cluster = cluster;
+    this.#sourceAddress = sourceAddress;
   }
 
   async find(asker: Asker): Promise<ClaimedRestore | undefined> {
@@ -71,7 +73,7 @@ export class ClusterRestores {
   }
 
   #callerOf(asker: Asker): ResourceCaller {
-    return resourceCaller(this.#cluster(), asker);
+    return resourceCaller({ cluster: this.#cluster(), sourceAddress: this.#sourceAddress }, asker);
   }
 }
 

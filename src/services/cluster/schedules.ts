@@ -17,11 +17,13 @@ export class ClusterSchedules {
   readonly #access: ResourceAccess;
   readonly #schedules: ResourceSchedules;
   readonly #cluster: () => string;
+  readonly #sourceAddress: string | null;
 
-  constructor({ resourceAccess, resourceSchedules, cluster }: ClusterSchedulesDeps) {
+  constructor({ resourceAccess, resourceSchedules, cluster, sourceAddress }: ClusterSchedulesDeps) {
     this.#access = resourceAccess;
     this.#schedules = resourceSchedules;
     this.#cluster = cluster;
+    this.#sourceAddress = sourceAddress;
   }
 
   async list(asker: Asker): Promise<readonly ScheduleRun[]> {
@@ -41,6 +43,6 @@ export class ClusterSchedules {
   }
 
   #callerOf(asker: Asker): ResourceCaller {
-    return resourceCaller(this.#cluster(), asker);
+    return resourceCaller({ cluster: this.#cluster(), sourceAddress: this.#sourceAddress }, asker);
   }
 }

@@ -16,11 +16,13 @@ export class ClusterSnapshots {
   readonly #access: ResourceAccess;
   readonly #snapshots: ResourceSnapshots;
   readonly #cluster: () => string;
+  readonly #sourceAddress: string | null;
 
-  constructor({ resourceAccess, resourceSnapshots, cluster }: ClusterSnapshotsDeps) {
+  constructor({ resourceAccess, resourceSnapshots, cluster, sourceAddress }: ClusterSnapshotsDeps) {
     this.#access = resourceAccess;
     this.#snapshots = resourceSnapshots;
     this.#cluster = cluster;
+    this.#sourceAddress = sourceAddress;
   }
 
   async find(asker: Asker): Promise<SnapshotOrGone | undefined> {
@@ -40,6 +42,6 @@ export class ClusterSnapshots {
   }
 
   #callerOf(asker: Asker): ResourceCaller {
-    return resourceCaller(this.#cluster(), asker);
+    return resourceCaller({ cluster: this.#cluster(), sourceAddress: this.#sourceAddress }, asker);
   }
 }

@@ -31,7 +31,7 @@ import type { ReadRoom } from '../secrets/read-sizes.ts';
 import type { SecretReader } from '../secrets/secret-reader.ts';
 import type { ClusterDeps } from './cluster-deps.ts';
 
-export interface ClusterSourcesDeps extends Pick<ClusterDeps, 'cluster'> {
+export interface ClusterSourcesDeps extends Pick<ClusterDeps, 'cluster' | 'sourceAddress'> {
   readonly authentication: Pick<Authentication, 'authenticate'>;
   readonly access: Pick<Access, 'environment'>;
   readonly keyless: Pick<KeylessAccess, 'admit'>;
@@ -125,10 +125,11 @@ export class ClusterSources {
   }
 
   #callsOf(asker: Asker<'SecretSync'>, maxKeys: number): ReadCalls {
-    const { authentication, access, keyless, secretReader, cluster } = this.#deps;
+    const { authentication, access, keyless, secretReader, cluster, sourceAddress } = this.#deps;
     const { requestId } = asker;
     return {
-      admission: async ({ name, slugs }) => await keyless.admit(syncReader(cluster(), asker, name), slugs),
+      admission: async ({ name, slugs }) =>
+        await keyless.admit(syncReader({ cluster: cluster(), sourceAddress }, asker, name), slugs),
       authenticate: callOnce(
         async (token) => {
           const principal = await authentication.authenticate(token?.reveal());
@@ -140,7 +141,7 @@ export class ClusterSources {
       environment: callOnce(
         async (principal, slugs) => {
           const through = { cluster: cluster(), name: resourceName(asker) };
-          return await access.environment({ principal, requestId, sourceAddress: null, through }, 'secret.list', slugs);
+          return await access.environment({ principal, requestId, sourceAddress, through }, 'secret.list', slugs);
         },
         (principal, slugs) => JSON.stringify([principal, slugs]),
       ),

@@ -27,11 +27,13 @@ export class ClusterTokens {
   readonly #access: ResourceAccess;
   readonly #tokens: ResourceTokens;
   readonly #cluster: () => string;
+  readonly #sourceAddress: string | null;
 
-  constructor({ resourceAccess, resourceTokens, cluster }: ClusterTokensDeps) {
+  constructor({ resourceAccess, resourceTokens, cluster, sourceAddress }: ClusterTokensDeps) {
     this.#access = resourceAccess;
     this.#tokens = resourceTokens;
     this.#cluster = cluster;
+    this.#sourceAddress = sourceAddress;
   }
 
   async find(asker: Asker): Promise<TokenOrGone | undefined> {
@@ -95,6 +97,6 @@ export class ClusterTokens {
   }
 
   #callerOf(asker: Asker): ResourceCaller {
-    return resourceCaller(this.#cluster(), asker);
+    return resourceCaller({ cluster: this.#cluster(), sourceAddress: this.#sourceAddress }, asker);
   }
 }

@@ -76,6 +76,20 @@ describe('a request', () => {
     expect(JSON.stringify(line)).not.toContain('canary');
   });
 
+  test('is audited with its cluster and the address that it came from', async () => {
+    const take = asker('SecretSnapshot');
+    await post('resources/snapshots/take', { asker: { ...take, grants: [] }, slugs: world.slugs, input: {} });
+    const { kind: _kind, ...sync } = asker();
+    const source = { slugs: world.slugs, credential: 'keyless', state: 'newest' };
+    await post('reads', { namespaces: [], items: [{ asker: sync, sources: [source], maxKeys: 1 }] });
+    const { rows } = await api.services.database.pool.query(
+      'SELECT outcome, cluster, source_address AS address FROM audit_entry WHERE actor_id = ANY($1::uuid[])',
+      [[take['uid'], sync['uid']]],
+    );
+    const denied = { outcome: 'denied', cluster: 'home-1', address: '127.0.0.1' };
+    expect(rows).toEqual([denied, denied]);
+  });
+
   test('returns an error of the services with 200', async () => {
     const { status, body } = await post('resources/service-tokens/revoke-serial', {
       asker: asker('SecretSnapshot'),

@@ -28,6 +28,7 @@ export class TestSyncReader {
     const grantsNow = (): readonly GrantRule[] => this.grants;
     this.reader = {
       cluster,
+      sourceAddress: null,
       namespace,
       name: 'app',
       uid: randomUUID(),

@@ -47,7 +47,7 @@ interface KeylessToken {
 }
 
 /** The services as the controller calls them, over a few environments and tokens in memory. */
-export class FakeServices implements Omit<ClusterSourcesDeps, 'cluster'> {
+export class FakeServices implements Omit<ClusterSourcesDeps, 'cluster' | 'sourceAddress'> {
   /** By namespace and the environment's id. */
   readonly keylessTokens = new Map<string, KeylessToken>();
   readonly environments = new Map<string, Environment>();
@@ -193,7 +193,7 @@ export class FakeServices implements Omit<ClusterSourcesDeps, 'cluster'> {
 
   sourcesDeps(cluster: () => string): ClusterSourcesDeps {
     const { authentication, access, keyless, secretReader } = this;
-    return { authentication, access, keyless, secretReader, cluster };
+    return { authentication, access, keyless, secretReader, cluster, sourceAddress: null };
   }
 
   /** Revokes or reinstates the keyless token of the namespace ns, and reports it unless it is to be missed. */
