@@ -1,14 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { connectLocally } from '../../../src/compose/local-backend.ts';
 import type { Backend } from '../../../src/controller/backend/backend.ts';
 import type { Asker } from '../../../src/domain/asker.ts';
 import { DomainError } from '../../../src/domain/errors/domain-error.ts';
 import type { GrantRule } from '../../../src/domain/grants.ts';
 import type { ResourceKindName } from '../../../src/domain/kinds.ts';
+import { grantedKinds } from '../../../src/domain/kinds.ts';
 import { Plaintext } from '../../../src/domain/plaintext.ts';
 import type { StateRef } from '../../../src/domain/secret-states.ts';
 import type { AdmittedSource, AskedSource, SourceIdentity } from '../../../src/domain/source-reads.ts';
+import { ClusterCalls } from '../../support/api/cluster-calls.ts';
+import { type PortAdapter, portAdapters, type ServedOverHttp, serveOverHttp } from '../../support/api/port-adapters.ts';
 import { restoreRule } from '../../support/api/resource-restore-calls.ts';
 import { snapshotRule } from '../../support/api/resource-snapshot-calls.ts';
 import type { SecretCalls } from '../../support/api/secret-calls.ts';
@@ -16,11 +19,13 @@ import type { TestServices, World } from '../../support/api/services.ts';
 import { stateReport } from '../../support/api/state-reports.ts';
 import { ruleFor } from '../../support/api/token-resource.ts';
 import { createWorldCalls, withWorlds } from '../../support/api/with-services.ts';
+import { registerCluster } from '../../support/database/cluster-credentials.ts';
 import { prismaOf } from '../../support/database/prisma.ts';
 
 /**
  * A stolen cluster that knows the ids of another one learns and changes nothing by them: each method of the port answers
- * an id of another cluster as one that does not exist.
+ * an id of another cluster as one that does not exist. Over HTTPS, the ServiceAccount token of a remote cluster was stolen,
+ * to which the organization of the victim allows everything.
  */
 
 let services: TestServices;
@@ -28,10 +33,38 @@ let world: World;
 let calls: SecretCalls;
 let backend: Backend;
 let foreign: ForeignIds;
+let served: ServedOverHttp | undefined;
+/** The name of the cluster that the requests come through. */
+let thief: string;
 
 withWorlds((given) => ({ services, world, calls } = given));
 
-/** What cluster `victim` has. The requests come through cluster `thief`. */
+const remoteThief = 'remote-thief';
+
+afterAll(async () => await served?.[Symbol.asyncDispose]());
+
+/** A server that takes the stolen token. */
+async function serve(): Promise<ServedOverHttp> {
+  const { token } = await registerCluster(services.database.pool, remoteThief);
+  return await serveOverHttp(services, { token: token() });
+}
+
+/** Connects the thief. A remote cluster needs rules, which allow it all that grants can. */
+async function connectThief(adapter: PortAdapter): Promise<Backend> {
+  thief = adapter === 'in process' ? 'thief' : remoteThief;
+  if (adapter === 'in process') return connectLocally(services)(() => thief);
+  served ??= await serve();
+  await allow(world);
+  return served.connect(() => thief);
+}
+
+/** Lets an organization allow the thief all that grants can give. */
+async function allow(to: World): Promise<void> {
+  const all = { project: '*', environments: ['*'], permission: 'read_write', kinds: grantedKinds } as const;
+  await new ClusterCalls(services, to).set([all], { cluster: thief });
+}
+
+/** What cluster `victim` has. */
 interface ForeignIds {
   readonly token: Plaintext;
   readonly tokenUid: string;
@@ -115,12 +148,12 @@ function inventedIds(): ForeignIds {
   };
 }
 
-beforeEach(async () => {
-  backend = connectLocally(services)(() => 'thief');
+async function prepare(adapter: PortAdapter): Promise<void> {
+  backend = await connectThief(adapter);
   foreign = await victimsIds();
   // So that no call is the first one, which creates the keyless token.
   await ownSource();
-});
+}
 
 /** All that is stored for the victim, in any order. */
 async function victimsRows(): Promise<unknown> {
@@ -272,7 +305,9 @@ const table: Readonly<Record<string, Call>> = {
   'fleet.waitingRestores.reported': (ids) => backend.fleet.waitingRestores.reported(ids.restoreUid),
 };
 
-describe('an id of another cluster', () => {
+describe.each(portAdapters)('%s, an id of another cluster', (adapter) => {
+  beforeEach(async () => await prepare(adapter));
+
   test.each(Object.entries(table))(
     'is to %s as one that does not exist, and nothing of its owner changes',
     async (_name, call) => {
@@ -285,30 +320,35 @@ describe('an id of another cluster', () => {
   );
 });
 
-test('a SecretSnapshot of another namespace of the same cluster does not show where its snapshot lies', async () => {
-  const own = connectLocally(services)(() => 'victim');
-  const elsewhere = { ...asker('SnapshotRestore'), namespace: 'team-b' };
-  const call: Call = (ids) => own.restores.admit(elsewhere, sourceOf(ids));
-  expect(await outcomeOf(call, foreign)).toBe(await outcomeOf(call, inventedIds()));
-});
+describe.each(portAdapters)('%s,', (adapter) => {
+  beforeEach(async () => await prepare(adapter));
 
-test('a report of an environment that does not exist stores nothing', async () => {
-  const { fleet } = backend;
-  await fleet.syncStates.report([stateReport({ environmentId: randomUUID() })]);
-  expect((await fleet.syncStates.reported(null)).resources).toEqual([]);
-});
+  test('a SecretSnapshot of another namespace of the same cluster does not show where its snapshot lies', async () => {
+    const own = connectLocally(services)(() => 'victim');
+    const elsewhere = { ...asker('SnapshotRestore'), namespace: 'team-b' };
+    const call: Call = (ids) => own.restores.admit(elsewhere, sourceOf(ids));
+    expect(await outcomeOf(call, foreign)).toBe(await outcomeOf(call, inventedIds()));
+  });
 
-test('the same uid in two clusters is two resources', async () => {
-  const other = await createWorldCalls(services);
-  await backend.fleet.syncStates.report([
-    stateReport({ uid: foreign.syncUid, environmentId: other.world.environment.id, namespace: 'team-b' }),
-  ]);
-  const { rows } = await services.database.pool.query<object>(
-    'SELECT cluster, namespace FROM sync_state WHERE uid = $1 ORDER BY cluster',
-    [foreign.syncUid],
-  );
-  expect(rows).toEqual([
-    { cluster: 'thief', namespace: 'team-b' },
-    { cluster: 'victim', namespace: 'team-a' },
-  ]);
+  test('a report of an environment that does not exist stores nothing', async () => {
+    const { fleet } = backend;
+    await fleet.syncStates.report([stateReport({ environmentId: randomUUID() })]);
+    expect((await fleet.syncStates.reported(null)).resources).toEqual([]);
+  });
+
+  test('the same uid in two clusters is two resources', async () => {
+    const other = await createWorldCalls(services);
+    await allow(other.world);
+    await backend.fleet.syncStates.report([
+      stateReport({ uid: foreign.syncUid, environmentId: other.world.environment.id, namespace: 'team-b' }),
+    ]);
+    const { rows } = await services.database.pool.query<object>(
+      'SELECT cluster, namespace FROM sync_state WHERE uid = $1 ORDER BY cluster',
+      [foreign.syncUid],
+    );
+    expect(rows).toEqual([
+      { cluster: thief, namespace: 'team-b' },
+      { cluster: 'victim', namespace: 'team-a' },
+    ]);
+  });
 });
