@@ -29,13 +29,13 @@ export async function connectThrough(adapter: PortAdapter, services: TestService
   return await serveOverHttp(services, { token });
 }
 
-interface ServedOverHttp extends ConnectedPort {
+export interface ServedOverHttp extends ConnectedPort {
   readonly url: string;
   readonly tokenFile: string;
 }
 
 /** An API server of these services, and a connection that presents this token. */
-async function serveOverHttp(
+export async function serveOverHttp(
   services: TestServices,
   { token, logger = createLogger('silent') }: { readonly token: string; readonly logger?: Logger },
 ): Promise<ServedOverHttp> {

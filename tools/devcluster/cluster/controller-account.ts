@@ -35,7 +35,7 @@ export async function createControllerAccount(options: ControllerAccountOptions)
 /** A token of a ServiceAccount from the TokenRequest API. */
 export async function requestToken(
   client: KubeHttp,
-  account: { namespace: string; name: string; seconds: number },
+  account: { namespace: string; name: string; seconds: number; audience?: string },
 ): Promise<string> {
   const { status } = await client.json<{ status: { token: string } }>({
     method: 'POST',
@@ -43,7 +43,10 @@ export async function requestToken(
     body: {
       apiVersion: 'authentication.k8s.io/v1',
       kind: 'TokenRequest',
-      spec: { expirationSeconds: account.seconds },
+      spec: {
+        expirationSeconds: account.seconds,
+        ...(account.audience === undefined ? {} : { audiences: [account.audience] }),
+      },
     },
   });
   return status.token;
