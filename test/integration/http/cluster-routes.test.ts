@@ -189,10 +189,11 @@ describe('a remote cluster', () => {
       state: { environmentId, revision, revisionId, keyCount: 1 },
       keys: ['KEY'],
     };
-    expect((await post('values', values, ofRemote())).body).toEqual({ result: [['KEY', 'canary-value']] });
     await rules.set([], { cluster: remote.name });
     const refused = await post('values', values, ofRemote());
     expect(refused.body).toMatchObject({ error: { code: 'cluster_not_allowed' } });
+    await rules.set([clusterRule(world)], { cluster: remote.name });
+    expect((await post('values', values, ofRemote())).body).toEqual({ result: [['KEY', 'canary-value']] });
     expect(JSON.stringify(api.logs)).not.toContain('canary-value');
   });
 
