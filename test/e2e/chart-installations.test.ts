@@ -66,6 +66,15 @@ test('a second one is accepted if no namespace is served by both', async () => {
   );
 });
 
+test('a server does not become an agent, because it would lose its database', async () => {
+  expect(await helm('install', 'first', [])).toBe('done');
+  const agent = 'mode=agent,server.url=https://keyframe.example.com,server.instance=abcdefghijklmnopqrstuvwxyz';
+  const values = ['--set', `${agent},clusterName=fra-1,bootstrap.adminEmail=`];
+  expect(await helm('upgrade', 'first', [], values)).toContain(
+    'this release was installed with mode server, and would lose its server and its database',
+  );
+});
+
 test('a recovery with other values than its Job has is refused, and with the same values runs once', async () => {
   const recovery = (...more: readonly string[]): string[] => ['--set', ['recovery.enabled=true', ...more].join(',')];
   const job = async (): Promise<string | undefined> => {

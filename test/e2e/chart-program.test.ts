@@ -145,6 +145,7 @@ function clusterTlsOf(env: Readonly<Record<string, string>>): Readonly<Record<st
 function mountedFile(path: string): string {
   if (path.startsWith('/etc/keyframe/database-ca/')) return authority.certificate;
   if (path.startsWith('/etc/keyframe/oidc-ca/')) return authority.certificate;
+  if (path.startsWith('/etc/keyframe/server-ca/')) return authority.certificate;
   if (path.startsWith('/etc/keyframe/database-owner/')) return databaseUrl.replace('keyframe:', 'owner:');
   if (path === '/etc/keyframe/tls/tls.key') return ofServer.key;
   if (path === '/etc/keyframe/tls/tls.crt') return ofServer.certificate;

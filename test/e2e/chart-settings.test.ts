@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import type { KubeObject } from '../../tools/devcluster/cluster/kube-http.ts';
 import { chartFolder, objectsOf, renderChart } from '../support/cluster/helm.ts';
+import { agentSettings } from './chart-settings/agent.ts';
 import { podSettings } from './chart-settings/pods.ts';
 import { recoverySettings } from './chart-settings/recovery.ts';
 import { serverSettings } from './chart-settings/server.ts';
@@ -11,7 +12,13 @@ import { surroundingSettings } from './chart-settings/surroundings.ts';
 
 /** Every value of the chart does what it is for: without it the same places show something else. */
 
-const settings: readonly Setting[] = [...podSettings, ...serverSettings, ...recoverySettings, ...surroundingSettings];
+const settings: readonly Setting[] = [
+  ...agentSettings,
+  ...podSettings,
+  ...serverSettings,
+  ...recoverySettings,
+  ...surroundingSettings,
+];
 
 interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>;

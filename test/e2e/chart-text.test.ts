@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { chartFolder, neededValues, renderChart, runHelm } from '../support/cluster/helm.ts';
 
@@ -5,6 +7,13 @@ import { chartFolder, neededValues, renderChart, runHelm } from '../support/clus
 
 // Not the documented one: a name that the notes copy from the pages must not pass.
 const namespace = 'elsewhere';
+const agent = [
+  'mode=agent',
+  'server.url=https://keyframe.example.com',
+  'server.instance=abcdefghijklmnopqrstuvwxyz',
+  'clusterName=fra-1',
+  'bootstrap.adminEmail=',
+];
 
 test('a release’s notes show the next commands, and which Secrets it makes and waits for', async () => {
   const token =
@@ -56,6 +65,18 @@ test('a release’s notes show the next commands, and which Secrets it makes and
   expect(commandsOf(bare)[2]).toBe(`export ${url}`);
   expect(bare).toContain('which you create: mine-keyframe-root-key, mine-keyframe-postgres.');
   expect(bare).not.toMatch(/Job init|helm test/);
+});
+
+test('the notes of an agent name the account that the server must know, and no Secret but that of the authorities', async () => {
+  const shown = await notes(...agent);
+  expect(commandsOf(shown)).toEqual([
+    `kubectl -n ${namespace} rollout status deployment/mine-keyframe-controller`,
+    'keyframe cluster show fra-1 --all',
+    'keyframe cluster allow fra-1 -o ORGANIZATION -p PROJECT -e ENVIRONMENT',
+  ]);
+  expect(shown).toContain(`system:serviceaccount:${namespace}:mine-keyframe-controller`);
+  expect(shown).not.toMatch(/root key|which you create|helm test/);
+  expect(await notes(...agent, 'server.ca.existingSecret=ca')).toContain('which you create: ca.');
 });
 
 /** What helm prints after an installation as `mine`, with these settings. */
@@ -129,14 +150,59 @@ test.each([
   [['bootstrap.adminEmail=Ann@shop.EXAMPLE'], 'bootstrap.adminEmail'],
   [['rbac.create=false'], 'init.enabled'],
   [['serviceAccount.create=false'], 'init.enabled'],
+  [['image.repository=<registry>/keyframe'], '/image/repository'],
+  [['mode=client'], '/mode'],
+  [['server.url=https://keyframe.example.com'], 'server.url is for mode agent, and mode is server'],
+  [['server.instance=abcdefghijklmnopqrstuvwxyz'], 'server.instance is for mode agent'],
+  [['server.ca.existingSecret=ca'], 'server.ca.existingSecret is for mode agent'],
+  [['mode=agent'], 'mode agent needs server.url: keyframe cluster create prints it'],
+  [[...agent, 'server.instance='], 'mode agent needs server.instance'],
+  [[...agent, 'clusterName='], 'mode agent needs clusterName'],
+  [[...agent, 'server.url=http://keyframe.example.com'], '/server/url'],
+  [[...agent, 'server.url=https://<address of the server>'], '/server/url'],
+  [[...agent, 'server.instance=prod'], '/server/instance'],
+  [[...agent, 'controller.separate=false'], 'controller.separate is false, and mode agent installs'],
+  [[...agent, 'bootstrap.adminEmail=ann@keyframe.test'], 'bootstrap.adminEmail is for the server'],
+  [[...agent, 'shutdownDelay=30s'], 'terminationGracePeriodSeconds'],
 ])('the values %j are refused by a message that names %s', async (settings, field) => {
-  const more = settings.flatMap((setting) => ['--set', setting]);
+  expect(await refusalOf(settings.flatMap((setting) => ['--set', setting]))).toContain(field);
+});
+
+/** What helm says against these arguments. */
+async function refusalOf(more: readonly string[]): Promise<string | undefined> {
   // Not the error's message: that repeats the settings.
-  const said = renderChart({ namespace, more }).then(
+  return await renderChart({ namespace, more }).then(
     () => 'accepted',
     (error: unknown) => (error as { stderr?: string }).stderr,
   );
-  expect(await said).toContain(field);
+}
+
+describe('mode agent refuses what only a server has:', () => {
+  /** Of each value in the chart's list, something that its schema takes; by default a name. */
+  const others: Readonly<Record<string, unknown>> = {
+    'autoscaling.enabled': true,
+    trustedProxies: ['10.0.0.0/8'],
+    'trustedIssuers.privateAddresses': true,
+    'database.url': 'postgresql://host/db',
+    'database.finishUpgrade': '1.0',
+    'postgres.backup.enabled': true,
+    'recovery.enabled': true,
+    publicUrl: 'https://keyframe.example.com',
+    'oidc.issuer': 'https://id.example.com',
+    'ingress.enabled': true,
+    'ingress.extraHosts': [{ host: 'a.test' }],
+    'httpRoute.enabled': true,
+    'networkPolicy.apiFrom': [{ podSelector: {} }],
+  };
+  const paths = readFileSync(join(chartFolder, 'files', 'server-values.txt'), 'utf8')
+    .trim()
+    .split('\n');
+
+  test.each(paths)('%s', async (path) => {
+    const set = ['--set-json', `${path}=${JSON.stringify(others[path] ?? 'mine')}`];
+    const said = await refusalOf([...agent.flatMap((one) => ['--set', one]), ...set]);
+    expect(said).toContain(`${path} is for the server, and mode agent installs the controller alone`);
+  });
 });
 
 test('one Secret may have the addresses of both roles, in two keys', async () => {

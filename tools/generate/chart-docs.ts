@@ -82,6 +82,19 @@ Without a Secret for the administrator, the pod that finds the database empty wr
 kubectl -n keyframe exec deployment/keyframe -- node -p "fs.readFileSync('/var/run/keyframe/token', 'utf8')"
 \`\`\`
 
+## The controller of another cluster
+
+With \`mode: agent\` the chart installs the controller alone: no API, no PostgreSQL, no root key. It works through a server in another cluster, over HTTPS. \`keyframe cluster create\` registers the cluster and prints the command, in which you replace what it cannot know:
+
+\`\`\`sh
+helm install keyframe charts/keyframe -n keyframe --create-namespace \\
+  --set image.repository=registry.example.com/keyframe --set mode=agent \\
+  --set server.url=https://keyframe.example.com --set server.instance=abcdefghijklmnopqrstuvwxyz \\
+  --set clusterName=fra-1
+\`\`\`
+
+The pods have no secret. Kubernetes signs them a token of their ServiceAccount, which proves this cluster to this server, and lives an hour. If a private authority signed the certificate of the server, name a Secret with the authority's certificate in \`server.ca\`. The chart refuses values that are for a server, and an upgrade never changes the mode. [docs/clusters.md](../../docs/clusters.md#join-a-cluster) describes what the organizations then allow.
+
 ## Upgrade and removal
 
 The custom resource definitions are templates of the chart, so \`helm upgrade\` upgrades them. [docs/upgrade.md](../../docs/upgrade.md) describes upgrades, and [docs/leaving.md](../../docs/leaving.md) the whole removal.

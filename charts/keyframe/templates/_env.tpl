@@ -1,5 +1,22 @@
 {{/* The server's KEYFRAME_* variables (docs/configuration.md). */}}
 {{- define "keyframe.env" -}}
+{{- $values := .root.Values -}}
+- { name: KEYFRAME_LOG_LEVEL, value: {{ $values.logLevel }} }
+{{- if ne .role "migrate" }}
+- { name: KEYFRAME_SHUTDOWN_DELAY, value: {{ $values.shutdownDelay }} }
+{{- end }}
+{{- if include "keyframe.hasServer" .root }}
+{{- include "keyframe.serverEnv" . }}
+{{- else }}
+{{- include "keyframe.agentEnv" . }}
+{{- include "keyframe.controllerEnv" . }}
+{{- end }}
+{{- with $values.extraEnv }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+
+{{- define "keyframe.serverEnv" }}
 {{- $values := .root.Values }}
 {{- $address := printf "/etc/keyframe/database/%s" (include "keyframe.databaseKey" .root) }}
 {{- if include "keyframe.migratesAsOwner" . }}
@@ -17,13 +34,11 @@
 {{- if $values.database.ca.existingSecret }}
 - { name: KEYFRAME_DATABASE_CA_FILE, value: /etc/keyframe/database-ca/ca.crt }
 {{- end }}
-- { name: KEYFRAME_LOG_LEVEL, value: {{ $values.logLevel }} }
 {{- if eq .role "migrate" }}
 # PostgreSQL may start at the same time.
 - { name: KEYFRAME_DATABASE_WAIT, value: 60s }
 {{- else }}
 - { name: KEYFRAME_ROOT_KEY_FILE, value: /etc/keyframe/root-key/{{ $values.rootKey.key }} }
-- { name: KEYFRAME_SHUTDOWN_DELAY, value: {{ $values.shutdownDelay }} }
 - { name: KEYFRAME_WRITE_LIMIT_ENVIRONMENT, value: {{ $values.growthLimits.environmentMiBPerDay | int64 | quote }} }
 - { name: KEYFRAME_WRITE_LIMIT_CALLER, value: {{ $values.growthLimits.callerMiBPerDay | int64 | quote }} }
 - { name: KEYFRAME_SNAPSHOT_LIMIT, value: {{ $values.growthLimits.snapshotsPerEnvironment | int64 | quote }} }
@@ -33,9 +48,6 @@
 {{- if ne .role "api" }}
 {{- include "keyframe.controllerEnv" . }}
 {{- end }}
-{{- end }}
-{{- with $values.extraEnv }}
-{{ toYaml . }}
 {{- end }}
 {{- end }}
 

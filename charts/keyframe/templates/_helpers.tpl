@@ -70,6 +70,21 @@ app.kubernetes.io/part-of: keyframe
 {{- default (printf "%s-postgres" (include "keyframe.fullname" .)) .Values.postgres.existingSecret }}
 {{- end }}
 
+{{/* Whether the release has the server. In mode agent it is the controller alone, of a server elsewhere. */}}
+{{- define "keyframe.hasServer" -}}
+{{- if eq .Values.mode "server" }}true{{ end }}
+{{- end }}
+
+{{/* Whether the release has a PostgreSQL. */}}
+{{- define "keyframe.hasPostgres" -}}
+{{- if and (include "keyframe.hasServer" .) .Values.postgres.enabled }}true{{ end }}
+{{- end }}
+
+{{/* Whether the controller has pods of its own. */}}
+{{- define "keyframe.hasController" -}}
+{{- if or (not (include "keyframe.hasServer" .)) .Values.controller.separate }}true{{ end }}
+{{- end }}
+
 {{/* The Secret with the address of the chart's PostgreSQL for the server; empty if the server connects as the owner. */}}
 {{- define "keyframe.postgresRunSecret" -}}
 {{- if .Values.postgres.enabled }}
@@ -88,7 +103,7 @@ app.kubernetes.io/part-of: keyframe
 
 {{/* The Secret for TLS of the port of controllers; empty without that port. */}}
 {{- define "keyframe.clusterTlsSecret" -}}
-{{- if .Values.controller.separate }}
+{{- if and (include "keyframe.hasServer" .) .Values.controller.separate }}
 {{- $byDefault := .Values.init.enabled | ternary (printf "%s-cluster-tls" (include "keyframe.fullname" .)) "" }}
 {{- default $byDefault .Values.clusterTls.existingSecret }}
 {{- end }}
@@ -106,7 +121,7 @@ app.kubernetes.io/part-of: keyframe
 
 {{/* The Secret with the first administrator's token; empty if there is none. */}}
 {{- define "keyframe.adminSecret" -}}
-{{- if .Values.bootstrap.adminEmail }}
+{{- if and (include "keyframe.hasServer" .) .Values.bootstrap.adminEmail }}
 {{- if or .Values.bootstrap.existingSecret .Values.init.enabled }}
 {{- default (printf "%s-admin" (include "keyframe.fullname" .)) .Values.bootstrap.existingSecret }}
 {{- end }}
@@ -137,7 +152,7 @@ app.kubernetes.io/part-of: keyframe
 
 {{/* Whether a Job migrates. The chart's own PostgreSQL does not run before the installation, so the pods migrate it. */}}
 {{- define "keyframe.hasMigrationJob" -}}
-{{- if and (not .Values.postgres.enabled) (include "keyframe.ownerSecret" .) }}true{{ end }}
+{{- if and (include "keyframe.hasServer" .) (not .Values.postgres.enabled) (include "keyframe.ownerSecret" .) }}true{{ end }}
 {{- end }}
 
 {{/* Whether the upgrade to this chart's minor release is finished. A value from an earlier upgrade has no effect. */}}
@@ -199,6 +214,26 @@ seccompProfile: { type: RuntimeDefault }
 
 {{/* Fails if values contradict each other. */}}
 {{- define "keyframe.checkValues" -}}
+{{- include "keyframe.checkMode" . }}
+{{- if include "keyframe.hasServer" . }}
+{{- include "keyframe.checkServerValues" . }}
+{{- end }}
+{{- if lt (int .Values.terminationGracePeriodSeconds) (add 25 (.Values.shutdownDelay | trimSuffix "s" | int)) }}
+{{- fail "terminationGracePeriodSeconds must be at least 25 more than shutdownDelay: otherwise requests in progress are cut off" }}
+{{- end }}
+{{- if and .Values.rolloutNamespaces (not .Values.rollouts) }}
+{{- fail "rolloutNamespaces needs rollouts: true" }}
+{{- end }}
+{{- if .Values.watchNamespaces }}
+{{- range .Values.rolloutNamespaces }}
+{{- if not (has . $.Values.watchNamespaces) }}
+{{- fail (printf "rolloutNamespaces has %s, which watchNamespaces lacks: the controller does not watch it" .) }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{- define "keyframe.checkServerValues" -}}
 {{- $external := or .Values.database.url .Values.database.existingSecret }}
 {{- if and .Values.postgres.enabled $external }}
 {{- fail "database.url and database.existingSecret are for an external database: set postgres.enabled to false" }}
@@ -240,9 +275,6 @@ seccompProfile: { type: RuntimeDefault }
 {{- if and (include "keyframe.initNames" .) (not (include "keyframe.hookAccounts" .)) }}
 {{- fail "init.enabled requires rbac.create and serviceAccount.create for its account: set them, or create the Secrets as the chart's README describes and set init.enabled to false" }}
 {{- end }}
-{{- if lt (int .Values.terminationGracePeriodSeconds) (add 25 (.Values.shutdownDelay | trimSuffix "s" | int)) }}
-{{- fail "terminationGracePeriodSeconds must be at least 25 more than shutdownDelay: otherwise requests in progress are cut off" }}
-{{- end }}
 {{- if and .Values.postgres.backup.enabled (not .Values.postgres.enabled) }}
 {{- fail "postgres.backup dumps the chart's own PostgreSQL, and postgres.enabled is false: back up your database as docs/backup-and-recovery.md describes" }}
 {{- end }}
@@ -262,16 +294,6 @@ seccompProfile: { type: RuntimeDefault }
 {{- end }}
 {{- if and .Values.service.loadBalancerClass (ne .Values.service.type "LoadBalancer") }}
 {{- fail "service.loadBalancerClass needs service.type LoadBalancer" }}
-{{- end }}
-{{- if and .Values.rolloutNamespaces (not .Values.rollouts) }}
-{{- fail "rolloutNamespaces needs rollouts: true" }}
-{{- end }}
-{{- if .Values.watchNamespaces }}
-{{- range .Values.rolloutNamespaces }}
-{{- if not (has . $.Values.watchNamespaces) }}
-{{- fail (printf "rolloutNamespaces has %s, which watchNamespaces lacks: the controller does not watch it" .) }}
-{{- end }}
-{{- end }}
 {{- end }}
 {{- end }}
 

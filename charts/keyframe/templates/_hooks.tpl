@@ -216,7 +216,7 @@ volumes:
 {{- if include "keyframe.initsPostgresRun" . }}{{ $names = append $names (include "keyframe.postgresRunSecret" .) }}{{ end }}
 {{- if and .Values.bootstrap.adminEmail (not .Values.bootstrap.existingSecret) }}{{ $names = append $names (include "keyframe.adminSecret" .) }}{{ end }}
 {{- with include "keyframe.clusterCaSecret" . }}{{ $names = append $names . }}{{ end }}
-{{- if .Values.init.enabled }}{{ join " " $names }}{{ end }}
+{{- if and (include "keyframe.hasServer" .) .Values.init.enabled }}{{ join " " $names }}{{ end }}
 {{- end }}
 
 {{/* A namespace that the controller watches: that of the release, if it is watched. */}}

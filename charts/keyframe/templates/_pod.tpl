@@ -54,12 +54,17 @@ enableServiceLinks: false
 terminationGracePeriodSeconds: {{ $values.terminationGracePeriodSeconds }}
 securityContext:
   {{- include "keyframe.podSecurity" .root | nindent 2 }}
+{{- $hasDatabase := include "keyframe.hasServer" .root }}
+{{- if or $hasDatabase $values.extraInitContainers }}
 initContainers:
   {{- with $values.extraInitContainers }}
   {{- toYaml . | nindent 2 }}
   {{- end }}
+  {{- if $hasDatabase }}
   - name: migrate
     {{- include "keyframe.container" (dict "root" .root "role" "migrate" "resources" .resources) | nindent 4 }}
+  {{- end }}
+{{- end }}
 containers:
   - name: keyframe
     {{- include "keyframe.container" . | nindent 4 }}
@@ -89,34 +94,43 @@ resources:
 securityContext:
   {{- include "keyframe.containerSecurity" .root | nindent 2 }}
 volumeMounts:
-  - { name: database, mountPath: /etc/keyframe/database, readOnly: true }
-  {{- if include "keyframe.migratesAsOwner" . }}
-  - { name: database-owner, mountPath: /etc/keyframe/database-owner, readOnly: true }
-  {{- end }}
-  {{- if $values.database.ca.existingSecret }}
-  - { name: database-ca, mountPath: /etc/keyframe/database-ca, readOnly: true }
-  {{- end }}
-  {{- if ne .role "migrate" }}
-  - { name: root-key, mountPath: /etc/keyframe/root-key, readOnly: true }
-  {{- if and $values.bootstrap.adminEmail (ne .role "controller") }}
-  - { name: bootstrap, mountPath: {{ include "keyframe.bootstrapFolder" .root }}{{ if include "keyframe.adminSecret" .root }}, readOnly: true{{ end }} }
-  {{- end }}
-  {{- if and $values.tls.existingSecret (ne .role "controller") }}
-  - { name: tls, mountPath: /etc/keyframe/tls, readOnly: true }
-  {{- end }}
-  {{- if and (include "keyframe.clusterTlsSecret" .root) (ne .role "controller") }}
-  - { name: cluster-tls, mountPath: /etc/keyframe/cluster-tls, readOnly: true }
-  {{- end }}
-  {{- if and $values.oidc.issuer (ne .role "controller") }}
-  - { name: oidc, mountPath: /etc/keyframe/oidc, readOnly: true }
-  {{- if $values.oidc.ca.existingSecret }}
-  - { name: oidc-ca, mountPath: /etc/keyframe/oidc-ca, readOnly: true }
-  {{- end }}
-  {{- end }}
+  {{- if include "keyframe.hasServer" .root }}
+  {{- include "keyframe.serverMounts" . | nindent 2 }}
+  {{- else }}
+  {{- include "keyframe.agentMounts" .root | trim | nindent 2 }}
   {{- end }}
   {{- with $values.extraVolumeMounts }}
   {{- toYaml . | nindent 2 }}
   {{- end }}
+{{- end }}
+
+{{- define "keyframe.serverMounts" -}}
+{{- $values := .root.Values -}}
+- { name: database, mountPath: /etc/keyframe/database, readOnly: true }
+{{- if include "keyframe.migratesAsOwner" . }}
+- { name: database-owner, mountPath: /etc/keyframe/database-owner, readOnly: true }
+{{- end }}
+{{- if $values.database.ca.existingSecret }}
+- { name: database-ca, mountPath: /etc/keyframe/database-ca, readOnly: true }
+{{- end }}
+{{- if ne .role "migrate" }}
+- { name: root-key, mountPath: /etc/keyframe/root-key, readOnly: true }
+{{- if and $values.bootstrap.adminEmail (ne .role "controller") }}
+- { name: bootstrap, mountPath: {{ include "keyframe.bootstrapFolder" .root }}{{ if include "keyframe.adminSecret" .root }}, readOnly: true{{ end }} }
+{{- end }}
+{{- if and $values.tls.existingSecret (ne .role "controller") }}
+- { name: tls, mountPath: /etc/keyframe/tls, readOnly: true }
+{{- end }}
+{{- if and (include "keyframe.clusterTlsSecret" .root) (ne .role "controller") }}
+- { name: cluster-tls, mountPath: /etc/keyframe/cluster-tls, readOnly: true }
+{{- end }}
+{{- if and $values.oidc.issuer (ne .role "controller") }}
+- { name: oidc, mountPath: /etc/keyframe/oidc, readOnly: true }
+{{- if $values.oidc.ca.existingSecret }}
+- { name: oidc-ca, mountPath: /etc/keyframe/oidc-ca, readOnly: true }
+{{- end }}
+{{- end }}
+{{- end }}
 {{- end }}
 
 {{- define "keyframe.envFrom" -}}
@@ -151,7 +165,18 @@ readinessProbe:
 
 {{/* Secrets are mounted as files, because a crash report can contain environment variables. */}}
 {{- define "keyframe.volumes" -}}
-{{- $values := .root.Values }}
+{{- if include "keyframe.hasServer" .root }}
+{{- include "keyframe.serverVolumes" . }}
+{{- else }}
+{{- include "keyframe.agentVolumes" .root | trim }}
+{{- end }}
+{{- with .root.Values.extraVolumes }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+
+{{- define "keyframe.serverVolumes" -}}
+{{- $values := .root.Values -}}
 - name: database
   secret: { secretName: {{ include "keyframe.databaseSecret" .root }} }
 {{- if and (include "keyframe.ownerSecret" .root) (or .job (not (include "keyframe.hasMigrationJob" .root))) }}
@@ -194,9 +219,6 @@ readinessProbe:
   emptyDir: { medium: Memory, sizeLimit: 1Mi }
   {{- end }}
 {{- end }}
-{{- end }}
-{{- with $values.extraVolumes }}
-{{ toYaml . }}
 {{- end }}
 {{- end }}
 
