@@ -67,6 +67,7 @@ describe('cluster create', () => {
       String.raw`helm install keyframe charts/keyframe \ `.trim(),
       String.raw`-n keyframe --create-namespace \ `.trim(),
       String.raw`--kube-context fra-1 \ `.trim(),
+      String.raw`--set image.repository='<registry>/keyframe' \ `.trim(),
       String.raw`--set mode=agent \ `.trim(),
       String.raw`--set server.url='https://<address of the server>' \ `.trim(),
       `--set server.instance=${instance} \\`,

@@ -18,6 +18,7 @@ export function helmCommand({ cluster, serverUrl, kubeContext }: AgentInstallati
   const [namespace, account] = subject.split(':').slice(2);
   const [, instance = ''] = audience.split('/');
   const settings = {
+    'image.repository': '<registry>/keyframe',
     mode: 'agent',
     'server.url': serverUrl.startsWith('https://') ? serverUrl : 'https://<address of the server>',
     'server.instance': instance,
