@@ -198,10 +198,11 @@ describe('a remote cluster', () => {
   });
 
   test('gets nothing of an organization that does not allow it, and what a rule covers of one that does', async () => {
-    const grants = [{ ...ruleFor(world, { permission: 'read', kinds: ['SecretSync'] }) }];
+    const other = await createWorld(api.services);
+    const grants = [{ ...ruleFor(other, { permission: 'read', kinds: ['SecretSync'] }) }];
     const { kind, ...named } = asker();
     expect(kind).toBeDefined();
-    const source = { slugs: world.slugs, credential: 'keyless', state: 'newest' };
+    const source = { slugs: other.slugs, credential: 'keyless', state: 'newest' };
     const read = async (): Promise<unknown> => {
       const body = {
         namespaces: [{ namespace: 'team-a', grants }],
@@ -212,9 +213,9 @@ describe('a remote cluster', () => {
     expect(await read()).toMatchObject({
       result: { items: [{ outcome: 'read', answer: { refusal: { error: { code: 'cluster_not_allowed' } } } }] },
     });
-    await new ClusterCalls(api.services, world).set([clusterRule(world)], { cluster: remote.name });
+    await new ClusterCalls(api.services, other).set([clusterRule(other)], { cluster: remote.name });
     expect(await read()).toMatchObject({
-      result: { items: [{ outcome: 'read', answer: { sources: [{ environmentId: world.environment.id }] } }] },
+      result: { items: [{ outcome: 'read', answer: { sources: [{ environmentId: other.environment.id }] } }] },
     });
   });
 });
