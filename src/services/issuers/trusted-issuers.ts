@@ -196,7 +196,7 @@ function checkExpected(name: string, issuer: TrustedIssuerRecord | undefined, ex
   if (issuer !== undefined && issuer.cluster !== null) {
     throw new DomainError(
       'conflict',
-      `${name} is the issuer of a cluster and is changed by its cluster; choose another name for another issuer`,
+      `${name} is the issuer of a cluster: a home cluster reports it, and \`keyframe cluster update\` changes that of a remote one; choose another name for another issuer`,
     );
   }
   const version = issuer?.version ?? 0;

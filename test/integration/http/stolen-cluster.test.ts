@@ -24,16 +24,20 @@ beforeAll(async () => {
 
 afterAll(() => api.close());
 
+// Each method, and the stream of events.
+const paths = [...Object.keys(clusterMethods), 'events'];
+
 async function statusesOf(path: string, token: string, names: readonly (string | undefined)[]): Promise<number[]> {
   const client = new HttpClient(`http://127.0.0.1:${api.port}`, token);
   const sent = names.map(async (name) => {
     const headers = { 'keyframe-process': randomUUID(), ...(name === undefined ? {} : { 'keyframe-cluster': name }) };
-    return (await client.send('POST', `/cluster/${path}`, {}, headers)).status;
+    const method = path === 'events' ? 'GET' : 'POST';
+    return (await client.send(method, `/cluster/${path}`, method === 'GET' ? undefined : {}, headers)).status;
   });
   return await Promise.all(sent);
 }
 
-test.each(Object.keys(clusterMethods))('%s takes no name but that of the token', async (path) => {
+test.each(paths)('%s takes no name but that of the token', async (path) => {
   const before = await tableDigests(api.services.database);
   const others = [
     'victim',

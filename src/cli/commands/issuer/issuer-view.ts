@@ -31,7 +31,7 @@ export async function findIssuerIfAny(api: ApiClient, name: string): Promise<Tru
 /** Refuses the issuer of a cluster, as the server does: before a question is asked. */
 export function refuseClusterIssuer({ name, cluster }: TrustedIssuerView, next: string): void {
   if (cluster === null) return;
-  const message = `${name} is the issuer of a cluster and is changed by its cluster`;
+  const message = `${name} is the issuer of a cluster: a home cluster reports it, and \`keyframe cluster update\` changes that of a remote one`;
   throw new CliError(exitCodes.conflict, message, { next: [next] });
 }
 
