@@ -4,7 +4,7 @@ import { afterAll, expect, test } from '@jest/globals';
 import { checkoutDirectory } from '../../tools/checkout.ts';
 import { KubeHttp } from '../../tools/devcluster/cluster/kube-http.ts';
 import { pauseImageTag } from '../../tools/devcluster/cluster/node/pause-image.ts';
-import { runTool } from '../../tools/devcluster/cluster/node/run-tool.ts';
+import { runTool } from '../../tools/devcluster/cluster/run-tool.ts';
 import { endAbandonedRuns } from '../../tools/devcluster/cluster/run-record.ts';
 import { findProcess, type ProcessIdentity } from '../../tools/process-identity.ts';
 import { CapturedProcess } from '../support/faults/captured-process.ts';

@@ -1,7 +1,7 @@
 import { readlinkSync } from 'node:fs';
 import { ensureBinaries } from '../../../tools/devcluster/cluster/build.ts';
 import { containerdSocket } from '../../../tools/devcluster/cluster/node/containerd.ts';
-import { runTool } from '../../../tools/devcluster/cluster/node/run-tool.ts';
+import { runTool } from '../../../tools/devcluster/cluster/run-tool.ts';
 import type { ProcessIdentity } from '../../../tools/process-identity.ts';
 import { processesOf } from '../cluster/cluster-cache.ts';
 

@@ -13,6 +13,7 @@ import { findKubectl } from './kubectl-program.ts';
 import { KubeHttp } from './kube-http.ts';
 import { authorityIn } from './kubeconfig.ts';
 import { ClusterNode } from './node/node.ts';
+import { NetworkSpace } from './network-space.ts';
 import { endOnSignals, onProcessEnd } from './process-end.ts';
 import { publishCluster } from './published-cluster.ts';
 import { endAbandonedRuns, RunRecord } from './run-record.ts';
@@ -30,6 +31,8 @@ export interface ClusterOptions {
   readonly publishTo?: string;
   /** Whether it has a node that runs pods, which only a cluster of our own build can have (false if absent); see `nodeFault`. */
   readonly withNode?: boolean;
+  /** Whether it is in a network of its own, which kind cannot be (false if absent); see `spaceFault`. */
+  readonly isApart?: boolean;
   /** Whether the data must survive a crash of the machine; false if absent. */
   readonly durable?: boolean;
   /**
@@ -59,6 +62,8 @@ export interface Cluster {
   readonly apiServer: { kill(): Promise<void>; start(): Promise<void> } | undefined;
   /** Only where one was asked for. */
   readonly node: ClusterNode | undefined;
+  /** Only if it was asked for. */
+  readonly network: NetworkSpace | undefined;
   /** Ends all that was started, and removes it; an explicit cluster is left as it is. */
   stop(): Promise<void>;
 }
@@ -69,6 +74,7 @@ interface Started {
   readonly auditLog: string | undefined;
   readonly apiServer?: Cluster['apiServer'];
   readonly node?: ClusterNode;
+  readonly network?: NetworkSpace;
   /** Ends its processes; the rest goes with the record. */
   readonly end?: () => Promise<void>;
 }
@@ -89,7 +95,7 @@ const explicitPatienceMs = 15_000;
 export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
   const { env = process.env } = options;
   endAbandonedRuns(cacheFolder(env), env);
-  const sources = options.withNode === true ? (['built'] as const) : options.sources;
+  const sources = options.withNode === true || options.isApart === true ? (['built'] as const) : options.sources;
   const { candidates, passedOver } = findCandidates(thisMachine(env), kubernetesVersion(), sources);
   for (const [index, candidate] of candidates.entries()) {
     try {
@@ -177,11 +183,13 @@ async function startControlPlane(programs: ControlPlanePrograms, way: Start): Pr
   const { record, options } = way;
   const onUnexpectedEnd = (message: string): void => options.onUnexpectedEnd?.(message);
   const node = options.withNode === true ? await prepareNode(way) : undefined;
+  const network = options.isApart === true ? await NetworkSpace.start(record, onUnexpectedEnd) : undefined;
   const plane = await ControlPlane.start({
     programs,
     record,
     durable: options.durable ?? false,
     ...(node === undefined ? {} : { forNode: node.plane }),
+    ...(network === undefined ? {} : { network }),
     // Before the controllers start, or the garbage collector would learn of the new kinds only half a minute later.
     prepare: (kubeconfig) => prepare(kubeconfig, options),
     onUnexpectedEnd,
@@ -192,9 +200,11 @@ async function startControlPlane(programs: ControlPlanePrograms, way: Start): Pr
     auditLog: plane.files.auditLog,
     apiServer: { kill: () => plane.killApiServer(), start: () => plane.startApiServer() },
     ...(node === undefined ? {} : { node }),
+    ...(network === undefined ? {} : { network }),
     end: async () => {
       await node?.end();
       await plane.end();
+      await network?.end();
     },
   };
 }
@@ -237,7 +247,7 @@ async function prepare(kubeconfig: string, { customResources }: ClusterOptions):
 
 function describe(
   how: ClusterSource,
-  { kubeconfig, auditLog, apiServer, node, end }: Started,
+  { kubeconfig, auditLog, apiServer, node, network, end }: Started,
   record: RunRecord,
   way: { passedOver: readonly PassedOver[]; publishTo: string | undefined; release: () => void },
 ): Cluster {
@@ -255,6 +265,7 @@ function describe(
     passedOver: way.passedOver,
     apiServer,
     node,
+    network,
     stop: async () => {
       if (stopped) return;
       stopped = true;

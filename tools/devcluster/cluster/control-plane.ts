@@ -9,6 +9,7 @@ import {
   writeKubeconfigs,
 } from './control-plane-files.ts';
 import { KubeHttp } from './kube-http.ts';
+import type { NetworkSpace } from './network-space.ts';
 import type { RunRecord } from './run-record.ts';
 import { freePort } from '../../free-port.ts';
 
@@ -21,6 +22,8 @@ export interface ControlPlaneOptions {
   readonly durable: boolean;
   /** What the cluster is to be for a node that runs pods; without it there is none. */
   readonly forNode?: PlaneForNode;
+  /** The network that it is in; that of this machine if absent. */
+  readonly network?: NetworkSpace;
   /** Called before the controllers start, when the API server answers. */
   readonly prepare: (kubeconfig: string) => Promise<void>;
   /** Called when a component ends without a request. */
@@ -58,7 +61,7 @@ const controllers = [
   'statefulset-controller',
 ];
 
-/** etcd, kube-apiserver and kube-controller-manager on this machine, reachable on 127.0.0.1 alone, or on the address for its node. */
+/** etcd, kube-apiserver and kube-controller-manager on this machine, reachable on 127.0.0.1 alone, or on the address for its node or network. */
 export class ControlPlane {
   readonly files: ControlPlaneFiles;
   readonly #options: ControlPlaneOptions;
@@ -114,14 +117,16 @@ export class ControlPlane {
   }
 
   #startComponent(name: keyof ControlPlanePrograms, args: readonly string[]): Component {
-    const { programs, record, onUnexpectedEnd } = this.#options;
+    const { programs, record, network, onUnexpectedEnd } = this.#options;
     // Until all serve, the start itself waits for the end of a component and reports it.
     const report = (message: string): void => {
       if (this.#serves) onUnexpectedEnd(message);
     };
     // Nothing of this process's own environment: etcd takes settings from it.
     const env = name === 'kube-apiserver' ? apiServerEnv : {};
-    const component = new Component({ name, program: programs[name], args, env, record, onUnexpectedEnd: report });
+    const command = { program: programs[name], args };
+    const started = network?.command(command) ?? command;
+    const component = new Component({ name, ...started, env, record, onUnexpectedEnd: report });
     this.#components.push(component);
     component.start();
     return component;
@@ -131,8 +136,10 @@ export class ControlPlane {
   async #startApiServerOnFreePort(): Promise<void> {
     for (let tries = 1; ; tries += 1) {
       const port = await freePort();
-      this.#url = `https://${this.#options.forNode?.address ?? loopback}:${port}`;
-      const apiServer = this.#startComponent('kube-apiserver', apiServerArgs(this.files, port, this.#options.forNode));
+      const { forNode, network } = this.#options;
+      const address = forNode?.address ?? network?.address ?? loopback;
+      this.#url = `https://${address}:${port}`;
+      const apiServer = this.#startComponent('kube-apiserver', apiServerArgs(this.files, { address, port }, forNode));
       this.#apiServer = apiServer;
       try {
         await this.#waitFor(() => authorityOf(this.files) !== undefined, 'made no certificate');
@@ -192,8 +199,11 @@ function etcdArgs({ etcdData, etcdSocket }: ControlPlaneFiles, durable: boolean)
   ];
 }
 
-function apiServerArgs(files: ControlPlaneFiles, port: number, forNode: PlaneForNode | undefined): string[] {
-  const address = forNode?.address ?? loopback;
+function apiServerArgs(
+  files: ControlPlaneFiles,
+  { address, port }: { readonly address: string; readonly port: number },
+  forNode: PlaneForNode | undefined,
+): string[] {
   return [
     `--cert-dir=${files.certificates}`,
     `--etcd-servers=unix://${files.etcdSocket}`,

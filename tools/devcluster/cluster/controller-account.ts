@@ -32,7 +32,15 @@ export async function createControllerAccount(options: ControllerAccountOptions)
   }
 }
 
-/** A token of a ServiceAccount from the TokenRequest API. */
+/** A token of the controller's ServiceAccount for another audience than the API server. */
+export async function requestControllerToken(
+  client: KubeHttp,
+  { audience, seconds }: { audience: string; seconds: number },
+): Promise<string> {
+  return await requestToken(client, { namespace: controllerNamespace, name, audience, seconds });
+}
+
+/** A token of a ServiceAccount from the TokenRequest API, for the API server itself without an audience. */
 export async function requestToken(
   client: KubeHttp,
   account: { namespace: string; name: string; seconds: number; audience?: string },

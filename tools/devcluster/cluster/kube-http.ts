@@ -68,7 +68,7 @@ export class KubeHttp {
   async send(request: KubeRequest): Promise<KubeAnswer> {
     const response = await this.#open(request, AbortSignal.timeout(request.timeoutMs ?? defaultTimeoutMs));
     const content = await text(response);
-    const isJson = response.headers['content-type']?.startsWith('application/json') ?? false;
+    const isJson = /^application\/(?:[\w-]+\+)?json\b/.test(response.headers['content-type'] ?? '');
     return { status: response.statusCode ?? 0, body: isJson ? (JSON.parse(content) as unknown) : content };
   }
 

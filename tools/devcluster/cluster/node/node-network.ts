@@ -1,6 +1,6 @@
-import { ClusterError } from '../cluster-error.ts';
+import { type Cable, connectMachine, layCable } from '../cable.ts';
+import { runTool } from '../run-tool.ts';
 import type { NodeSpace } from './node-space.ts';
-import { runTool } from './run-tool.ts';
 
 /** The addresses of a node: all within one range, which this machine reaches by one route. */
 export interface NodeNetwork {
@@ -13,9 +13,6 @@ export interface NodeNetwork {
   readonly apiService: string;
   readonly bridge: string;
 }
-
-// 10.88.0.0/16 to 10.119.0.0/16.
-const [firstRange, lastRange] = [88, 119];
 
 function networkAt(range: number): NodeNetwork {
   return {
@@ -30,32 +27,14 @@ function networkAt(range: number): NodeNetwork {
 }
 
 /**
- * Lays a cable (a veth pair) between this machine and the namespaces of a node, in the first range that is free, and a bridge
- * for pods there. The machine gets a route to nodes, pods and Services; they get none to anywhere but the machine's end of the
- * cable. All of it goes with the namespaces.
+ * Lays a cable between this machine and the namespaces of a node, and a bridge for pods there. The machine gets a route to
+ * nodes, pods and Services; they get none to anywhere but the machine's end of the cable. All of it goes with the namespaces.
  */
 export async function connectNode(space: NodeSpace): Promise<NodeNetwork> {
-  const routes = await runTool('ip', ['route', 'show', 'table', 'all']);
-  for (let range = firstRange; range <= lastRange; range += 1) {
-    if (new RegExp(`\\b10\\.${range}\\.`).test(routes)) continue;
-    const link = `keyframe${range}`;
-    if (!(await layCable(link, space.pid))) continue;
-    const network = networkAt(range);
-    await setUp(link, network, space);
-    return network;
-  }
-  throw new ClusterError(`No range of addresses from 10.${firstRange}.0.0/16 to 10.${lastRange}.0.0/16 is free.`);
-}
-
-/** False where the name, and so the range, is taken. */
-async function layCable(link: string, pid: number): Promise<boolean> {
-  try {
-    await runTool('ip', ['link', 'add', link, 'type', 'veth', 'peer', 'name', 'machine', 'netns', String(pid)]);
-    return true;
-  } catch (error) {
-    if (error instanceof ClusterError && error.message.includes('File exists')) return false;
-    throw error;
-  }
+  const cable = await layCable(space.pid);
+  const network = networkAt(cable.range);
+  await setUp(cable, network, space);
+  return network;
 }
 
 const nodeScript = `set -e
@@ -71,12 +50,11 @@ echo 1 > /proc/sys/net/ipv4/ip_forward
 [ -e /proc/sys/net/bridge ] || modprobe br_netfilter
 echo 1 > /proc/sys/net/bridge/bridge-nf-call-iptables`;
 
-async function setUp(link: string, network: NodeNetwork, space: NodeSpace): Promise<void> {
-  const { machineAddress, nodeAddress, podRange, serviceRange, bridge } = network;
+async function setUp(cable: Cable, network: NodeNetwork, space: NodeSpace): Promise<void> {
+  const { nodeAddress, podRange, serviceRange, bridge } = network;
   const gateway = podRange.replace('.0/', '.1/');
   await space.run('sh', ['-c', nodeScript, 'network', `${nodeAddress}/30`, gateway, serviceRange, bridge]);
-  await runTool('ip', ['address', 'add', `${machineAddress}/30`, 'dev', link]);
-  await runTool('ip', ['link', 'set', link, 'up']);
+  const machineAddress = await connectMachine(cable);
   const all = machineAddress.replace('.0.1', '.0.0/16');
-  await runTool('ip', ['route', 'add', all, 'via', nodeAddress, 'dev', link]);
+  await runTool('ip', ['route', 'add', all, 'via', nodeAddress, 'dev', cable.link]);
 }

@@ -5,7 +5,7 @@ import { findProcess, isRunning, type ProcessIdentity } from '../../../process-i
 import { ClusterError } from '../cluster-error.ts';
 import { Component } from '../component.ts';
 import type { RunRecord } from '../run-record.ts';
-import { runTool } from './run-tool.ts';
+import { runTool } from '../run-tool.ts';
 
 /** The environment of everything on the node. */
 const nodeEnvironment = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' };

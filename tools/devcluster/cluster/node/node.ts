@@ -12,7 +12,7 @@ import { prepareKubelet } from './kubelet.ts';
 import { connectNode, type NodeNetwork } from './node-network.ts';
 import { NodeSpace } from './node-space.ts';
 import { nodeName, nodeUsers } from './node-users.ts';
-import { runTool } from './run-tool.ts';
+import { runTool } from '../run-tool.ts';
 
 export interface NodeOptions {
   readonly programs: Readonly<Record<(typeof nodeBinaries)[number], string>>;

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { ClusterError } from '../cluster-error.ts';
+import { ClusterError } from './cluster-error.ts';
 
 const limitMs = 180_000;
 
