@@ -40,7 +40,7 @@ beforeAll(async () => {
   api = new Api(stack.api.url, stack.adminToken);
   await makeSample(api);
   await makeStaging(api);
-  await applyQuickstart(stack.kube, namespace);
+  await applyQuickstart(stack.kube, { namespace });
   await awaitSecret(stack.kube, namespace);
   await applyStaging(stack.kube, api, staging);
   cli = await CliRunner.create();

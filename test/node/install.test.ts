@@ -130,7 +130,7 @@ describe('The chart, installed on a node with its defaults', () => {
 
   test('gives an application what the quickstart syncs, as variables and as files', async () => {
     await makeSample((await release.admin()).api);
-    await applyQuickstart(site.kube, application);
+    await applyQuickstart(site.kube, { namespace: application });
     const keys = await awaitSecret(site.kube, application);
     consumer = await Consumer.deploy(site, application, { name: 'app', secret: 'quickstart' });
     const { variables, files } = await consumer.look();

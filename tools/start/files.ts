@@ -9,10 +9,22 @@ export interface StartFiles {
   readonly adminToken: string;
   readonly controllerKubeconfig: string;
   readonly run: string;
+  /** The CA of the port of controllers, and its key. */
+  readonly authority: string;
+  readonly authorityKey: string;
+  /** The folder of a further cluster, which is made. */
+  cluster(number: number): ClusterFiles;
   /** The log of a part, replaced at each start. */
   log(part: string): string;
   /** The name of the PostgreSQL data that belong to this root key. */
   readonly database: string;
+}
+
+export interface ClusterFiles {
+  /** Where the cluster is made known. */
+  readonly folder: string;
+  readonly controllerKubeconfig: string;
+  readonly controllerToken: string;
 }
 
 const databasePrefix = 'start-';
@@ -30,8 +42,22 @@ export function prepareFiles(): StartFiles {
     adminToken: join(folder, 'admin-token'),
     controllerKubeconfig: join(folder, 'controller.kubeconfig'),
     run: join(folder, 'start.json'),
+    authority: join(folder, 'cluster-ca.crt'),
+    authorityKey: join(folder, 'cluster-ca.key'),
+    cluster: (number) => clusterFiles(folder, number),
     log: (part) => join(folder, 'logs', `${part}.log`),
     database,
+  };
+}
+
+// The folder in which a cluster is made known goes with it.
+function clusterFiles(folder: string, number: number): ClusterFiles {
+  const own = join(folder, `controller-${number}`);
+  mkdirSync(own, { recursive: true, mode: 0o700 });
+  return {
+    folder: join(folder, `cluster-${number}`),
+    controllerKubeconfig: join(own, 'kubeconfig'),
+    controllerToken: join(own, 'token'),
   };
 }
 

@@ -3,12 +3,15 @@ import { once } from 'node:events';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { serverProgram } from '../build/server.ts';
+import type { NetworkSpace } from '../devcluster/cluster/network-space.ts';
 
 export interface ServerOptions {
   readonly role: 'api' | 'controller' | 'migrate';
   readonly env: Readonly<Record<string, string>>;
   /** Its log; replaced at each start. */
   readonly logFile: string;
+  /** The network that it is in; that of this machine if absent. */
+  readonly network?: NetworkSpace | undefined;
 }
 
 // A wait for a single answer on this machine.
@@ -19,12 +22,16 @@ export class KeyframeServer {
   readonly role: string;
   readonly #child: ChildProcess;
   readonly #logFile: string;
+  readonly #address: string;
 
-  constructor({ role, env, logFile }: ServerOptions) {
+  constructor({ role, env, logFile, network }: ServerOptions) {
     this.role = role;
     this.#logFile = logFile;
+    this.#address = network?.address ?? '127.0.0.1';
+    const plain = { program: process.execPath, args: [serverProgram, role] };
+    const { program, args } = network?.command(plain) ?? plain;
     const log = openSync(logFile, 'w', 0o600);
-    this.#child = spawn(process.execPath, [serverProgram, role], {
+    this.#child = spawn(program, args, {
       // A group of its own: at Ctrl-C this process stops its servers one after the other.
       detached: true,
       env: { PATH: process.env['PATH'] ?? '', ...env },
@@ -44,7 +51,7 @@ export class KeyframeServer {
     while (Date.now() < deadline) {
       if (this.#ended()) break;
       // If this process has ended meanwhile, another one answered.
-      if ((await answersReady(metricsPort)) && !this.#ended()) return;
+      if ((await answersReady(this.#address, metricsPort)) && !this.#ended()) return;
       await sleep(50);
     }
     throw new Error(`keyframe-server ${this.role} is not ready. The end of its log:\n${this.#logTail()}`);
@@ -79,9 +86,9 @@ export class KeyframeServer {
   }
 }
 
-async function answersReady(port: number): Promise<boolean> {
+async function answersReady(address: string, port: number): Promise<boolean> {
   try {
-    const response = await fetch(`http://127.0.0.1:${port}/readyz`, { signal: AbortSignal.timeout(answerLimitMs) });
+    const response = await fetch(`http://${address}:${port}/readyz`, { signal: AbortSignal.timeout(answerLimitMs) });
     await response.body?.cancel();
     return response.ok;
   } catch {

@@ -1,6 +1,7 @@
 /** `npm start`: the main job on this machine, from nothing to a native Secret (README.md). */
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { makeAuthority } from '../../src/crypto/authority.ts';
 import { checkoutDirectory } from '../checkout.ts';
 import { buildCli } from '../build/cli.ts';
 import { buildDashboard } from '../build/dashboard.ts';
@@ -9,6 +10,7 @@ import { requireApprovals } from '../devcluster/cluster/approvals.ts';
 import { type Cluster, startCluster } from '../devcluster/cluster/cluster.ts';
 import { createControllerAccount } from '../devcluster/cluster/controller-account.ts';
 import { KubeHttp } from '../devcluster/cluster/kube-http.ts';
+import { machineName, spaceFault } from '../devcluster/cluster/network-space.ts';
 import { developmentFolder } from '../devcluster/cluster/published-cluster.ts';
 import { startPostgres } from '../devcluster/postgres/server.ts';
 import { Api } from './api.ts';
@@ -18,7 +20,17 @@ import { KeyframeServer } from './keyframe-server.ts';
 import { help, parseStartOptions, type StartOptions } from './options.ts';
 import { requireFreePorts, type WantedPort } from './ports.ts';
 import { applyQuickstart, awaitSecret } from './quickstart.ts';
-import { apiCommands, apiReport, clusterCommands, type Commands, secretReport } from './report.ts';
+import { startRelay } from './relay.ts';
+import { allowSample, ControllerToken, registerCluster, remoteVariables } from './remote-cluster.ts';
+import {
+  apiCommands,
+  apiReport,
+  clusterCommands,
+  type Commands,
+  type RemoteReport,
+  remoteReport,
+  secretReport,
+} from './report.ts';
 import { RunFile } from './run-file.ts';
 import { makeSample } from './sample.ts';
 import { applyStaging, makeStaging } from './staging.ts';
@@ -29,6 +41,8 @@ const privateIssuers = process.env['KEYFRAME_TRUSTED_ISSUER_PRIVATE_ADDRESSES'] 
 // Beside the API's; the controller serves nothing else.
 const controllerMetricsPort = String(Number(metricsPort) + 1);
 const controllerPort: WantedPort = { port: controllerMetricsPort, variable: 'KEYFRAME_METRICS_PORT' };
+// On which the controllers of further clusters find the server; their own ports follow.
+const clusterPort = process.env['KEYFRAME_CLUSTER_PORT'] ?? '8703';
 const yearSeconds = 365 * 24 * 3600;
 
 /** What runs, in the order in which it was started; stopped in the opposite order. */
@@ -60,7 +74,7 @@ interface Served {
 }
 
 /** PostgreSQL and the API: within seconds. */
-async function startApi(files: StartFiles, run: RunFile): Promise<Served> {
+async function startApi(files: StartFiles, run: RunFile, { clusters }: StartOptions): Promise<Served> {
   removeForeignData(files);
   const postgres = await startPostgres({ name: files.database });
   running.push(postgres);
@@ -85,6 +99,7 @@ async function startApi(files: StartFiles, run: RunFile): Promise<Served> {
       KEYFRAME_BOOTSTRAP_ADMIN_EMAIL: 'admin@localhost',
       KEYFRAME_BOOTSTRAP_TOKEN_FILE: files.adminToken,
       KEYFRAME_TRUSTED_ISSUER_PRIVATE_ADDRESSES: privateIssuers,
+      ...(clusters > 1 ? await clusterListener(files) : {}),
     },
     logFile: files.log('api'),
   });
@@ -95,11 +110,26 @@ async function startApi(files: StartFiles, run: RunFile): Promise<Served> {
   return { api, env };
 }
 
-async function startKubernetes(): Promise<Cluster> {
+/** The port of controllers, with a CA of this run. */
+async function clusterListener(files: StartFiles): Promise<Record<string, string>> {
+  const names = ['localhost', machineName];
+  const { certificate, key } = await makeAuthority(names, Date.now());
+  writeFileSync(files.authority, certificate, { mode: 0o600 });
+  writeFileSync(files.authorityKey, key.reveal(), { mode: 0o600 });
+  return {
+    KEYFRAME_CLUSTER_PORT: clusterPort,
+    KEYFRAME_CLUSTER_CA_FILE: files.authority,
+    KEYFRAME_CLUSTER_CA_KEY_FILE: files.authorityKey,
+    KEYFRAME_CLUSTER_TLS_NAMES: names.join(','),
+  };
+}
+
+async function startKubernetes(publishTo = developmentFolder, isApart = false): Promise<Cluster> {
   const cluster = await startCluster({
     sources: ['kind', 'assets', 'built'],
     customResources: join(checkoutDirectory, 'crds'),
-    publishTo: developmentFolder,
+    publishTo,
+    isApart,
     endOnSignals: false,
     onUnexpectedEnd: (message) => console.error(message),
   });
@@ -108,7 +138,12 @@ async function startKubernetes(): Promise<Cluster> {
 }
 
 /** The controller under the chart's rights, and the quickstart; answers when the native Secret is there. */
-async function startSync(cluster: Cluster, { api, env }: Served, files: StartFiles, run: RunFile): Promise<Commands> {
+async function startSync(
+  cluster: Cluster,
+  { api, env }: Served,
+  files: StartFiles,
+  run: RunFile,
+): Promise<Omit<Commands, 'remotes'>> {
   await takeClusterName(env.KEYFRAME_DATABASE_URL);
   await startController(cluster, env, files, run);
   const kube = new KubeHttp(cluster.kubeconfig);
@@ -144,6 +179,52 @@ async function startController(cluster: Cluster, env: Served['env'], files: Star
   await startServer(run, server, controllerMetricsPort);
 }
 
+/** A further cluster, whose controller works over HTTPS; answers when the native Secret is there. */
+async function startRemote(number: number, { api }: Served, files: StartFiles, run: RunFile): Promise<RemoteReport> {
+  const name = `${clusterName}-${number}`;
+  const own = files.cluster(number);
+  const fault = spaceFault();
+  const cluster = await startKubernetes(own.folder, fault === undefined);
+  const { network } = cluster;
+  const url = `https://${network === undefined ? 'localhost' : machineName}:${clusterPort}`;
+  if (network !== undefined) running.push(await startRelay(network.machineAddress, Number(clusterPort)));
+  const { kubeconfig: adminKubeconfig } = cluster;
+  await createControllerAccount({
+    adminKubeconfig,
+    kubeconfigFile: own.controllerKubeconfig,
+    tokenSeconds: yearSeconds,
+  });
+  const kube = new KubeHttp(adminKubeconfig);
+  running.push({ stop: () => Promise.resolve(kube.close()) });
+  const audience = await registerCluster(api, kube, name);
+  running.push(await ControllerToken.keep(kube, { audience, file: own.controllerToken }));
+  await allowSample(api, name);
+  const variables = remoteVariables({ url, caFile: files.authority, tokenFile: own.controllerToken });
+  const readyPort = remoteMetricsPort(number);
+  const server = new KeyframeServer({
+    role: 'controller',
+    env: {
+      ...Object.fromEntries(Object.entries(variables).map(([key, value]) => [`KEYFRAME_${key}`, value])),
+      KEYFRAME_HOST: network?.address ?? '127.0.0.1',
+      KEYFRAME_METRICS_PORT: readyPort,
+      KEYFRAME_CLUSTER_NAME: name,
+      KEYFRAME_KUBECONFIG_FILE: own.controllerKubeconfig,
+    },
+    logFile: files.log(`controller-${number}`),
+    network,
+  });
+  await startServer(run, server, readyPort);
+  await applyQuickstart(kube, { isRemote: true });
+  const report = { name, cluster, url, spaceFault: fault };
+  console.log(`${remoteReport(report)}\n${secretReport(await awaitSecret(kube), name)}`);
+  return report;
+}
+
+/** They follow the port of controllers. */
+function remoteMetricsPort(number: number): string {
+  return String(Number(clusterPort) + number - 1);
+}
+
 async function start(options: StartOptions): Promise<void> {
   const files = prepareFiles();
   const run = new RunFile(files.run);
@@ -152,7 +233,7 @@ async function start(options: StartOptions): Promise<void> {
   await requireFreePorts(wantedPorts(options));
   // The server serves the command and the dashboard.
   await Promise.all([buildServer(), buildCli(), buildDashboard()]);
-  const served = await startApi(files, run);
+  const served = await startApi(files, run, options);
   const { api } = served;
   console.log(apiReport(api.url, files.adminToken));
   if (!options.cluster) return console.log(apiCommands(api.url, files.adminToken));
@@ -160,8 +241,12 @@ async function start(options: StartOptions): Promise<void> {
   try {
     cluster = await startKubernetes();
     const commands = await startSync(cluster, served, files, run);
+    const remotes: RemoteReport[] = [];
+    for (let number = 2; number <= options.clusters; number += 1) {
+      remotes.push(await startRemote(number, served, files, run));
+    }
     // With --once all of it is gone in a moment.
-    if (!options.once) console.log(clusterCommands(commands));
+    if (!options.once) console.log(clusterCommands({ ...commands, remotes }));
   } catch (error) {
     if (options.once || stopping !== undefined) throw error;
     const fault = cluster === undefined ? 'There is no cluster' : 'The cluster runs, but its sync could not be set up';
@@ -170,12 +255,14 @@ async function start(options: StartOptions): Promise<void> {
   }
 }
 
-function wantedPorts({ cluster }: StartOptions): WantedPort[] {
+function wantedPorts({ cluster, clusters }: StartOptions): WantedPort[] {
   const api = [
     { port, variable: 'KEYFRAME_PORT' },
     { port: metricsPort, variable: 'KEYFRAME_METRICS_PORT' },
   ];
-  return cluster ? [...api, controllerPort] : api;
+  const further = Array.from({ length: clusters > 1 ? clusters : 0 }, (_, index) => remoteMetricsPort(index + 1));
+  const variable = 'KEYFRAME_CLUSTER_PORT';
+  return [...api, ...(cluster ? [controllerPort] : []), ...further.map((wanted) => ({ port: wanted, variable }))];
 }
 
 function messageOf(error: unknown): string {

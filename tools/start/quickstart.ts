@@ -30,11 +30,19 @@ interface Manifest {
   readonly spec: object;
 }
 
+export interface QuickstartOptions {
+  readonly namespace?: string;
+  /** Whether the cluster is a remote one, in which no environment is made; default false. */
+  readonly isRemote?: boolean;
+}
+
 /** Applies examples/quickstart.yaml: an AccessGrant, a SecretEnvironment and a SecretSync, for a namespace. */
-export async function applyQuickstart(kube: KubeHttp, namespace = 'default'): Promise<void> {
+export async function applyQuickstart(kube: KubeHttp, options: QuickstartOptions = {}): Promise<void> {
+  const { namespace = 'default', isRemote = false } = options;
   for (const document of parseAllDocuments(readFileSync(example, 'utf8'))) {
     const manifest = document.toJS() as Manifest;
     const { kind, metadata, spec } = manifest;
+    if (isRemote && kind === 'SecretEnvironment') continue;
     const plural = `${kind.toLowerCase()}s`;
     if (metadata.namespace !== undefined) {
       const body = { ...manifest, metadata: { ...metadata, namespace } };

@@ -17,8 +17,27 @@ function dashboardOf(url: string): string {
 }
 
 /** The native Secret: its name and keys, never its values. */
-export function secretReport(keys: readonly string[]): string {
-  return `Secret      default/quickstart  holds ${keys.join(', ')}`;
+export function secretReport(keys: readonly string[], cluster?: string): string {
+  const where = cluster === undefined ? '' : `  of the cluster ${cluster}`;
+  return `Secret      default/quickstart  holds ${keys.join(', ')}${where}`;
+}
+
+/** A further cluster, and what its controller reaches of the server. */
+export interface RemoteReport {
+  readonly name: string;
+  readonly cluster: Cluster;
+  readonly url: string;
+  /** Why it is in the network of this machine; undefined if it is apart. */
+  readonly spaceFault: string | undefined;
+}
+
+export function remoteReport({ name, cluster, url, spaceFault }: RemoteReport): string {
+  const network =
+    spaceFault === undefined
+      ? 'in a network of its own, without a route to PostgreSQL'
+      : `in the network of this machine, because a network of its own cannot be made: ${spaceFault}`;
+  return `cluster     ${name}  works through ${url}, ${network}
+kubeconfig  ${shown(cluster.published ?? cluster.kubeconfig)}`;
 }
 
 /** How to go on with the API alone. */
@@ -37,15 +56,16 @@ export interface Commands {
   readonly url: string;
   readonly adminTokenFile: string;
   readonly cluster: Cluster;
+  readonly remotes: readonly RemoteReport[];
 }
 
 /** How to go on with the cluster: change a value, edit and delete the Secret, withdraw the grant. */
-export function clusterCommands({ url, adminTokenFile, cluster }: Commands): string {
+export function clusterCommands({ url, adminTokenFile, cluster, remotes }: Commands): string {
   return `kubeconfig  ${shown(cluster.published ?? cluster.kubeconfig)}
 
 ${signIn(url, adminTokenFile)}
 
-Three things to try there:
+${remotes.length === 0 ? 'Three' : 'Four'} things to try there:
 
 1. Change a value, and see the Secret follow:
   keyframe set LOG_LEVEL=debug
@@ -65,8 +85,23 @@ Three things to try there:
   npm run -s kubectl -- apply --server-side -f examples/quickstart.yaml
   npm run -s kubectl -- wait --for=condition=Ready secretsyncs.keyframe.dev/quickstart
   npm run -s kubectl -- get secret quickstart -o jsonpath='{.data.LOG_LEVEL}' | base64 -d; echo
-
+${remotes.slice(0, 1).map(remoteCommands).join('')}
 ${end}`;
+}
+
+/** The fourth thing: what the organization allows a remote cluster. */
+function remoteCommands({ name, cluster }: RemoteReport): string {
+  const kubectl = `npm run -s kubectl -- --kubeconfig ${shown(cluster.published ?? cluster.kubeconfig)}`;
+  const place = `-o ${organization} -p ${project} -e ${environment}`;
+  return `
+4. Say that the cluster ${name} may not have the environment: only its controller stops reading.
+  keyframe cluster list --all
+  keyframe cluster deny ${name} ${place} --yes
+  ${kubectl} wait --for=condition=Ready=false secretsyncs.keyframe.dev/quickstart
+  ${kubectl} get secretsyncs.keyframe.dev quickstart -o wide
+  keyframe cluster allow ${name} ${place}
+  ${kubectl} wait --for=condition=Ready secretsyncs.keyframe.dev/quickstart
+`;
 }
 
 const end = 'Ctrl-C stops everything; the data stay in .dev/. More to do: docs/tutorial.md.';
