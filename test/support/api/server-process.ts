@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { buildServer } from '../../../tools/build/server.ts';
+import type { Command, NetworkSpace } from '../../../tools/devcluster/cluster/network-space.ts';
 import { CapturedProcess, type ProcessEnd } from '../faults/captured-process.ts';
 import { compileCacheEnv } from './compile-cache.ts';
 import { freePort } from '../../../tools/free-port.ts';
@@ -19,6 +20,8 @@ export interface ServerOptions {
   readonly clock?: MovedClock | undefined;
   /** The machine's if it is left out. */
   readonly memory?: MemoryLimit | undefined;
+  /** The network that it is in; the machine's if it is left out. */
+  readonly network?: NetworkSpace | undefined;
   /** For node, before the program. */
   readonly nodeArgs?: readonly string[] | undefined;
   /** The file of the program; that of this checkout's build if it is left out. */
@@ -27,38 +30,45 @@ export interface ServerOptions {
 
 const readyLimitMs = 90_000;
 
+async function argsOf({ role, clock, nodeArgs = [], program }: Omit<ServerOptions, 'env'>): Promise<string[]> {
+  return [...(clock?.nodeArgs ?? []), ...nodeArgs, program ?? (await buildServer()), role];
+}
+
+function commandWithin(around: MemoryLimit | NetworkSpace | undefined, command: Command): Command {
+  return around?.command(command) ?? command;
+}
+
 /** A `keyframe-server` process, on free ports. */
 export class ServerProcess {
   readonly url: string;
   readonly metricsUrl: string;
   readonly captured: CapturedProcess;
 
-  private constructor(captured: CapturedProcess, ports: { api: number; metrics: number }) {
+  private constructor(captured: CapturedProcess, at: { host: string; api: number; metrics: number }) {
     this.captured = captured;
-    this.url = `http://127.0.0.1:${ports.api}`;
-    this.metricsUrl = `http://127.0.0.1:${ports.metrics}`;
+    this.url = `http://${at.host}:${at.api}`;
+    this.metricsUrl = `http://${at.host}:${at.metrics}`;
   }
 
   /** Starts it, to be ended with `resources` at the latest. Does not wait until it is ready. */
   static async spawn(
     resources: AsyncDisposableStack,
-    { role, env, name = role, clock, memory, nodeArgs = [], program: other }: ServerOptions,
+    { role, env, name = role, clock, memory, network, nodeArgs, program }: ServerOptions,
   ): Promise<ServerProcess> {
-    const program = other ?? (await buildServer());
     const ports = { api: await freePort(), metrics: await freePort() };
-    const variables = { ...noRateLimits, ...env, PORT: ports.api, METRICS_PORT: ports.metrics, HOST: '127.0.0.1' };
+    const host = network?.address ?? '127.0.0.1';
+    const variables = { ...noRateLimits, ...env, PORT: ports.api, METRICS_PORT: ports.metrics, HOST: host };
     const prefixed = Object.fromEntries(
       Object.entries(variables).map(([key, value]) => [`KEYFRAME_${key}`, String(value)]),
     );
-    const args = [...(clock?.nodeArgs ?? []), ...nodeArgs, program, role];
-    const command = { program: process.execPath, args };
+    const command = { program: process.execPath, args: await argsOf({ role, clock, nodeArgs, program }) };
     const captured = new CapturedProcess({
       name,
-      ...(memory?.command(command) ?? command),
+      ...commandWithin(memory ?? network, command),
       env: { ...compileCacheEnv, ...prefixed, ...clock?.env },
     });
     resources.defer(async () => void (await captured.end('SIGKILL')));
-    return new ServerProcess(captured, ports);
+    return new ServerProcess(captured, { host, ...ports });
   }
 
   /** Starts it and waits until it is ready. */

@@ -8,15 +8,20 @@ export const definitionsFolder = join(checkoutDirectory, 'crds');
 
 /**
  * A cluster for one test file, for what would disturb the others: ours whatever cluster the run has, so that its API
- * server can be killed and its etcd be read; without our CustomResourceDefinitions if asked. It goes with `resources`.
+ * server can be killed and its etcd be read; without our CustomResourceDefinitions, or in a network of its own, if asked.
+ * It goes with `resources`.
  */
 export async function startOwnCluster(
   resources: AsyncDisposableStack,
-  { withoutDefinitions = false }: { readonly withoutDefinitions?: boolean } = {},
+  {
+    withoutDefinitions = false,
+    isApart = false,
+  }: { readonly withoutDefinitions?: boolean; readonly isApart?: boolean } = {},
 ): Promise<Cluster> {
   const cluster = await startCluster({
     sources: ['built'],
     output: { write: () => true },
+    isApart,
     ...(withoutDefinitions ? {} : { customResources: definitionsFolder }),
   });
   resources.defer(() => cluster.stop());

@@ -34,6 +34,8 @@ export interface StackOptions {
   readonly known?: KnownDatabase;
   /** What its API runs; this checkout's build if it is left out. */
   readonly program?: string;
+  /** Further variables of its API, without the prefix. */
+  readonly apiEnv?: Readonly<Record<string, string>>;
 }
 
 /** A database that was served before. */
@@ -240,10 +242,10 @@ export class Stack {
     return server;
   }
 
-  async #startApi({ known, program }: Pick<StackOptions, 'known' | 'program'>): Promise<void> {
+  async #startApi({ known, program, apiEnv }: Pick<StackOptions, 'known' | 'program' | 'apiEnv'>): Promise<void> {
     const tokenFile = join(this.#folder, 'admin-token');
     const bootstrap = { BOOTSTRAP_ADMIN_EMAIL: 'admin@example.com', BOOTSTRAP_TOKEN_FILE: tokenFile };
-    this.#api = await this.#serve({ DATABASE_URL: this.databaseUrl, ...bootstrap }, program);
+    this.#api = await this.#serve({ DATABASE_URL: this.databaseUrl, ...bootstrap, ...apiEnv }, program);
     this.#adminToken = known?.token ?? (await readFile(tokenFile, 'utf8')).trim();
     this.#admin = new ApiClient({ url: this.#api.url, token: this.#adminToken });
   }
