@@ -114,7 +114,8 @@ test('each cluster of the former release is a home cluster, and rules for it do 
   const path = `/organizations/${organization}/clusters`;
   const { clusters } = await clientOf(present).expectStatus<{ clusters: ClusterRulesView[] }>(200, 'GET', path);
   expect(clusters.length).toBeGreaterThan(0);
-  const before = { isHome: true, rules: null, version: 0 };
+  const generations = { acceptedGeneration: null, generation: null, isOutdated: false };
+  const before = { isHome: true, rules: null, version: 0, ...generations };
   expect(clusters).toEqual(clusters.map(({ name }) => ({ name, ...before })));
   const everything = { project: '*', environments: ['*'], permission: 'read_write', kinds: grantedKinds };
   const body = { rules: [everything], expectedVersion: 0 };
