@@ -45,8 +45,8 @@ afterAll(async () => await served?.[Symbol.asyncDispose]());
 
 /** A server that takes the stolen token. */
 async function serve(): Promise<ServedOverHttp> {
-  const { token } = await registerCluster(services.database.pool, remoteThief);
-  return await serveOverHttp(services, { token: token() });
+  const thief = await registerCluster(services.database.pool, remoteThief);
+  return await serveOverHttp(services, { token: thief.token() });
 }
 
 /** Connects the thief. A remote cluster needs rules, which allow it all that grants can. */
