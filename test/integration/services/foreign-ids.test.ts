@@ -45,8 +45,8 @@ afterAll(async () => await served?.[Symbol.asyncDispose]());
 
 /** A server that takes the stolen token. */
 async function serve(): Promise<ServedOverHttp> {
-  const thief = await registerCluster(services.database.pool, remoteThief);
-  return await serveOverHttp(services, { token: thief.token() });
+  const registered = await registerCluster(services.database.pool, remoteThief);
+  return await serveOverHttp(services, { token: registered.token() });
 }
 
 /** Connects the thief. A remote cluster needs rules, which allow it all that grants can. */
