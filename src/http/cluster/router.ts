@@ -59,12 +59,14 @@ function methodHandler(name: ClusterMethodName, deps: MethodDeps): RequestHandle
   const serve = async (request: Request, response: Response, work: Work): Promise<void> => {
     const cluster = await identifyCluster(request, deps);
     let bytes = 0;
+    let items = 1;
     work.isOf(`cluster ${cluster.name}`, (more) => void (bytes += more));
     const leave = underWay.enter(cluster.name, processOf(request), method.flight);
     try {
       const { limits } = method;
       const body = await readJson({ request, limits, work, invite: () => inviteBody(request) });
       const asked = parseInput('body', method.request, body);
+      items = itemsOf(asked);
       const call: ClusterCall = {
         port: services.clusterPorts.of(cluster.name, sourceAddress(request)),
         cluster,
@@ -78,9 +80,10 @@ function methodHandler(name: ClusterMethodName, deps: MethodDeps): RequestHandle
       const prepared = await prepareResponse({ status: 200, body: answer }, work);
       work.computed();
       await sendResponse(response, prepared, { work });
-      await rateLimits.countCluster(cluster, { items: itemsOf(asked), bytes });
     } finally {
       leave();
+      // A request that is refused costs as much.
+      await rateLimits.countCluster(cluster, { items, bytes });
     }
   };
   return (request, response) => workLimit.during(response, (work) => serve(request, response, work));

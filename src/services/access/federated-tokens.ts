@@ -1,4 +1,4 @@
-import { isTokenAudience } from '../../domain/audience.ts';
+import { isTokenAudience, readAudience } from '../../domain/audience.ts';
 import type { CredentialFault } from '../../domain/credential-faults.ts';
 import type { FederationFault, JwtFault } from '../../domain/jwt-faults.ts';
 import type { ServiceTokenPrincipal } from '../../domain/principal.ts';
@@ -36,11 +36,11 @@ export function readProof(text: string): UnverifiedJwt {
   return readJwt(text, isTokenAudience);
 }
 
-/** The audience that a JWT names; empty if it names no service token, undefined for a bearer that is no JWT. */
+/** The audience of Keyframe that a JWT names; empty if it names none, undefined for a bearer that is no JWT. */
 export function audienceNamed(bearer: string): string | undefined {
   if (!isJwt(bearer)) return undefined;
   try {
-    return readProof(bearer).audience;
+    return readJwt(bearer, (audience) => readAudience(audience) !== undefined).audience;
   } catch (error) {
     if (error instanceof JwtError) return '';
     throw error;

@@ -100,6 +100,15 @@ describe('JWTs, of which each job has another one', () => {
     expect(await isAdmitted(limits, jwt(audience()))).toBe(true);
   });
 
+  test('of the controller of a cluster are known by its audience, and not by that of others', async () => {
+    const limits = new RateLimits({ ...noRateLimits, failedAuthentications: 2 });
+    const ofCluster = `keyframe/${'a'.repeat(26)}/clusters/fra-1`;
+    await limits.acceptedCluster(jwt(ofCluster), { name: 'fra-1' });
+    for (let count = 0; count < 10; count += 1) await limits.guessed(address, jwt('https://github.com/acme'));
+    expect(await isAdmitted(limits, jwt(ofCluster))).toBe(true);
+    expect(await isAdmitted(limits, jwt('https://github.com/acme'))).toBe(false);
+  });
+
   test('for many audiences lock out those for audiences that were not accepted before', async () => {
     const limits = new RateLimits({ ...noRateLimits, failedAuthentications: 2 });
     const good = audience();
