@@ -85,7 +85,11 @@ export class Reads {
         [...parcels].map(({ text }) => text).join(','),
       );
       const answer = await this.#calls.send('reads', () => `{"namespaces":[${texts[0]}],"items":[${texts[1]}]}`);
+      if (answer.items.length !== members.length)
+        throw strangeAnswer('has another number of items than were asked for');
       const again = members.filter((waiting, index) => !settle(waiting, answer.items[index]));
+      // The server reads the first item, however long that takes.
+      if (again.length === members.length) throw strangeAnswer('has no result');
       for (const waiting of again) waiting.isAgain = true;
       this.#waiting = [...again, ...this.#waiting];
     } catch (error) {
@@ -142,6 +146,10 @@ function settle({ resolve, reject }: Waiting, outcome: ReadOutcome | undefined):
     default:
       return false;
   }
+}
+
+function strangeAnswer(what: string): DomainError {
+  return new DomainError('store_unavailable', `the answer of the server of Keyframe ${what}; check what lies between`);
 }
 
 function copyOf(error: unknown): unknown {

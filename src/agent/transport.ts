@@ -139,6 +139,8 @@ export class HttpsTransport implements Transport {
       // A stream would keep a connection of the others.
       agent: method === 'GET' ? false : agent,
       ...(ca === undefined ? {} : { ca }),
+      // Otherwise NODE_TLS_REJECT_UNAUTHORIZED could turn it off.
+      rejectUnauthorized: true,
       ...(signal === undefined ? {} : { signal }),
     };
     const address = `${url}${prefix}${path}`;

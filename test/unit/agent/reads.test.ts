@@ -155,14 +155,26 @@ describe('the reads of a controller', () => {
   test('that the server wants again come first in the next request, and fail nothing', async () => {
     const server = new FakeServer();
     const again = server.reads.read(question('again'));
+    const read = server.reads.read(question('a'));
     await turn();
     void server.reads.read(question('b'));
     await turn();
     void server.reads.read(question('c'));
     await server.answer(0, { again: { outcome: 'again' } });
+    expect(await read).toEqual(empty);
     expect(server.names(2)).toEqual(['again', 'c']);
     await server.answer(2);
     expect(await again).toEqual(empty);
+  });
+
+  test('fail if the server has a result for none of them, so that they are not sent again at once', async () => {
+    const server = new FakeServer();
+    const reads = ['a', 'b'].map((name) => server.reads.read(question(name)).catch((thrown: unknown) => thrown));
+    await turn();
+    await server.answer(0, { a: { outcome: 'again' }, b: { outcome: 'again' } });
+    const refused = expect.objectContaining({ code: 'store_unavailable' });
+    expect(await Promise.all(reads)).toEqual([refused, refused]);
+    expect(server.sent).toHaveLength(1);
   });
 
   test('fail each with its own error', async () => {
