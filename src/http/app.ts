@@ -1,5 +1,5 @@
 import type { RequestListener } from 'node:http';
-import type { Express, Router } from 'express';
+import type { Express, RequestHandler } from 'express';
 import { bareApp, listenerOf } from './bare-app.ts';
 import { clusterRouter } from './cluster/router.ts';
 import { commandRouter } from './command-download.ts';
@@ -67,7 +67,7 @@ export function createApps({ options = {}, ...rest }: AppDeps): Apps {
 
 type Deps = Omit<AppDeps, 'options'> & RouteHandlerDeps;
 
-function apiApp({ options, ...deps }: Deps & { readonly options: AppOptions }, cluster: Router): Express {
+function apiApp({ options, ...deps }: Deps & { readonly options: AppOptions }, cluster: RequestHandler): Express {
   const app = bareApp();
   app.set('trust proxy', [...(options.trustedProxies ?? [])]);
   app.use(requestLog(deps), responseHeaders, requestTarget, deps.untrustedProxies.middleware);
@@ -87,7 +87,7 @@ function apiApp({ options, ...deps }: Deps & { readonly options: AppOptions }, c
 }
 
 /** Without a proxy before it. */
-function clusterApp(deps: Deps, cluster: Router): Express {
+function clusterApp(deps: Deps, cluster: RequestHandler): Express {
   const app = bareApp();
   app.use(requestLog(deps), responseHeaders, requestTarget);
   app.use(cluster);

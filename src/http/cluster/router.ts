@@ -36,7 +36,7 @@ const clusterPrefix = '/api/v1/cluster';
  * The port of controllers that are not in this process (docs/internals/cluster-protocol.md). What a cluster may do is judged
  * by the services, for the cluster that the request proves to come from.
  */
-export function clusterRouter(deps: ClusterRouterDeps): Router {
+export function clusterRouter(deps: ClusterRouterDeps): RequestHandler {
   const router = Router({ caseSensitive: true, strict: true });
   const underWay = new RequestsUnderWay();
   for (const name of Object.keys(clusterMethods) as ClusterMethodName[]) {
@@ -45,7 +45,15 @@ export function clusterRouter(deps: ClusterRouterDeps): Router {
   serveGet(router, `${clusterPrefix}/events`, eventsHandler(deps));
   // Also what a newer controller asks for.
   router.use(clusterPrefix, unknownPath);
-  return router;
+  // Every request of the API passes here: none of them is to be compared with each of these paths.
+  return (request, response, next) => {
+    if (isBelow(clusterPrefix, request.path)) router(request, response, next);
+    else next();
+  };
+}
+
+function isBelow(prefix: string, path: string): boolean {
+  return path === prefix || path.startsWith(`${prefix}/`);
 }
 
 interface MethodDeps extends ClusterRouterDeps {
