@@ -8,10 +8,9 @@ import type {
   HandOverInput,
 } from '../../domain/resources/environments.ts';
 import type { EnvironmentSlugs } from '../../domain/slugs.ts';
-import { resourceCaller } from '../access/cluster-access.ts';
 import type { ResourceAccess } from '../managed/access.ts';
 import type { ResourceEnvironments } from '../managed/environments.ts';
-import type { ClusterDeps } from './cluster-deps.ts';
+import { callersOf, type ClusterDeps } from './cluster-deps.ts';
 
 export interface ClusterEnvironmentsDeps extends ClusterDeps {
   readonly resourceEnvironments: ResourceEnvironments;
@@ -21,14 +20,12 @@ export interface ClusterEnvironmentsDeps extends ClusterDeps {
 export class ClusterEnvironments {
   readonly #access: ResourceAccess;
   readonly #environments: ResourceEnvironments;
-  readonly #cluster: () => string;
-  readonly #sourceAddress: string | null;
+  readonly #callerOf: (asker: Asker) => ResourceCaller;
 
   constructor({ resourceAccess, resourceEnvironments, cluster, sourceAddress }: ClusterEnvironmentsDeps) {
     this.#access = resourceAccess;
     this.#environments = resourceEnvironments;
-    this.#cluster = cluster;
-    this.#sourceAddress = sourceAddress;
+    this.#callerOf = callersOf({ cluster, sourceAddress });
   }
 
   async ensure(asker: Asker, input: EnsureEnvironmentInput): Promise<EnsuredEnvironment> {
@@ -49,9 +46,5 @@ export class ClusterEnvironments {
 
   async handOver(asker: Asker, input: HandOverInput): Promise<void> {
     await this.#environments.handOver(await this.#access.owner(this.#callerOf(asker), 'environment.hand_over'), input);
-  }
-
-  #callerOf(asker: Asker): ResourceCaller {
-    return resourceCaller({ cluster: this.#cluster(), sourceAddress: this.#sourceAddress }, asker);
   }
 }

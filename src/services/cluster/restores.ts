@@ -9,11 +9,10 @@ import type {
   RestoreSource,
 } from '../../domain/resources/restores.ts';
 import type { EnvironmentPlace } from '../../domain/slugs.ts';
-import { resourceCaller } from '../access/cluster-access.ts';
 import type { EnvironmentPlaceAccess, ResourceAccess } from '../managed/access.ts';
 import type { WaitingRestores } from '../fleet/waiting-restores.ts';
 import type { ResourceRestores } from '../managed/restores.ts';
-import type { ClusterDeps } from './cluster-deps.ts';
+import { callersOf, type ClusterDeps } from './cluster-deps.ts';
 import { environmentPlaceOf } from './environment-place.ts';
 
 export interface ClusterRestoresDeps extends ClusterDeps {
@@ -27,14 +26,14 @@ export class ClusterRestores {
   readonly #restores: ResourceRestores;
   readonly #waiting: WaitingRestores;
   readonly #cluster: () => string;
-  readonly #sourceAddress: string | null;
+  readonly #callerOf: (asker: Asker) => ResourceCaller;
 
   constructor({ resourceAccess, resourceRestores, waitingRestores, cluster, sourceAddress }: ClusterRestoresDeps) {
     this.#access = resourceAccess;
     this.#restores = resourceRestores;
     this.#waiting = waitingRestores;
     this.#cluster = cluster;
-    this.#sourceAddress = sourceAddress;
+    this.#callerOf = callersOf({ cluster, sourceAddress });
   }
 
   async find(asker: Asker): Promise<ClaimedRestore | undefined> {
@@ -70,10 +69,6 @@ export class ClusterRestores {
 
   async #admit(asker: Asker, source: RestoreSource): Promise<EnvironmentPlaceAccess<'snapshot.restore'>> {
     return this.#access.mayRestore(this.#callerOf(asker), source);
-  }
-
-  #callerOf(asker: Asker): ResourceCaller {
-    return resourceCaller({ cluster: this.#cluster(), sourceAddress: this.#sourceAddress }, asker);
   }
 }
 

@@ -2,10 +2,9 @@ import type { Asker } from '../../domain/asker.ts';
 import type { ResourceCaller } from '../../domain/principal.ts';
 import type { RecordRunsInput, ScheduledChild, ScheduleRun } from '../../domain/resources/schedules.ts';
 import type { EnvironmentPlace, EnvironmentSlugs } from '../../domain/slugs.ts';
-import { resourceCaller } from '../access/cluster-access.ts';
 import type { ResourceAccess } from '../managed/access.ts';
 import type { ResourceSchedules } from '../managed/schedules.ts';
-import type { ClusterDeps } from './cluster-deps.ts';
+import { callersOf, type ClusterDeps } from './cluster-deps.ts';
 import { environmentPlaceOf } from './environment-place.ts';
 
 export interface ClusterSchedulesDeps extends ClusterDeps {
@@ -16,14 +15,12 @@ export interface ClusterSchedulesDeps extends ClusterDeps {
 export class ClusterSchedules {
   readonly #access: ResourceAccess;
   readonly #schedules: ResourceSchedules;
-  readonly #cluster: () => string;
-  readonly #sourceAddress: string | null;
+  readonly #callerOf: (asker: Asker) => ResourceCaller;
 
   constructor({ resourceAccess, resourceSchedules, cluster, sourceAddress }: ClusterSchedulesDeps) {
     this.#access = resourceAccess;
     this.#schedules = resourceSchedules;
-    this.#cluster = cluster;
-    this.#sourceAddress = sourceAddress;
+    this.#callerOf = callersOf({ cluster, sourceAddress });
   }
 
   async list(asker: Asker): Promise<readonly ScheduleRun[]> {
@@ -40,9 +37,5 @@ export class ClusterSchedules {
 
   async extend(asker: Asker, slugs: EnvironmentSlugs, child: ScheduledChild): Promise<void> {
     await this.#schedules.extend(await this.#access.maySchedule(this.#callerOf(asker), slugs), child);
-  }
-
-  #callerOf(asker: Asker): ResourceCaller {
-    return resourceCaller({ cluster: this.#cluster(), sourceAddress: this.#sourceAddress }, asker);
   }
 }

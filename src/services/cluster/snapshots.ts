@@ -2,10 +2,9 @@ import type { Asker } from '../../domain/asker.ts';
 import type { ResourceCaller } from '../../domain/principal.ts';
 import type { SnapshotOrGone, TakeSnapshotInput } from '../../domain/resources/snapshots.ts';
 import type { EnvironmentSlugs } from '../../domain/slugs.ts';
-import { resourceCaller } from '../access/cluster-access.ts';
 import type { ResourceAccess } from '../managed/access.ts';
 import type { ResourceSnapshots } from '../managed/snapshots.ts';
-import type { ClusterDeps } from './cluster-deps.ts';
+import { callersOf, type ClusterDeps } from './cluster-deps.ts';
 
 export interface ClusterSnapshotsDeps extends ClusterDeps {
   readonly resourceSnapshots: ResourceSnapshots;
@@ -15,14 +14,12 @@ export interface ClusterSnapshotsDeps extends ClusterDeps {
 export class ClusterSnapshots {
   readonly #access: ResourceAccess;
   readonly #snapshots: ResourceSnapshots;
-  readonly #cluster: () => string;
-  readonly #sourceAddress: string | null;
+  readonly #callerOf: (asker: Asker) => ResourceCaller;
 
   constructor({ resourceAccess, resourceSnapshots, cluster, sourceAddress }: ClusterSnapshotsDeps) {
     this.#access = resourceAccess;
     this.#snapshots = resourceSnapshots;
-    this.#cluster = cluster;
-    this.#sourceAddress = sourceAddress;
+    this.#callerOf = callersOf({ cluster, sourceAddress });
   }
 
   async find(asker: Asker): Promise<SnapshotOrGone | undefined> {
@@ -39,9 +36,5 @@ export class ClusterSnapshots {
 
   async delete(asker: Asker): Promise<void> {
     await this.#snapshots.delete(await this.#access.owner(this.#callerOf(asker), 'snapshot.delete'));
-  }
-
-  #callerOf(asker: Asker): ResourceCaller {
-    return resourceCaller({ cluster: this.#cluster(), sourceAddress: this.#sourceAddress }, asker);
   }
 }

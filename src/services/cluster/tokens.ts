@@ -13,10 +13,9 @@ import type {
   SuspensionCause,
   TokenOrGone,
 } from '../../domain/resources/tokens.ts';
-import { resourceCaller } from '../access/cluster-access.ts';
 import type { OwnAccess, OwnAction, ResourceAccess } from '../managed/access.ts';
 import type { ResourceTokens } from '../managed/tokens.ts';
-import type { ClusterDeps } from './cluster-deps.ts';
+import { callersOf, type ClusterDeps } from './cluster-deps.ts';
 
 export interface ClusterTokensDeps extends ClusterDeps {
   readonly resourceTokens: ResourceTokens;
@@ -27,13 +26,13 @@ export class ClusterTokens {
   readonly #access: ResourceAccess;
   readonly #tokens: ResourceTokens;
   readonly #cluster: () => string;
-  readonly #sourceAddress: string | null;
+  readonly #callerOf: (asker: Asker) => ResourceCaller;
 
   constructor({ resourceAccess, resourceTokens, cluster, sourceAddress }: ClusterTokensDeps) {
     this.#access = resourceAccess;
     this.#tokens = resourceTokens;
     this.#cluster = cluster;
-    this.#sourceAddress = sourceAddress;
+    this.#callerOf = callersOf({ cluster, sourceAddress });
   }
 
   async find(asker: Asker): Promise<TokenOrGone | undefined> {
@@ -94,9 +93,5 @@ export class ClusterTokens {
 
   async #owner<A extends OwnAction>(asker: Asker, action: A): Promise<OwnAccess<A>> {
     return this.#access.owner(this.#callerOf(asker), action);
-  }
-
-  #callerOf(asker: Asker): ResourceCaller {
-    return resourceCaller({ cluster: this.#cluster(), sourceAddress: this.#sourceAddress }, asker);
   }
 }
