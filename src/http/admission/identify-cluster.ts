@@ -5,7 +5,7 @@ import { AuthenticationRefusal } from '../../services/access/authentication.ts';
 import type { ClusterAuthentication } from '../../services/access/cluster-authentication.ts';
 import { contextOf } from '../request-context.ts';
 import { bearerToken, tokenOf } from './bearer.ts';
-import type { RateLimits } from './rate-limits.ts';
+import { namesOf, type RateLimits, type TokenNames } from './rate-limits.ts';
 import { sourceAddress } from './source-address.ts';
 
 export interface IdentifyClusterDeps {
@@ -25,14 +25,14 @@ export async function identifyCluster(
   const context = contextOf(request);
   const address = sourceAddress(request) ?? '';
   const { authorization } = request.headers;
-  const token = authorization === undefined ? undefined : tokenOf(authorization);
+  const token = namesOf(authorization === undefined ? undefined : tokenOf(authorization));
   const name = request.headers['keyframe-cluster'];
   try {
     if (authorization !== undefined) await rateLimits.admit(address, token);
     const bearer = bearerToken(authorization);
     const cluster = await clusterAuthentication.authenticate(bearer, typeof name === 'string' ? name : undefined);
     context.cluster = cluster.name;
-    await rateLimits.acceptedCluster(token ?? '', cluster);
+    await rateLimits.acceptedCluster(token, cluster);
     return cluster;
   } catch (error) {
     if (error instanceof AuthenticationRefusal) context.fault = error.fault;
@@ -44,7 +44,7 @@ export async function identifyCluster(
 interface Refused {
   readonly rateLimits: RateLimits;
   readonly address: string;
-  readonly token: string | undefined;
+  readonly token: TokenNames;
 }
 
 async function countRefusal(error: unknown, { rateLimits, address, token }: Refused): Promise<void> {

@@ -5,7 +5,7 @@ import type { AuditLog } from '../../services/audit/audit-log.ts';
 import { type Authentication, AuthenticationRefusal } from '../../services/access/authentication.ts';
 import { bearerToken, tokenOf } from './bearer.ts';
 import { type RateState, windowSeconds } from './rate-counter.ts';
-import type { RateLimits } from './rate-limits.ts';
+import { namesOf, type RateLimits, type TokenNames } from './rate-limits.ts';
 import { contextOf } from '../request-context.ts';
 import { isActivity, refuseCrossSite, sessionTokenOf } from './session-cookie.ts';
 import { sourceAddress } from './source-address.ts';
@@ -29,16 +29,16 @@ export async function identify(request: Request, response: Response, deps: Ident
     return { principal, requestId: context.id, sourceAddress: address };
   };
   const presented = presentedBy(request);
-  const { token, isSession } = presented;
+  const { token, names, isSession } = presented;
   const source = address ?? '';
   try {
-    if (presented.isPresented) await rateLimits.admit(source, token);
+    if (presented.isPresented) await rateLimits.admit(source, names);
     const principal = isSession
       ? await authentication.authenticateSession(token ?? '', { isActivity: isActivity(request) })
       : await authentication.authenticateBearer(bearerToken(request.headers.authorization));
     // Before the rate limit, so that the log names the caller.
     const caller = callerOf(principal);
-    setRateHeaders(response, await rateLimits.accepted(token ?? '', principal));
+    setRateHeaders(response, await rateLimits.accepted(names, principal));
     // Within the rate limit, so that another site cannot fill the audit.
     if (isSession) refuseCrossSite(request, principal);
     return caller;
@@ -55,13 +55,17 @@ interface Presented {
   readonly isSession: boolean;
   /** Undefined for a header without a token. */
   readonly token: string | undefined;
+  readonly names: TokenNames;
 }
 
 /** What a request presents: the header Authorization or, without one of any kind, the cookie of a session. */
 function presentedBy({ headers: { authorization, cookie } }: Request): Presented {
-  if (authorization !== undefined) return { isPresented: true, isSession: false, token: tokenOf(authorization) };
+  if (authorization !== undefined) {
+    const token = tokenOf(authorization);
+    return { isPresented: true, isSession: false, token, names: namesOf(token) };
+  }
   const token = sessionTokenOf(cookie);
-  return { isPresented: token !== undefined, isSession: token !== undefined, token };
+  return { isPresented: token !== undefined, isSession: token !== undefined, token, names: namesOf(token) };
 }
 
 interface Refused {
@@ -72,10 +76,10 @@ interface Refused {
 
 /** Throws LimitExceeded if the address or the credential was refused too often. */
 async function countRefusal(error: unknown, { rateLimits, source, presented }: Refused): Promise<void> {
-  const { isPresented, token } = presented;
+  const { isPresented, names } = presented;
   if (error instanceof AuthenticationRefusal && isPresented && error.fault !== 'cross_site') {
-    if (error.isGuess) await rateLimits.guessed(source, token);
-    else await rateLimits.refused(token, error.principal);
+    if (error.isGuess) await rateLimits.guessed(source, names);
+    else await rateLimits.refused(names, error.principal);
   }
   // Without the keys of its issuer, it is not known whose a JWT is.
   if (error instanceof DomainError && error.code === 'issuer_unavailable') await rateLimits.countPublic(source);

@@ -81,24 +81,24 @@ export class RateLimits {
   }
 
   /**
-   * Must be called before a token is looked up; `token` is undefined if the header has none.
+   * Must be called before a token is looked up.
    *
    * @throws LimitExceeded if the address has sent too many unknown tokens, or if the token has ended and came too often.
    */
-  async admit(address: string, token: string | undefined): Promise<void> {
-    const digest = digestOf(token);
-    const ended = await this.#ended?.peek(digest);
+  async admit(address: string, token: TokenNames): Promise<void> {
+    const ended = await this.#ended?.peek(token.digest);
     if (ended !== undefined && ended.used >= ended.limit) throw new LimitExceeded('credential', details.ended, ended);
     await this.#admitGuess(sourceNetwork(address), token);
   }
 
-  async #admitGuess(network: string, token: string | undefined): Promise<void> {
-    const { name, same, all } = guessOf(network, token);
+  async #admitGuess(network: string, token: TokenNames): Promise<void> {
+    const { same, all } = guessOf(network, token);
     const counters = same === undefined ? [all] : [all, same];
     const states = await Promise.all(counters.map(async (counter) => this.#guesses?.peek(counter)));
     // Concurrent requests can pass together, above the limit, but not more than there are connections.
     const full = states.find((state) => state !== undefined && state.used >= state.limit);
-    if (full !== undefined && !this.#known.has(name)) throw new LimitExceeded('address', details.guesses, full);
+    if (full !== undefined && !this.#known.has(nameOf(token)))
+      throw new LimitExceeded('address', details.guesses, full);
   }
 
   /**
@@ -107,7 +107,7 @@ export class RateLimits {
    * @throws LimitExceeded if the address has sent too many of them, or too many unknown tokens.
    */
   async admitPublic(address: string): Promise<void> {
-    await this.admit(address, undefined);
+    await this.admit(address, noToken);
     await this.countPublic(address);
   }
 
@@ -122,9 +122,9 @@ export class RateLimits {
   }
 
   /** Must be called after a token was refused that was not found, or what a request without a token presents. */
-  async guessed(address: string, token?: string): Promise<void> {
-    const { name, same, all } = guessOf(sourceNetwork(address), token);
-    this.#known.delete(name);
+  async guessed(address: string, token: TokenNames = noToken): Promise<void> {
+    const { same, all } = guessOf(sourceNetwork(address), token);
+    this.#known.delete(nameOf(token));
     const before = same === undefined ? undefined : await this.#guesses?.count(same);
     if (before === undefined || before.used === 1) await this.#guesses?.count(all);
   }
@@ -136,8 +136,8 @@ export class RateLimits {
    *
    * @throws LimitExceeded if the credential has ended and came too often.
    */
-  async refused(token: string | undefined, principal?: BearerPrincipal): Promise<void> {
-    await this.#ended?.count(digestOf(token));
+  async refused(token: TokenNames, principal?: BearerPrincipal): Promise<void> {
+    await this.#ended?.count(token.digest);
     if (principal === undefined) return;
     this.#known.delete(nameOf(token));
     const state = await this.#ended?.count(principal.credentialId);
@@ -151,7 +151,7 @@ export class RateLimits {
    * @throws LimitExceeded if the credential or the traffic of the caller is above its limit. Such a request does not keep
    *   the token known.
    */
-  async accepted(token: string, principal: BearerPrincipal): Promise<RateState | undefined> {
+  async accepted(token: TokenNames, principal: BearerPrincipal): Promise<RateState | undefined> {
     const state = await this.#requests?.count(principal.credentialId);
     if (state !== undefined && state.used > state.limit) {
       throw new LimitExceeded('credential', details.requests, state);
@@ -177,7 +177,7 @@ export class RateLimits {
    *
    * @throws LimitExceeded if the cluster is above one of its limits.
    */
-  async acceptedCluster(token: string, { name }: Pick<ClusterPrincipal, 'name'>): Promise<void> {
+  async acceptedCluster(token: TokenNames, { name }: Pick<ClusterPrincipal, 'name'>): Promise<void> {
     if (this.#guesses !== undefined) this.#known.add(nameOf(token), `cluster ${name}`);
     for (const counter of [this.#clusters.items, this.#clusters.bytes]) {
       const state = await counter?.peek(name);
@@ -210,29 +210,38 @@ function ownerOf(principal: BearerPrincipal): string {
   return principal.type === 'service_token' ? principal.organizationId : principal.id;
 }
 
+/** What the limits know a token by. Make it once for a request, because a JWT is read for it. */
+export interface TokenNames {
+  /** A digest, so that no token stays in memory. */
+  readonly digest: string;
+  /** Of a JWT its audience, which is empty without one of Keyframe; undefined for any other token. */
+  readonly audience: string | undefined;
+}
+
+/** The names of a token; undefined for none. */
+export function namesOf(token: string | undefined): TokenNames {
+  const digest = createHash('sha256')
+    .update(token ?? '')
+    .digest('base64');
+  return { digest, audience: token === undefined ? undefined : audienceNamed(token) };
+}
+
+const noToken = namesOf(undefined);
+
+/** Each job has another JWT, so that JWTs are known by their audience. */
+function nameOf({ digest, audience }: TokenNames): string {
+  return audience ?? digest;
+}
+
 /** How a token that is not found counts. */
 interface Guess {
-  /** What the token is known by: a value by its digest, a JWT by its audience, which is empty without one of Keyframe. */
-  readonly name: string;
   /** Of JWTs, counts those for the same audience. Only the first of them within a minute is a guess of the address. */
   readonly same: string | undefined;
   /** Counts the guesses of the address: JWTs apart, so that neither they nor other tokens lock out the others. */
   readonly all: string;
 }
 
-function guessOf(network: string, token: string | undefined): Guess {
-  const audience = token === undefined ? undefined : audienceNamed(token);
-  if (audience === undefined) return { name: digestOf(token), same: undefined, all: network };
-  return { name: audience, same: `${network} ${audience}`, all: `${network} jwt` };
-}
-
-function nameOf(token: string | undefined): string {
-  return guessOf('', token).name;
-}
-
-/** A digest, so that no token stays in memory. */
-function digestOf(token: string | undefined): string {
-  return createHash('sha256')
-    .update(token ?? '')
-    .digest('base64');
+function guessOf(network: string, { audience }: TokenNames): Guess {
+  if (audience === undefined) return { same: undefined, all: network };
+  return { same: `${network} ${audience}`, all: `${network} jwt` };
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { BearerPrincipal } from '../../../src/domain/principal.ts';
-import { LimitExceeded, RateLimits, noRateLimits } from '../../../src/http/admission/rate-limits.ts';
+import { LimitExceeded, namesOf, RateLimits, noRateLimits } from '../../../src/http/admission/rate-limits.ts';
 
 beforeEach(() => void jest.useFakeTimers());
 afterEach(() => void jest.useRealTimers());
@@ -25,7 +25,7 @@ function serviceToken(organizationId: string = randomUUID()): BearerPrincipal {
 
 async function isAdmitted(limits: RateLimits, token: string): Promise<boolean> {
   try {
-    await limits.admit(address, token);
+    await limits.admit(address, namesOf(token));
     return true;
   } catch (error) {
     if (error instanceof LimitExceeded) return false;
@@ -34,14 +34,15 @@ async function isAdmitted(limits: RateLimits, token: string): Promise<boolean> {
 }
 
 async function lockAddress(limits: RateLimits, guesses: number): Promise<void> {
-  for (let count = 0; count < guesses; count += 1) await limits.guessed(address, `guess ${count}`);
+  for (let count = 0; count < guesses; count += 1) await limits.guessed(address, namesOf(`guess ${count}`));
 }
 
 test('an organization that uses 10,100 tokens does not make the address forget those of others', async () => {
   const limits = new RateLimits({ ...noRateLimits, failedAuthentications: 2 });
-  await limits.accepted('of another', serviceToken());
+  await limits.accepted(namesOf('of another'), serviceToken());
   const organizationId = randomUUID();
-  for (let count = 0; count < 10_100; count += 1) await limits.accepted(`token ${count}`, serviceToken(organizationId));
+  for (let count = 0; count < 10_100; count += 1)
+    await limits.accepted(namesOf(`token ${count}`), serviceToken(organizationId));
   await lockAddress(limits, 2);
   expect(await isAdmitted(limits, 'of another')).toBe(true);
   expect(await isAdmitted(limits, 'never seen')).toBe(false);
@@ -52,8 +53,8 @@ test('an organization that uses 10,100 tokens does not make the address forget t
 test('a token becomes known only while it is below its limit of requests', async () => {
   const limits = new RateLimits({ ...noRateLimits, requests: 1, failedAuthentications: 1 });
   const principal = serviceToken();
-  await limits.accepted('a', principal);
-  await expect(limits.accepted('another of the same credential', principal)).rejects.toThrow(LimitExceeded);
+  await limits.accepted(namesOf('a'), principal);
+  await expect(limits.accepted(namesOf('another of the same credential'), principal)).rejects.toThrow(LimitExceeded);
   await lockAddress(limits, 1);
   expect(await isAdmitted(limits, 'a')).toBe(true);
   expect(await isAdmitted(limits, 'another of the same credential')).toBe(false);
@@ -62,7 +63,7 @@ test('a token becomes known only while it is below its limit of requests', async
 test('an ended token is refused above its own limit and locks out no other client at its address', async () => {
   const limits = new RateLimits({ ...noRateLimits, failedAuthentications: 2 });
   const principal = serviceToken();
-  for (let count = 0; count < 2; count += 1) await limits.refused('ended', principal);
+  for (let count = 0; count < 2; count += 1) await limits.refused(namesOf('ended'), principal);
   expect(await isAdmitted(limits, 'ended')).toBe(false);
   expect(await isAdmitted(limits, 'never seen')).toBe(true);
 });
@@ -70,10 +71,10 @@ test('an ended token is refused above its own limit and locks out no other clien
 test('a credential that has ended is refused above its limit, with however many JWTs', async () => {
   const limits = new RateLimits({ ...noRateLimits, failedAuthentications: 2 });
   const principal = serviceToken();
-  for (let count = 0; count < 2; count += 1) await limits.refused(`JWT ${count}`, principal);
+  for (let count = 0; count < 2; count += 1) await limits.refused(namesOf(`JWT ${count}`), principal);
   const exceeded = expect.objectContaining({ limit: 'credential', code: 'limit_exceeded' });
-  await expect(limits.refused('another JWT', principal)).rejects.toEqual(exceeded);
-  await limits.refused('a JWT of another credential', serviceToken());
+  await expect(limits.refused(namesOf('another JWT'), principal)).rejects.toEqual(exceeded);
+  await limits.refused(namesOf('a JWT of another credential'), serviceToken());
   expect(await isAdmitted(limits, 'never seen')).toBe(true);
 });
 
@@ -87,7 +88,7 @@ describe('JWTs, of which each job has another one', () => {
   test('for one audience that no token has are one guess of the address, and are refused by themselves', async () => {
     const limits = new RateLimits({ ...noRateLimits, failedAuthentications: 2 });
     const wrong = audience();
-    for (let count = 0; count < 10; count += 1) await limits.guessed(address, jwt(wrong));
+    for (let count = 0; count < 10; count += 1) await limits.guessed(address, namesOf(jwt(wrong)));
     expect(await isAdmitted(limits, jwt(wrong))).toBe(false);
     expect(await isAdmitted(limits, jwt(audience()))).toBe(true);
     expect(await isAdmitted(limits, 'a value')).toBe(true);
@@ -95,7 +96,7 @@ describe('JWTs, of which each job has another one', () => {
 
   test('that name no token of Keyframe lock out only each other', async () => {
     const limits = new RateLimits({ ...noRateLimits, failedAuthentications: 2 });
-    for (let count = 0; count < 10; count += 1) await limits.guessed(address, jwt('https://github.com/acme'));
+    for (let count = 0; count < 10; count += 1) await limits.guessed(address, namesOf(jwt('https://github.com/acme')));
     expect(await isAdmitted(limits, 'a.b.c')).toBe(false);
     expect(await isAdmitted(limits, jwt(audience()))).toBe(true);
   });
@@ -103,8 +104,8 @@ describe('JWTs, of which each job has another one', () => {
   test('of the controller of a cluster are known by its audience, and not by that of others', async () => {
     const limits = new RateLimits({ ...noRateLimits, failedAuthentications: 2 });
     const ofCluster = `keyframe/${'a'.repeat(26)}/clusters/fra-1`;
-    await limits.acceptedCluster(jwt(ofCluster), { name: 'fra-1' });
-    for (let count = 0; count < 10; count += 1) await limits.guessed(address, jwt('https://github.com/acme'));
+    await limits.acceptedCluster(namesOf(jwt(ofCluster)), { name: 'fra-1' });
+    for (let count = 0; count < 10; count += 1) await limits.guessed(address, namesOf(jwt('https://github.com/acme')));
     expect(await isAdmitted(limits, jwt(ofCluster))).toBe(true);
     expect(await isAdmitted(limits, jwt('https://github.com/acme'))).toBe(false);
   });
@@ -112,8 +113,8 @@ describe('JWTs, of which each job has another one', () => {
   test('for many audiences lock out those for audiences that were not accepted before', async () => {
     const limits = new RateLimits({ ...noRateLimits, failedAuthentications: 2 });
     const good = audience();
-    await limits.accepted(jwt(good), serviceToken());
-    for (let count = 0; count < 2; count += 1) await limits.guessed(address, jwt(audience()));
+    await limits.accepted(namesOf(jwt(good)), serviceToken());
+    for (let count = 0; count < 2; count += 1) await limits.guessed(address, namesOf(jwt(audience())));
     expect(await isAdmitted(limits, jwt(audience()))).toBe(false);
     expect(await isAdmitted(limits, jwt(good))).toBe(true);
     expect(await isAdmitted(limits, 'a value')).toBe(true);
@@ -129,8 +130,9 @@ describe('JWTs, of which each job has another one', () => {
   test('of one audience take one place, and displace no other token of their organization', async () => {
     const limits = new RateLimits({ ...noRateLimits, failedAuthentications: 1 });
     const [organizationId, job] = [randomUUID(), audience()];
-    await limits.accepted('a value', serviceToken(organizationId));
-    for (let count = 0; count < 1_100; count += 1) await limits.accepted(jwt(job), serviceToken(organizationId));
+    await limits.accepted(namesOf('a value'), serviceToken(organizationId));
+    for (let count = 0; count < 1_100; count += 1)
+      await limits.accepted(namesOf(jwt(job)), serviceToken(organizationId));
     await lockAddress(limits, 1);
     expect(await isAdmitted(limits, 'a value')).toBe(true);
   });
@@ -138,8 +140,8 @@ describe('JWTs, of which each job has another one', () => {
   test('that do not prove the token that they name are refused only as often as one of them comes again', async () => {
     const limits = new RateLimits({ ...noRateLimits, failedAuthentications: 2 });
     const [job, again] = [audience(), jwt(audience())];
-    for (let count = 0; count < 10; count += 1) await limits.refused(jwt(job));
-    for (let count = 0; count < 2; count += 1) await limits.refused(again);
+    for (let count = 0; count < 10; count += 1) await limits.refused(namesOf(jwt(job)));
+    for (let count = 0; count < 2; count += 1) await limits.refused(namesOf(again));
     expect(await isAdmitted(limits, jwt(job))).toBe(true);
     expect(await isAdmitted(limits, again)).toBe(false);
   });
@@ -154,10 +156,10 @@ test('the traffic of a caller is used up until the minute ends, with whichever o
   await limits.countTraffic(principal, 1000);
   const exceeded = expect.objectContaining({ limit: 'traffic', code: 'limit_exceeded', retryAfterSeconds: 60 });
   await expect(limits.admitTraffic(principal)).rejects.toEqual(exceeded);
-  await expect(limits.accepted('a', { ...principal, credentialId: randomUUID() })).rejects.toEqual(exceeded);
-  await limits.accepted('b', serviceToken());
+  await expect(limits.accepted(namesOf('a'), { ...principal, credentialId: randomUUID() })).rejects.toEqual(exceeded);
+  await limits.accepted(namesOf('b'), serviceToken());
   jest.advanceTimersByTime(60_000);
-  await limits.accepted('a', principal);
+  await limits.accepted(namesOf('a'), principal);
 });
 
 test('without a limit of traffic no caller is refused', async () => {
@@ -175,18 +177,18 @@ describe('a cluster', () => {
     ['bytes', { bytes: 10 }, { clusterBytes: 10 }],
   ])('has a limit of %s for a minute, whichever token it presents', async (_, used, limit) => {
     const limits = new RateLimits({ ...noRateLimits, ...limit });
-    await limits.acceptedCluster('first', cluster);
+    await limits.acceptedCluster(namesOf('first'), cluster);
     await limits.countCluster(cluster, used);
-    const refusal: unknown = await limits.acceptedCluster('second', cluster).catch((error: unknown) => error);
+    const refusal: unknown = await limits.acceptedCluster(namesOf('second'), cluster).catch((error: unknown) => error);
     expect(refusal).toMatchObject({ code: 'limit_exceeded', limit: 'cluster', retryAfterSeconds: 60 });
-    await limits.acceptedCluster('first', { name: 'fra-2' });
+    await limits.acceptedCluster(namesOf('first'), { name: 'fra-2' });
     jest.advanceTimersByTime(60_000);
-    await limits.acceptedCluster('second', cluster);
+    await limits.acceptedCluster(namesOf('second'), cluster);
   });
 
   test('with an accepted token is admitted after others of its address guessed', async () => {
     const limits = new RateLimits({ ...noRateLimits, failedAuthentications: 1 });
-    await limits.acceptedCluster('accepted', cluster);
+    await limits.acceptedCluster(namesOf('accepted'), cluster);
     await lockAddress(limits, 1);
     expect([await isAdmitted(limits, 'accepted'), await isAdmitted(limits, 'another')]).toEqual([true, false]);
   });
