@@ -1,4 +1,5 @@
 import { X509Certificate } from 'node:crypto';
+import type { CertificateFiles } from '../lib/certificate.ts';
 
 /** Whether a text has certificates in PEM, each of them valid. */
 export function holdsCertificates(text: string): boolean {
@@ -12,4 +13,12 @@ function isCertificate(pem: string): boolean {
   } catch {
     return false;
   }
+}
+
+/** The files of two variables; undefined unless both are set. */
+export function certificateFilesOf(
+  certificateFile: string | undefined,
+  keyFile: string | undefined,
+): CertificateFiles | undefined {
+  return certificateFile === undefined || keyFile === undefined ? undefined : { certificateFile, keyFile };
 }

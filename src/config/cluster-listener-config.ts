@@ -6,6 +6,7 @@ import {
   missingNames,
   readCertificate,
 } from '../lib/certificate.ts';
+import { certificateFilesOf } from './certificates.ts';
 import type { ServerRole } from './role-names.ts';
 import type { ConfigSource } from './source.ts';
 import type { Values, VariableReader } from './variable-reader.ts';
@@ -29,8 +30,8 @@ export function checkClusterListener(
 ): void {
   if (!reader.isSet('CLUSTER_PORT')) return;
   checkPort(reader);
-  const hasAuthority = isPairSet(reader, 'CLUSTER_CA_FILE', 'CLUSTER_CA_KEY_FILE');
-  const hasCertificate = isPairSet(reader, 'CLUSTER_TLS_CERTIFICATE_FILE', 'CLUSTER_TLS_KEY_FILE');
+  const hasAuthority = reader.isPairSet('CLUSTER_CA_FILE', 'CLUSTER_CA_KEY_FILE');
+  const hasCertificate = reader.isPairSet('CLUSTER_TLS_CERTIFICATE_FILE', 'CLUSTER_TLS_KEY_FILE');
   if (hasAuthority === undefined || hasCertificate === undefined) return;
   if (hasAuthority === hasCertificate) {
     const what = 'KEYFRAME_CLUSTER_CA_FILE or KEYFRAME_CLUSTER_TLS_CERTIFICATE_FILE, each with its key';
@@ -53,16 +54,6 @@ function checkPort(reader: VariableReader<ServerRole>): void {
   if (port !== 0 && (port === PORT || port === METRICS_PORT)) {
     reader.fault('CLUSTER_PORT', 'must differ from the ports of the API and of the metrics');
   }
-}
-
-type PairVariable = 'CLUSTER_CA_FILE' | 'CLUSTER_CA_KEY_FILE' | 'CLUSTER_TLS_CERTIFICATE_FILE' | 'CLUSTER_TLS_KEY_FILE';
-
-/** Undefined, with a fault, if only one of the two is set. */
-function isPairSet(reader: VariableReader<ServerRole>, name: PairVariable, keyName: PairVariable): boolean | undefined {
-  const isSet = reader.isSet(name);
-  if (isSet === reader.isSet(keyName)) return isSet;
-  reader.fault(name, `needs KEYFRAME_${keyName}, and the other way round: set both or neither`);
-  return undefined;
 }
 
 function checkAuthority(reader: VariableReader<ServerRole>, source: ConfigSource, now: number): void {
@@ -90,16 +81,10 @@ function readPair(files: CertificateFiles | undefined, source: ConfigSource): Ce
 
 type PartialValues = Partial<Values<ServerRole>>;
 
-function authorityFiles({
-  CLUSTER_CA_FILE: certificateFile,
-  CLUSTER_CA_KEY_FILE: keyFile,
-}: PartialValues): CertificateFiles | undefined {
-  return certificateFile === undefined || keyFile === undefined ? undefined : { certificateFile, keyFile };
+function authorityFiles(values: PartialValues): CertificateFiles | undefined {
+  return certificateFilesOf(values.CLUSTER_CA_FILE, values.CLUSTER_CA_KEY_FILE);
 }
 
-function certificateFiles({
-  CLUSTER_TLS_CERTIFICATE_FILE: certificateFile,
-  CLUSTER_TLS_KEY_FILE: keyFile,
-}: PartialValues): CertificateFiles | undefined {
-  return certificateFile === undefined || keyFile === undefined ? undefined : { certificateFile, keyFile };
+function certificateFiles(values: PartialValues): CertificateFiles | undefined {
+  return certificateFilesOf(values.CLUSTER_TLS_CERTIFICATE_FILE, values.CLUSTER_TLS_KEY_FILE);
 }

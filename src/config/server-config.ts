@@ -1,5 +1,6 @@
 import type { RootKeys } from '../crypto/root-keys.ts';
 import { parseToken } from '../crypto/token.ts';
+import { certificateFilesOf } from './certificates.ts';
 import { checkKubeconfig } from './cluster-config.ts';
 import { checkClusterListener, type ClusterListenerConfig, clusterListenerConfig } from './cluster-listener-config.ts';
 import { type DatabaseConfig, checkDatabase, databaseConfig } from './database-config.ts';
@@ -86,7 +87,7 @@ export function loadServerConfig(role: ServerRole, source: ConfigSource = proces
   const reader = new VariableReader<ServerRole>(role, source);
   checkDatabase(reader, source);
   checkPorts(reader, role);
-  checkBootstrapAdmin(reader);
+  reader.isPairSet('BOOTSTRAP_ADMIN_EMAIL', 'BOOTSTRAP_TOKEN_FILE');
   checkHomeToken(reader, source);
   checkTls(reader, source);
   checkClusterListener(reader, source);
@@ -142,14 +143,6 @@ function checkPorts(reader: VariableReader<ServerRole>, role: ServerRole): void 
   }
 }
 
-function checkBootstrapAdmin(reader: VariableReader<ServerRole>): void {
-  if (reader.isSet('BOOTSTRAP_ADMIN_EMAIL') === reader.isSet('BOOTSTRAP_TOKEN_FILE')) return;
-  reader.fault(
-    'BOOTSTRAP_ADMIN_EMAIL',
-    'needs KEYFRAME_BOOTSTRAP_TOKEN_FILE, and the other way round: set both or neither',
-  );
-}
-
 function checkHomeToken(reader: VariableReader<ServerRole>, source: ConfigSource): void {
   const { HOME_TOKEN_FILE: path } = reader.values;
   if (path === undefined || parseToken(source.readTextFile(path).trim())?.kind === 'cluster') return;
@@ -157,21 +150,15 @@ function checkHomeToken(reader: VariableReader<ServerRole>, source: ConfigSource
 }
 
 function checkTls(reader: VariableReader<ServerRole>, source: ConfigSource): void {
-  if (reader.isSet('TLS_CERTIFICATE_FILE') !== reader.isSet('TLS_KEY_FILE')) {
-    reader.fault('TLS_CERTIFICATE_FILE', 'needs KEYFRAME_TLS_KEY_FILE, and the other way round: set both or neither');
-    return;
-  }
+  if (reader.isPairSet('TLS_CERTIFICATE_FILE', 'TLS_KEY_FILE') === undefined) return;
   const files = tlsOf(reader.values);
   if (files === undefined) return;
   const fault = certificateFault(readCertificate(files, (path) => source.readTextFile(path)));
   if (fault !== undefined) reader.fault('TLS_CERTIFICATE_FILE', fault);
 }
 
-function tlsOf({
-  TLS_CERTIFICATE_FILE: certificateFile,
-  TLS_KEY_FILE: keyFile,
-}: Partial<Values<ServerRole>>): CertificateFiles | undefined {
-  return certificateFile === undefined || keyFile === undefined ? undefined : { certificateFile, keyFile };
+function tlsOf(values: Partial<Values<ServerRole>>): CertificateFiles | undefined {
+  return certificateFilesOf(values.TLS_CERTIFICATE_FILE, values.TLS_KEY_FILE);
 }
 
 type ControllerValues = Pick<

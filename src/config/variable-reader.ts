@@ -45,6 +45,14 @@ export class VariableReader<R extends RoleName> {
     return isFileSet || this.#variable(name) !== undefined;
   }
 
+  /** Whether two variables that need each other are set; undefined, with a fault, if only one of them is. */
+  isPairSet(name: VariableName, other: VariableName): boolean | undefined {
+    const isSet = this.isSet(name);
+    if (isSet === this.isSet(other)) return isSet;
+    this.fault(name, `needs ${prefix}${other}, and the other way round: set both or neither`);
+    return undefined;
+  }
+
   fault(name: string, message: string): void {
     this.#faults.push(`${prefix}${name}: ${message}`);
   }
