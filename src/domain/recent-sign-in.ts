@@ -116,8 +116,9 @@ export const needsRecentSignIn: Readonly<Record<Action | PersonAction | Instance
   'sign_in_link.create': 'always',
   'audit.list_instance': 'never',
   'cluster.list_all': 'never',
-  // It stops the delivery of secrets to a whole cluster.
+  // Who can act as the controller of a cluster reads what organizations allow it.
   'cluster.update': 'always',
+  // It stops the delivery of secrets to a whole cluster.
   'cluster.disable': 'always',
   'cluster.enable': 'always',
   'cluster.forget': 'always',

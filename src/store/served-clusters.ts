@@ -51,11 +51,11 @@ export interface ClusterController extends PortProgram {
   readonly kinds: readonly string[];
 }
 
-// An older server renews seen_at and leaves hello_at: what the row says is then of a controller that led before.
 const registrationColumn = `CASE WHEN cg.cluster IS NOT NULL THEN json_build_object('subject', cg.subject, 'uid', cg.uid,
         'version', cg.version, 'jwksUrl', ti.jwks_url, 'generation', ti.generation, 'algorithms', ti.algorithms,
         'instance', (SELECT id FROM instance), 'fetchedAt', to_char(ti.fetched_at AT TIME ZONE 'UTC',
           'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) END AS registration`;
+// An older server renews seen_at and leaves hello_at: what the row says is then of a controller that led before.
 const controllerColumn = `CASE WHEN c.hello_at = c.seen_at THEN json_build_object('release', c.release,
         'protocol', json_build_object('min', c.protocol_min, 'max', c.protocol_max), 'kinds', c.kinds) END AS controller`;
 

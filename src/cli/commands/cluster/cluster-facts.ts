@@ -63,7 +63,9 @@ function registrationFields({ name, registration }: ClusterView): (readonly [tit
   if (registration === null) return [];
   const { subject, audience, uid, jwksUrl, fetchedAt, generation, version } = registration;
   const fetched =
-    fetchedAt === null ? 'not fetched yet' : 'a new key of the cluster counts by itself, a withdrawn one for 5 minutes';
+    fetchedAt === null
+      ? 'not fetched yet'
+      : 'a new key of the cluster counts by itself, a withdrawn one for 10 minutes at most';
   const given = `given; if the cluster replaces them, run keyframe cluster update ${name} --kube-context <name>`;
   return [
     ['Keys', jwksUrl === null ? given : `from ${jwksUrl}: ${fetched}`],

@@ -27,7 +27,7 @@ export const sourceOptions = {
   algorithm: repeated(
     '--algorithm <name>',
     'With --jwks-url: RS256, ES256 or EdDSA; can be given several times',
-    'RS256',
+    'all of them',
   ),
   uid: text('--uid <uid>', 'The uid of its namespace kube-system (default: its first controller gives it)'),
 };
