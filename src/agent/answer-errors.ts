@@ -2,7 +2,6 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { networkFault } from '../client/answer-error.ts';
 import { type ErrorCode, errorCatalogue } from '../domain/errors/catalogue.ts';
 import { DomainError } from '../domain/errors/domain-error.ts';
-import { isObject } from '../lib/is-object.ts';
 
 /** Why a request to the server has no result, as the controller reports it. No error has anything of a body or a token. */
 
@@ -50,8 +49,8 @@ export function silence(timeoutMs: number): DomainError {
 export interface RefusedAnswer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
-  /** Parsed JSON; undefined if the answer is none. */
-  readonly body: unknown;
+  /** Undefined if the answer is no object of JSON. */
+  readonly body: Readonly<Record<string, unknown>> | undefined;
 }
 
 /** The error for an answer other than a success. */
@@ -89,9 +88,8 @@ function outageOf(status: number, problem: KnownProblem | undefined): DomainErro
   return new DomainError('store_unavailable', detail);
 }
 
-function problemOf(body: unknown): KnownProblem | undefined {
-  if (!isObject(body)) return undefined;
-  const { code, detail } = body;
+function problemOf(body: RefusedAnswer['body']): KnownProblem | undefined {
+  const { code, detail } = body ?? {};
   if (typeof code !== 'string' || typeof detail !== 'string') return undefined;
   return { code: Object.hasOwn(errorCatalogue, code) ? (code as ErrorCode) : undefined, detail };
 }

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { type ClientRequest, Agent as HttpAgent, type IncomingMessage, request as sendPlain } from 'node:http';
 import { Agent as HttpsAgent, request as sendSecure } from 'node:https';
 import { networkFault } from '../client/answer-error.ts';
-import { isObject } from '../lib/is-object.ts';
+import { parsedObject } from '../client/parsed-object.ts';
 import { isCertificateError, outage, type RefusedAnswer, refusal, silence } from './answer-errors.ts';
 import { TokenFile } from './token-file.ts';
 
@@ -68,7 +68,7 @@ export class HttpsTransport implements Transport {
 
   async post(path: string, body: string, timeoutMs: number): Promise<Readonly<Record<string, unknown>>> {
     const answer = await this.#send({ method: 'POST', path, body, timeoutMs });
-    if (answer.status === 200 && isObject(answer.body)) return answer.body;
+    if (answer.status === 200 && answer.body !== undefined) return answer.body;
     throw refusal(answer);
   }
 
@@ -110,7 +110,7 @@ export class HttpsTransport implements Transport {
       const response = await promise;
       const { statusCode: status = 0, headers } = response;
       const isStream = sent.method === 'GET' && status === 200;
-      const body = isStream ? undefined : parsedJson(headers['content-type'], await textOf(response));
+      const body = isStream ? undefined : parsedObject(headers['content-type'], await textOf(response));
       return { status, headers, body, response };
     } finally {
       clearTimeout(timer);
@@ -199,14 +199,5 @@ async function* textsOf(response: IncomingMessage): AsyncGenerator<string, void>
     for await (const text of response as AsyncIterable<string>) yield text;
   } catch (error) {
     throw outage(error);
-  }
-}
-
-function parsedJson(contentType: string | undefined, text: string): unknown {
-  if (!/[/+]json\b/.test(contentType ?? '')) return undefined;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
   }
 }

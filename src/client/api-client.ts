@@ -14,6 +14,7 @@ import { Connections } from './connections.ts';
 import type { Method } from '../wire/contract/endpoint.ts';
 import { EventParser, type SentEvent } from '../wire/event-parser.ts';
 import { lookup } from './lookup.ts';
+import { parsedObject } from './parsed-object.ts';
 import type { Proxy } from './proxy.ts';
 import type { Route } from './route.ts';
 import { type TokenSource, fixedToken } from './token-source.ts';
@@ -357,15 +358,4 @@ function readAnswer(request: ClientRequest, response: IncomingMessage): Promise<
       resolve({ status, headers, text: Buffer.concat(chunks).toString('utf8') });
     });
   });
-}
-
-/** Keyframe always returns an object; undefined for anything else. */
-function parsedObject(contentType: string | undefined, text: string): object | undefined {
-  if (!/[/+]json\b/.test(contentType ?? '')) return undefined;
-  try {
-    const body = JSON.parse(text) as unknown;
-    return typeof body === 'object' && body !== null && !Array.isArray(body) ? body : undefined;
-  } catch {
-    return undefined;
-  }
 }

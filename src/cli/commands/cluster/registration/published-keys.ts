@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { getPlain } from '../../../../client/plain-get.ts';
+import { isObject } from '../../../../lib/is-object.ts';
 import type { CommandContext } from '../../../core/command.ts';
 import { proxyFor } from '../../../settings/proxy-variables.ts';
 
@@ -59,7 +60,7 @@ function sameKeys(own: readonly Key[], published: unknown): boolean {
 export function documentOf(body: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(body);
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined;
+    return isObject(value) ? value : undefined;
   } catch {
     return undefined;
   }
