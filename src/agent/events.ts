@@ -1,6 +1,7 @@
 import type { ChangeSubscriber } from '../domain/changes.ts';
 import { DomainError } from '../domain/errors/domain-error.ts';
 import type { Clock } from '../lib/clock.ts';
+import { Subscribers } from '../lib/subscribers.ts';
 import { errorFields, type Logger } from '../observability/logger.ts';
 import { type ClusterMessage, readClusterEvent } from '../wire/cluster/events.ts';
 import { EventParser } from '../wire/event-parser.ts';
@@ -36,11 +37,14 @@ const maxMessageLength = 16 * 1024;
  */
 export class ServerEvents {
   readonly #deps: ServerEventsDeps;
-  readonly #subscribers = new Set<ChangeSubscriber>();
+  readonly #subscribers: Subscribers<ChangeSubscriber>;
   #connection: Connection | undefined;
 
   constructor(deps: ServerEventsDeps) {
     this.#deps = deps;
+    this.#subscribers = new Subscribers((error) => {
+      deps.logger.error(errorFields(error), 'a subscriber of changes failed');
+    });
   }
 
   /** Whether every commit is reported now. */
@@ -50,40 +54,25 @@ export class ServerEvents {
 
   /** See `ChangesBackend.subscribe`. */
   subscribe(subscriber: ChangeSubscriber): () => void {
-    // The same object may subscribe twice.
-    const own: ChangeSubscriber = {
-      onEvent: (event) => subscriber.onEvent(event),
-      onReady: () => subscriber.onReady(),
-    };
-    this.#subscribers.add(own);
+    const own = this.#subscribers.add(subscriber);
     if (this.#connection === undefined) this.#connect();
-    else if (this.isReady) queueMicrotask(() => this.#subscribers.has(own) && own.onReady());
+    else if (this.isReady) queueMicrotask(() => own.notify((notified) => notified.onReady()));
     return () => {
-      this.#subscribers.delete(own);
+      own.remove();
       if (this.#subscribers.size === 0) this.#disconnect();
     };
   }
 
   #connect(): void {
     this.#connection = new Connection(this.#deps, {
-      onEvent: (event) => this.#publish((subscriber) => subscriber.onEvent(event)),
-      onReady: () => this.#publish((subscriber) => subscriber.onReady()),
+      onEvent: (event) => this.#subscribers.notifyAll((subscriber) => subscriber.onEvent(event)),
+      onReady: () => this.#subscribers.notifyAll((subscriber) => subscriber.onReady()),
     });
   }
 
   #disconnect(): void {
     this.#connection?.close();
     this.#connection = undefined;
-  }
-
-  #publish(call: (subscriber: ChangeSubscriber) => void): void {
-    for (const subscriber of this.#subscribers) {
-      try {
-        call(subscriber);
-      } catch (error) {
-        this.#deps.logger.error(errorFields(error), 'a subscriber of changes failed');
-      }
-    }
   }
 }
 

@@ -1,4 +1,5 @@
 import type { ChangeSubscriber } from '../../domain/changes.ts';
+import { Subscribers } from '../../lib/subscribers.ts';
 import { errorFields, type Logger } from '../../observability/logger.ts';
 import type { Listener } from '../../store/listener.ts';
 
@@ -16,11 +17,14 @@ export interface FeedSubscriber extends ChangeSubscriber {
 /** Reports what was committed, by any replica, as soon as it is (docs/internals/change-feed.md). */
 export class ChangeFeed {
   readonly #deps: ChangeFeedDeps;
-  readonly #subscribers = new Set<FeedSubscriber>();
+  readonly #subscribers: Subscribers<FeedSubscriber>;
   #ready = false;
 
   constructor(deps: ChangeFeedDeps) {
     this.#deps = deps;
+    this.#subscribers = new Subscribers((error) => {
+      deps.logger.error(errorFields(error), 'a subscriber of changes failed');
+    });
   }
 
   /** Whether commits are received now. */
@@ -33,13 +37,13 @@ export class ChangeFeed {
     this.#deps.listener.start({
       onReady: () => {
         this.#ready = true;
-        this.#publish((subscriber) => subscriber.onReady());
+        this.#subscribers.notifyAll((subscriber) => subscriber.onReady());
       },
       onLost: () => {
         this.#ready = false;
-        this.#publish((subscriber) => subscriber.onLost?.());
+        this.#subscribers.notifyAll((subscriber) => subscriber.onLost?.());
       },
-      onMessage: (message) => this.#publish((subscriber) => subscriber.onEvent(message)),
+      onMessage: (message) => this.#subscribers.notifyAll((subscriber) => subscriber.onEvent(message)),
     });
   }
 
@@ -50,27 +54,8 @@ export class ChangeFeed {
 
   /** Adds a subscriber. The returned function removes it. */
   subscribe(subscriber: FeedSubscriber): () => void {
-    // A new wrapper each time: the same object may subscribe twice.
-    const own: FeedSubscriber = {
-      onEvent: (event) => subscriber.onEvent(event),
-      onReady: () => subscriber.onReady(),
-      onLost: () => subscriber.onLost?.(),
-    };
-    this.#subscribers.add(own);
-    if (this.#ready) queueMicrotask(() => this.#notify(own, () => own.onReady()));
-    return () => void this.#subscribers.delete(own);
-  }
-
-  #publish(call: (subscriber: FeedSubscriber) => void): void {
-    for (const subscriber of this.#subscribers) this.#notify(subscriber, call);
-  }
-
-  #notify(subscriber: FeedSubscriber, call: (subscriber: FeedSubscriber) => void): void {
-    if (!this.#subscribers.has(subscriber)) return;
-    try {
-      call(subscriber);
-    } catch (error) {
-      this.#deps.logger.error(errorFields(error), 'a subscriber of changes failed');
-    }
+    const own = this.#subscribers.add(subscriber);
+    if (this.#ready) queueMicrotask(() => own.notify((notified) => notified.onReady()));
+    return () => own.remove();
   }
 }
