@@ -6,6 +6,7 @@ import {
   expiryOf,
   readCertificate,
 } from '../lib/certificate.ts';
+import { lookRepeatedly, type RepeatedLook } from '../lib/repeated-look.ts';
 import { errorFields, type Logger } from '../observability/logger.ts';
 
 export interface CertificateWatchOptions {
@@ -23,44 +24,23 @@ export interface CertificateWatchOptions {
   readonly intervalMs?: number;
 }
 
-/** A watch for another certificate. */
-export interface CertificateWatch {
-  /** Looks now. */
-  readonly look: () => Promise<void>;
-  readonly end: () => void;
-}
-
-const defaultIntervalMs = 10_000;
-
-/**
- * Looks again and again for another pair, because watches of files miss the exchange of a mounted Secret, and timers miss
- * the time that a machine slept. A fault is reported once, and the pair in use stays.
- */
-export function watchCertificate(options: CertificateWatchOptions): CertificateWatch {
-  const { logger, renew, user, intervalMs = defaultIntervalMs } = options;
-  let reported = '';
-  let looking: Promise<void> | undefined;
-  const lookOnce = async (): Promise<void> => {
-    try {
-      const pair = await options.look();
-      if (pair === undefined) return;
+/** Looks again and again for another pair, and uses it. A fault is reported once, and the pair in use stays. */
+export function watchCertificate({ look, renew, logger, user, intervalMs }: CertificateWatchOptions): RepeatedLook {
+  return lookRepeatedly({
+    look: async () => {
+      const pair = await look();
+      if (pair === undefined) return false;
       renew(pair);
-      reported = '';
       logger.info({ expiresAt: expiryOf(pair).toISOString() }, `${user} uses the renewed certificate`);
-    } catch (error) {
-      const { message } = error as Error;
-      const detail = error instanceof CertificateError ? { detail: message } : {};
-      if (message !== reported) {
-        const fields = { ...errorFields(error), ...detail };
-        logger.warn(fields, `the new certificate of ${user} cannot be used: the former one stays in use`);
-      }
-      reported = message;
-    }
-  };
-  const look = (): Promise<void> => (looking ??= lookOnce().finally(() => (looking = undefined)));
-  const timer = setInterval(() => void look(), intervalMs);
-  timer.unref();
-  return { look, end: () => clearInterval(timer) };
+      return true;
+    },
+    onFault: (error) => {
+      const detail = error instanceof CertificateError ? { detail: error.message } : {};
+      const fields = { ...errorFields(error), ...detail };
+      logger.warn(fields, `the new certificate of ${user} cannot be used: the former one stays in use`);
+    },
+    intervalMs,
+  });
 }
 
 /** Looks for another pair in the files of the present one. One of the two files may be newer for a moment. */
