@@ -34,15 +34,6 @@ export async function findClusterProof(pool: pg.Pool, cluster: string): Promise<
   return { subject, instance, issuer: issuerOf(row), isDisabled, now };
 }
 
-/** Whether a cluster is known as one that is not a home cluster. */
-export async function isRemoteCluster(pool: pg.Pool, cluster: string): Promise<boolean> {
-  const found = await queryRows(
-    pool,
-    sql`SELECT 1 AS found FROM served_cluster WHERE name = ${cluster} AND NOT is_home`,
-  );
-  return found.length > 0;
-}
-
 /** The issuer of a cluster, as it is set. */
 export interface ClusterIssuerRecord
   extends TrustedIssuerContent, Readonly<Pick<TrustedIssuerModel, 'id' | 'generation'>> {}

@@ -7,15 +7,22 @@ import { sql } from './sql.ts';
 export interface HomeTokenRecord extends Readonly<Pick<HomeTokenModel, 'hash'>> {
   /** Null for the present one. */
   readonly acceptedUntil: Date | null;
+  /** Whether the cluster is known as one that is not a home cluster. */
+  readonly isRemote: boolean;
 }
 
-/** The home tokens that count now, by the database's clock. */
-export async function findHomeTokens(pool: pg.Pool): Promise<HomeTokenRecord[]> {
+/**
+ * The home tokens that count now, by the database's clock, and whether they count for a cluster: not for one that is known
+ * and no home cluster.
+ */
+export async function findHomeTokens(pool: pg.Pool, cluster: string): Promise<HomeTokenRecord[]> {
   return queryRows<HomeTokenRecord>(
     pool,
     sql`
-      SELECT hash, NULL::timestamptz AS "acceptedUntil" FROM home_token
-      UNION ALL SELECT former_hash, former_until FROM home_token WHERE former_until > clock_timestamp()`,
+      SELECT hash, "acceptedUntil",
+        EXISTS (SELECT FROM served_cluster WHERE name = ${cluster} AND NOT is_home) AS "isRemote"
+      FROM (SELECT hash, NULL::timestamptz AS "acceptedUntil" FROM home_token
+        UNION ALL SELECT former_hash, former_until FROM home_token WHERE former_until > clock_timestamp()) AS accepted`,
   );
 }
 

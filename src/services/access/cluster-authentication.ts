@@ -4,7 +4,7 @@ import type { ClusterPrincipal } from '../../domain/cluster-principal.ts';
 import { DomainError } from '../../domain/errors/domain-error.ts';
 import { validateClusterName } from '../../domain/names.ts';
 import { isJwt, judgeClaims, JwtError, readJwt, verifySignature } from '../../identity/jwt.ts';
-import { type ClusterProof, findClusterProof, isRemoteCluster } from '../../store/cluster-registrations.ts';
+import { type ClusterProof, findClusterProof } from '../../store/cluster-registrations.ts';
 import type { Database } from '../../store/database.ts';
 import { findHomeTokens } from '../../store/home-token.ts';
 import { AuthenticationRefusal } from './authentication.ts';
@@ -58,8 +58,7 @@ export class ClusterAuthentication {
     const token = parseToken(bearer);
     if (token?.kind !== 'cluster')
       throw new AuthenticationRefusal('malformed', `this token does not work here; ${neededToken}`);
-    const { pool } = this.#database;
-    const [tokens, isRemote] = await Promise.all([findHomeTokens(pool), isRemoteCluster(pool, name)]);
+    const tokens = await findHomeTokens(this.#database.pool, name);
     const found = tokens.find(({ hash }) => hashesEqual(hash, token.hash));
     if (found === undefined) {
       throw new AuthenticationRefusal(
@@ -67,7 +66,7 @@ export class ClusterAuthentication {
         'the home token is unknown; the controller must mount the one that the API mounts',
       );
     }
-    if (isRemote) throw registeredRemote(name);
+    if (found.isRemote) throw registeredRemote(name);
     return { name, isHome: true, credential: 'home_token', acceptedUntil: found.acceptedUntil };
   }
 
