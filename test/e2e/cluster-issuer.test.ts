@@ -1,6 +1,4 @@
 /** @default The keys that sign a cluster's ServiceAccount tokens reach the server, also a second one. */
-import { createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto';
-import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createLocalJWKSet, decodeProtectedHeader, type JSONWebKeySet, jwtVerify } from 'jose';
@@ -9,6 +7,7 @@ import { requestToken } from '../../tools/devcluster/cluster/controller-account.
 import { KubeHttp } from '../../tools/devcluster/cluster/kube-http.ts';
 import { startOwnCluster } from '../support/cluster/own-cluster.ts';
 import { query } from '../support/cluster/resource-rows.ts';
+import { signWithNewKey } from '../support/cluster/signing-key.ts';
 import { Stack } from '../support/cluster/stack.ts';
 import { MovedClock } from '../support/faults/moved-clock.ts';
 import { waitFor } from '../support/fixtures/wait-for.ts';
@@ -57,23 +56,9 @@ async function verifyNewToken(keys: JSONWebKeySet): Promise<string | undefined> 
   return decodeProtectedHeader(token).kid;
 }
 
-/** The API server signs with another key from its restart on, and still accepts what the former one signed. */
-async function rotateKey(): Promise<void> {
-  const { privateKey } = generateKeyPairSync('rsa', {
-    modulusLength: 2048,
-    privateKeyEncoding: { type: 'pkcs1', format: 'pem' },
-    publicKeyEncoding: { type: 'spki', format: 'pem' },
-  });
-  const publicKey = createPublicKey(createPrivateKey(privateKey)).export({ type: 'spki', format: 'pem' });
-  await cluster.apiServer?.kill();
-  writeFileSync(join(cluster.runFolder, 'service-account.key'), privateKey);
-  appendFileSync(join(cluster.runFolder, 'service-account.pub'), publicKey);
-  await cluster.apiServer?.start();
-}
-
 test('the key of a real API server verifies a token, and a second key does after a restart with it', async () => {
   const first = await verifyNewToken(await waitForKeys(1));
-  await rotateKey();
+  await signWithNewKey(cluster, { keepsFormer: true });
   const keys = await waitForKeys(2);
   const second = await verifyNewToken(keys);
   expect(second).not.toBe(first);

@@ -1,6 +1,5 @@
 /** @default A real API server signs the token that proves a remote cluster, until it signs with another key. */
-import { createPrivateKey, createPublicKey, generateKeyPairSync, randomUUID } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
 import { delimiter, dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { ClusterView } from '../../src/wire/clusters.ts';
@@ -11,6 +10,7 @@ import { KubeHttp } from '../../tools/devcluster/cluster/kube-http.ts';
 import { HttpClient } from '../support/api/http.ts';
 import { CliRunner } from '../support/cli/cli.ts';
 import { startOwnCluster } from '../support/cluster/own-cluster.ts';
+import { signWithNewKey } from '../support/cluster/signing-key.ts';
 import { Stack } from '../support/cluster/stack.ts';
 import { waitFor } from '../support/fixtures/wait-for.ts';
 
@@ -52,16 +52,7 @@ async function helloStatus(audience: string, uid: string): Promise<number> {
 
 /** The API server signs with another key, and lists no other one. */
 async function replaceKey(): Promise<void> {
-  const { privateKey } = generateKeyPairSync('rsa', {
-    modulusLength: 2048,
-    privateKeyEncoding: { type: 'pkcs1', format: 'pem' },
-    publicKeyEncoding: { type: 'spki', format: 'pem' },
-  });
-  const publicKey = createPublicKey(createPrivateKey(privateKey)).export({ type: 'spki', format: 'pem' });
-  await cluster.apiServer?.kill();
-  writeFileSync(join(cluster.runFolder, 'service-account.key'), privateKey);
-  writeFileSync(join(cluster.runFolder, 'service-account.pub'), publicKey);
-  await cluster.apiServer?.start();
+  await signWithNewKey(cluster, { keepsFormer: false });
   const path = '/apis/keyframe.dev/v1alpha1/accessgrants';
   await waitFor('our resources', async () => (await kube.send({ method: 'GET', path })).status === 200);
 }

@@ -14,6 +14,7 @@ import {
   resourceSamples,
   type Samples,
 } from './resource-samples.ts';
+import { stateReport } from '../../support/api/state-reports.ts';
 
 const sync = { kind: 'SecretSync', ...named, grants: [rule], ownGrant: 'own' } as const;
 const keyless = { name: undefined, slugs, credential: 'keyless' } as const;
@@ -27,21 +28,7 @@ const found = {
   destroyed: [{ key: 'OLD', version: 2 }],
   deletedSince: ['GONE'],
 };
-const report = {
-  uid: a,
-  source: '',
-  namespace: 'team-a',
-  name: 'app',
-  environmentId: null,
-  isPinned: false,
-  state: 'ready',
-  reason: 'Synced',
-  wanted: null,
-  synced: null,
-  syncedAt: null,
-  secretName: 'app',
-  rollout: null,
-} as const;
+const report = stateReport({ uid: a });
 const page = { resources: [{ uid: a, namespace: 'team-a' }], next: a };
 const error = new DomainError('not_found', 'environment acme/web/prod does not exist');
 
