@@ -72,8 +72,8 @@ describe.each(portAdapters)('%s', (adapter) => {
       kind === 'a token' ? { token: (await world.serviceToken({ permission: 'read' })).token } : 'keyless';
     // The authentication has a statement of its own.
     const admission = kind === 'a token' ? 2 : 1;
-    // Two requests, each with a token of the cluster, and the second one is admitted again.
-    const transport = adapter === 'in process' ? 0 : 2 * 2 + admission;
+    // Two requests, each with a statement for the token of the cluster, and the second one is admitted again.
+    const transport = adapter === 'in process' ? 0 : 2 + admission;
 
     test('is read by one statement besides its admission and its audit, or by none if its state is kept', async () => {
       await calls.patch({ KEY: 'value', OTHER: 'x' });
