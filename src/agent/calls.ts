@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { DomainError } from '../domain/errors/domain-error.ts';
+import { Turns } from '../lib/turns.ts';
 import { domainError } from '../wire/cluster/error.ts';
 import {
   type ClusterMethod,
@@ -12,7 +13,6 @@ import {
 } from '../wire/cluster/methods.ts';
 import { encodeInput } from '../wire/parse-input.ts';
 import type { Transport } from './transport.ts';
-import { Turns } from './turns.ts';
 
 /** Calls the methods of the server. No more of them are under way than the server allows. */
 export class Calls {
