@@ -46,6 +46,11 @@ export function silence(timeoutMs: number): DomainError {
   );
 }
 
+/** The error for an answer with 200 that Keyframe does not give. */
+export function strangeAnswer(what: string): DomainError {
+  return new DomainError('store_unavailable', `the answer of the server of Keyframe ${what}; check what lies between`);
+}
+
 export interface RefusedAnswer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;

@@ -12,6 +12,7 @@ import {
   type ResultOf,
 } from '../wire/cluster/methods.ts';
 import { encodeInput } from '../wire/parse-input.ts';
+import { strangeAnswer } from './answer-errors.ts';
 import type { Transport } from './transport.ts';
 
 /** Calls the methods of the server. No more of them are under way than the server allows. */
@@ -44,7 +45,8 @@ export class Calls {
     return await this.#turns[flight].run(async () => {
       const { result, error } = await this.#transport.post(`/${name}`, makeBody(), timeoutMs);
       if (error !== undefined) throw decoded(domainError, error);
-      return decoded(schema, result);
+      if (result === undefined) throw strangeAnswer('has neither a result nor an error');
+      return decoded(schema, result ?? undefined);
     });
   }
 }

@@ -109,7 +109,7 @@ async function answerOf(request: Request, { cluster, asked, method, run }: Answe
   try {
     refuseElsewhere(cluster, asked);
     const result = await run();
-    return result === undefined ? {} : { result: z.encode(method.result, result) };
+    return { result: z.encode(method.result, result) ?? null };
   } catch (error) {
     if (!(error instanceof DomainError)) throw error;
     contextOf(request).code = error.code;

@@ -161,8 +161,8 @@ export type ClusterMethodName = keyof typeof clusterMethods;
 export type RequestOf<Name extends ClusterMethodName> = z.output<(typeof clusterMethods)[Name]['request']>;
 export type ResultOf<Name extends ClusterMethodName> = z.output<(typeof clusterMethods)[Name]['result']>;
 
-/** What a method answers with 200: its result, absent if it is undefined, or the error that the services threw. */
-export interface ClusterAnswer {
-  readonly result?: unknown;
-  readonly error?: z.input<typeof domainError>;
-}
+/**
+ * What a method answers with 200: its result, or the error that the services threw. A result that is undefined is null, so
+ * that `{}` of something in between is no success.
+ */
+export type ClusterAnswer = { readonly result: unknown } | { readonly error: z.input<typeof domainError> };

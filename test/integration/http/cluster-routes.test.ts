@@ -90,6 +90,12 @@ describe('a request', () => {
     expect(rows).toEqual([denied, denied]);
   });
 
+  test('has the result null of a method that returns nothing', async () => {
+    expect(await post('sync-states/seen', {})).toMatchObject({ status: 200, body: { result: null } });
+    const found = await post('resources/snapshots/find', { asker: asker('SecretSnapshot') });
+    expect(found).toMatchObject({ status: 200, body: { result: null } });
+  });
+
   test('returns an error of the services with 200', async () => {
     const { status, body } = await post('resources/service-tokens/revoke-serial', {
       asker: asker('SecretSnapshot'),
