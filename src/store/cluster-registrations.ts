@@ -13,25 +13,37 @@ export interface ClusterProof extends Readonly<Pick<ClusterRegistrationModel, 's
   readonly issuer: FederationIssuer;
   /** Whether a restore from a backup disabled it. Its keys are not fetched then. */
   readonly isDisabled: boolean;
+  /** Whether no controller of it said within 90 seconds that it leads: one that is accepted does once a minute. */
+  readonly isAway: boolean;
   /** The database's time. */
   readonly now: Date;
 }
 
-type ProofRow = IssuerRow & Omit<ClusterProof, 'issuer'>;
+type ProofRow = IssuerRow & Omit<ClusterProof, 'issuer'> & Readonly<Pick<ClusterRegistrationModel, 'cluster'>>;
 
-/** How the controllers of a cluster prove that they are of it; undefined for a cluster that is not registered. */
-export async function findClusterProof(pool: pg.Pool, cluster: string): Promise<ClusterProof | undefined> {
-  const [row] = await queryRows<ProofRow>(
+/**
+ * How the controllers of clusters prove that they are of them, with one statement; in the order of the names, undefined for
+ * a cluster that is not registered.
+ */
+export async function findClusterProofs(
+  pool: pg.Pool,
+  clusters: readonly string[],
+): Promise<(ClusterProof | undefined)[]> {
+  const rows = await queryRows<ProofRow>(
     pool,
     sql`
-      SELECT r.subject, instance.id AS instance, ${raw(issuerColumns)}, i.disabled_at IS NOT NULL AS "isDisabled",
-        clock_timestamp() AS now
+      SELECT r.cluster, r.subject, instance.id AS instance, ${raw(issuerColumns)},
+        i.disabled_at IS NOT NULL AS "isDisabled", clock_timestamp() AS now,
+        NOT EXISTS (SELECT FROM cluster c
+          WHERE c.name = r.cluster AND c.seen_at > clock_timestamp() - interval '90 seconds') AS "isAway"
       FROM cluster_registration r JOIN trusted_issuer i ON i.id = r.issuer_id CROSS JOIN instance
-      WHERE r.cluster = ${cluster}`,
+      WHERE r.cluster = ANY(${clusters}::text[])`,
   );
-  if (row === undefined) return undefined;
-  const { subject, instance, isDisabled, now } = row;
-  return { subject, instance, issuer: issuerOf(row), isDisabled, now };
+  const byName = new Map(rows.map((row) => [row.cluster, row]));
+  return clusters.map((cluster) => {
+    const row = byName.get(cluster);
+    return row && { ...row, issuer: issuerOf(row) };
+  });
 }
 
 /** The issuer of a cluster, as it is set. */

@@ -15,7 +15,8 @@ export interface IdentifyClusterDeps {
 
 /**
  * Identifies the cluster whose controller sends a request, by its token and by the header Keyframe-Cluster. A token that
- * proves no cluster counts as a guess of its network. Throws AuthenticationRefusal, LimitExceeded, and DomainError
+ * proves no cluster counts as a guess of its network, also a JWT for a cluster that is registered: only its controllers have
+ * such JWTs. Throws AuthenticationRefusal, LimitExceeded, and DomainError
  * cluster_unknown, issuer_unavailable and store_unavailable.
  */
 export async function identifyCluster(
@@ -32,7 +33,7 @@ export async function identifyCluster(
     const bearer = bearerToken(authorization);
     const cluster = await clusterAuthentication.authenticate(bearer, typeof name === 'string' ? name : undefined);
     context.cluster = cluster.name;
-    await rateLimits.acceptedCluster(token, cluster);
+    await rateLimits.acceptedCluster(address, token, cluster);
     return cluster;
   } catch (error) {
     if (error instanceof AuthenticationRefusal) context.fault = error.fault;
@@ -48,7 +49,6 @@ interface Refused {
 }
 
 async function countRefusal(error: unknown, { rateLimits, address, token }: Refused): Promise<void> {
-  if (error instanceof AuthenticationRefusal && !error.isGuess) return await rateLimits.refused(token);
   const code = error instanceof DomainError ? error.code : undefined;
   if (code === 'unauthenticated' || code === 'cluster_unknown') await rateLimits.guessed(address, token);
   // Without the keys of its issuer, it is not known whose a JWT is.

@@ -57,6 +57,7 @@ const knownTokenLimits = { maxTokens: 10_000, maxTokensPerOwner: 1_000 };
  * - A token that existed but has ended, for example because it was revoked, is not a guess. It has another limit.
  * - Each job has another JWT, and the runners of many tenants share an address. So JWTs are known by their audience, and
  *   only one for an audience that no service token has is a guess. Those for one audience are one guess of the address.
+ * - Only its controllers have JWTs for a cluster, so that each one that does not prove the cluster is a guess.
  */
 export class RateLimits {
   readonly #requests: RateCounter | undefined;
@@ -97,8 +98,8 @@ export class RateLimits {
     const states = await Promise.all(counters.map(async (counter) => this.#guesses?.peek(counter)));
     // Concurrent requests can pass together, above the limit, but not more than there are connections.
     const full = states.find((state) => state !== undefined && state.used >= state.limit);
-    if (full !== undefined && !this.#known.has(nameOf(token)))
-      throw new LimitExceeded('address', details.guesses, full);
+    const isKnown = this.#known.has(nameOf(token)) || this.#known.has(nameAt(network, token));
+    if (full !== undefined && !isKnown) throw new LimitExceeded('address', details.guesses, full);
   }
 
   /**
@@ -177,8 +178,8 @@ export class RateLimits {
    *
    * @throws LimitExceeded if the cluster is above one of its limits.
    */
-  async acceptedCluster(token: TokenNames, { name }: Pick<ClusterPrincipal, 'name'>): Promise<void> {
-    if (this.#guesses !== undefined) this.#known.add(nameOf(token), `cluster ${name}`);
+  async acceptedCluster(address: string, token: TokenNames, { name }: Pick<ClusterPrincipal, 'name'>): Promise<void> {
+    if (this.#guesses !== undefined) this.#known.add(nameAt(sourceNetwork(address), token), `cluster ${name}`);
     for (const counter of [this.#clusters.items, this.#clusters.bytes]) {
       const state = await counter?.peek(name);
       if (state !== undefined && state.used >= state.limit) throw new LimitExceeded('cluster', details.cluster, state);
@@ -231,6 +232,14 @@ const noToken = namesOf(undefined);
 /** Each job has another JWT, so that JWTs are known by their audience. */
 function nameOf({ digest, audience }: TokenNames): string {
   return audience ?? digest;
+}
+
+/**
+ * Anyone can write a JWT for the audience of a cluster, so that one which was accepted says something of others from its
+ * network only.
+ */
+function nameAt(network: string, token: TokenNames): string {
+  return guessOf(network, token).same ?? token.digest;
 }
 
 /** How a token that is not found counts. */

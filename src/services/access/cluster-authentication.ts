@@ -2,13 +2,15 @@ import { hashesEqual, parseToken } from '../../crypto/token.ts';
 import { audienceOf, readAudience } from '../../domain/audience.ts';
 import type { ClusterPrincipal } from '../../domain/cluster-principal.ts';
 import { DomainError } from '../../domain/errors/domain-error.ts';
+import { type JwtCheck, type JwtFault, jwtFaults } from '../../domain/jwt-faults.ts';
 import { validateClusterName } from '../../domain/names.ts';
-import { isJwt, judgeClaims, JwtError, readJwt, verifySignature } from '../../identity/jwt.ts';
-import { type ClusterProof, findClusterProof } from '../../store/cluster-registrations.ts';
+import { isJwt, judgeClaims, JwtError, readJwt, type UnverifiedJwt, verifySignature } from '../../identity/jwt.ts';
+import { type ClusterProof, findClusterProofs } from '../../store/cluster-registrations.ts';
 import type { Database } from '../../store/database.ts';
 import { findHomeTokens } from '../../store/home-token.ts';
+import { GroupedLookup } from '../kernel/grouped-lookup.ts';
 import { AuthenticationRefusal } from './authentication.ts';
-import type { IssuerKeys } from './issuer-keys.ts';
+import { type IssuerKeys, KeysUnavailable } from './issuer-keys.ts';
 import type { RefusedClusters } from './refused-clusters.ts';
 
 export interface ClusterAuthenticationDeps {
@@ -32,17 +34,22 @@ export class ClusterAuthentication {
   readonly #database: ClusterAuthenticationDeps['database'];
   readonly #keys: ClusterAuthenticationDeps['keys'];
   readonly #refused: ClusterAuthenticationDeps['refused'];
+  readonly #proofs: GroupedLookup<string, ClusterProof>;
 
   constructor({ database, keys, refused }: ClusterAuthenticationDeps) {
     this.#database = database;
     this.#keys = keys;
     this.#refused = refused;
+    this.#proofs = new GroupedLookup({
+      look: (names) => findClusterProofs(database.pool, names),
+      keyOf: (name) => name,
+    });
   }
 
   /**
    * Nothing is cached, as in `Authentication`. `bearer` is without the word `Bearer`; `name` is what the request says of its
    * cluster. Throws AuthenticationRefusal for a token that proves no cluster or another one, and DomainError cluster_unknown
-   * for a name that the token cannot have, issuer_unavailable and store_unavailable.
+   * for a name that the home token cannot have, issuer_unavailable and store_unavailable.
    */
   async authenticate(bearer: string | undefined, name: string | undefined): Promise<ClusterPrincipal> {
     if (bearer === undefined || bearer === '') {
@@ -74,49 +81,62 @@ export class ClusterAuthentication {
     let proof: ClusterProof | undefined;
     try {
       const jwt = readJwt(bearer, isClusterAudience);
-      proof = await findClusterProof(this.#database.pool, name);
-      if (proof === undefined) throw unregistered(name);
-      const { instance, issuer, subject, now } = proof;
-      // The audience names the cluster and this installation, and so the only keys that count.
-      if (jwt.audience !== audienceOf(instance, { type: 'cluster', cluster: name }))
-        throw new JwtError('jwt_unknown_audience');
-      verifySignature(jwt, await this.#keys.keyFor(issuer, jwt));
-      const expected = { iss: issuer.iss, maxAgeSeconds, claims: { sub: [subject] }, now };
-      const { acceptedUntil } = judgeClaims(jwt, expected);
-      return { name, isHome: false, credential: 'jwt', acceptedUntil };
+      proof = await this.#proofs.find(name);
+      if (proof === undefined) throw new JwtError('jwt_unknown_audience');
+      return await this.#proven(jwt, name, proof);
     } catch (error) {
-      if (error instanceof JwtError) {
-        if (proof !== undefined) this.#refused.note({ cluster: name, reason: 'credential' });
-        throw new AuthenticationRefusal(error.fault, refusedJwt(name));
-      }
-      const isUnavailable = error instanceof DomainError && error.code === 'issuer_unavailable';
-      if (isUnavailable && proof?.isDisabled === true)
-        throw new AuthenticationRefusal('issuer_disabled', disabled(name));
-      throw error;
+      const fault = faultOf(error, proof);
+      if (fault === undefined) throw error;
+      if (proof !== undefined && isAlarming(fault, proof)) this.#refused.note({ cluster: name, reason: 'credential' });
+      throw new AuthenticationRefusal(fault, refusedJwt(name));
     }
   }
+
+  async #proven(
+    jwt: UnverifiedJwt,
+    name: string,
+    { instance, issuer, subject, now }: ClusterProof,
+  ): Promise<ClusterPrincipal> {
+    // The audience names the cluster and this installation, and so the only keys that count.
+    if (jwt.audience !== audienceOf(instance, { type: 'cluster', cluster: name }))
+      throw new JwtError('jwt_unknown_audience');
+    verifySignature(jwt, await this.#keys.keyFor(issuer, jwt));
+    const expected = { iss: issuer.iss, maxAgeSeconds, claims: { sub: [subject] }, now };
+    const { acceptedUntil } = judgeClaims(jwt, expected);
+    return { name, isHome: false, credential: 'jwt', acceptedUntil };
+  }
+}
+
+/** Undefined for an error that says nothing of the JWT. Keys of a disabled issuer are not fetched. */
+function faultOf(error: unknown, proof: ClusterProof | undefined): JwtFault | 'issuer_disabled' | undefined {
+  if (error instanceof JwtError) return error.fault;
+  return error instanceof KeysUnavailable && proof?.isDisabled === true ? 'issuer_disabled' : undefined;
+}
+
+/** The checks of what the API server of the cluster signed. */
+const signedChecks: ReadonlySet<JwtCheck> = new Set(['issuer', 'times', 'claims']);
+const keyChecks: ReadonlySet<JwtCheck> = new Set(['key', 'signature']);
+
+/**
+ * Whether a refusal says that something is wrong with the cluster: its API server signed the JWT, or an unknown key did while
+ * no controller is accepted. Anyone can write a JWT of an unknown key, and could otherwise raise the alert at any time.
+ */
+function isAlarming(fault: JwtFault | 'issuer_disabled', { isAway }: ClusterProof): boolean {
+  if (fault === 'issuer_disabled') return false;
+  const { check } = jwtFaults[fault];
+  return signedChecks.has(check) || (isAway && keyChecks.has(check));
 }
 
 function isClusterAudience(audience: string): boolean {
   return readAudience(audience)?.target.type === 'cluster';
 }
 
-// Which check failed is in the log of the server: anyone can write a JWT.
+// One text for every fault, and for a cluster that is not registered: anyone can write a JWT. The log has the fault.
 function refusedJwt(name: string): string {
   return (
-    `the ServiceAccount token of the controller does not prove that it is of cluster ${name}; an instance admin compares ` +
-    `\`keyframe cluster show ${name} --all\` with the cluster and runs \`keyframe cluster update ${name}\`, and the log of the server names the fault`
-  );
-}
-
-function disabled(name: string): string {
-  return `cluster ${name} is disabled since a restore from a backup; an instance admin checks it and runs \`keyframe cluster enable ${name}\``;
-}
-
-function unregistered(name: string): DomainError {
-  return new DomainError(
-    'cluster_unknown',
-    `cluster ${name} is not registered; an instance admin runs \`keyframe cluster create ${name}\``,
+    `the ServiceAccount token of the controller does not prove that it is of cluster ${name}. An instance admin looks at ` +
+    `\`keyframe cluster show ${name} --all\`, and at the log of the server, which names the fault. \`keyframe cluster create ${name}\` registers ` +
+    `a cluster, \`keyframe cluster update ${name}\` changes its keys, and \`keyframe cluster enable ${name}\` serves it again`
   );
 }
 

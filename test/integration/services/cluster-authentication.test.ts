@@ -6,7 +6,7 @@ import { AuthenticationRefusal } from '../../../src/services/access/authenticati
 import { putHomeToken } from '../../../src/store/home-token.ts';
 import type { TestServices } from '../../support/api/services.ts';
 import { withServices } from '../../support/api/with-services.ts';
-import { newHomeToken, registerCluster } from '../../support/database/cluster-credentials.ts';
+import { newHomeToken, registerCluster, type RemoteCluster } from '../../support/database/cluster-credentials.ts';
 import { JwtSigner, timesFor } from '../../support/oidc/jwt-signer.ts';
 
 let services: TestServices;
@@ -80,7 +80,6 @@ describe('the ServiceAccount token of a registered controller', () => {
     const two = await registerCluster(pool, 'two');
     expect(await faultOf(one.token(), 'two')).toBe('jwt_unknown_audience');
     expect(await faultOf(one.token({ aud: [two.audience] }), 'two')).toBe('jwt_unknown_key');
-    expect(await faultOf(one.token(), 'unheard-of')).toBe('cluster_unknown');
     const sameKey = new JwtSigner('ES256', two.signer.keyId);
     const forged = { iss: two.iss, sub: two.subject, aud: two.audience, ...timesFor(60) };
     expect(await faultOf(sameKey.sign(forged), 'two')).toBe('jwt_signature');
@@ -111,7 +110,40 @@ describe('the ServiceAccount token of a registered controller', () => {
     expect(code).toBe('unauthenticated');
     expect(detail).toContain('keyframe cluster update explained');
     expect(detail).not.toMatch(/sub|subject|claim/);
-    expect(services.refusedClusters.recent()).toContainEqual({ cluster: 'explained', reason: 'credential' });
+  });
+
+  describe('raises the alert', () => {
+    /** Refuses a JWT of a cluster. `seen`: when a controller of it last led. */
+    async function isRaised(seen: string | null, refused: (cluster: RemoteCluster) => string): Promise<boolean> {
+      const name = `alert-${randomUUID()}`;
+      const cluster = await registerCluster(services.database.pool, name);
+      if (seen !== null) {
+        await run(`INSERT INTO cluster (name, uid, seen_at) VALUES ($1, 'uid', now() - $2::interval)`, name, seen);
+      }
+      await refusalOf(refused(cluster), name);
+      return services.refusedClusters.recent().some((noted) => noted.cluster === name);
+    }
+
+    const ofUnknownKey = ({ iss, subject: sub, audience }: RemoteCluster): string =>
+      new JwtSigner('ES256').sign({ iss, sub, aud: [audience], ...timesFor(60) });
+    const withWrongSignature = ({ iss, subject: sub, audience, signer }: RemoteCluster): string =>
+      new JwtSigner('ES256', signer.keyId).sign({ iss, sub, aud: [audience], ...timesFor(60) });
+    const ofOtherAccount = (cluster: RemoteCluster): string => cluster.token({ sub: 'other' });
+    const forOtherInstallation = (cluster: RemoteCluster): string =>
+      cluster.token({ aud: [cluster.audience.replace(/\/\w{26}\//, `/${'a'.repeat(26)}/`)] });
+
+    test.each<[what: string, seen: string | null, refused: (cluster: RemoteCluster) => string, raises: boolean]>([
+      ['of an unknown key, while no controller is accepted', '2 minutes', ofUnknownKey, true],
+      ['of an unknown key, before a controller was accepted', null, ofUnknownKey, true],
+      ['with a wrong signature, while no controller is accepted', '2 minutes', withWrongSignature, true],
+      ['of an unknown key, beside a controller that is accepted', '10 seconds', ofUnknownKey, false],
+      ['with a wrong signature, beside a controller that is accepted', '10 seconds', withWrongSignature, false],
+      ['of another account, beside a controller that is accepted', '10 seconds', ofOtherAccount, true],
+      ['of another installation, while no controller is accepted', null, forOtherInstallation, false],
+      ['that is none, while no controller is accepted', null, () => 'a.b.c', false],
+    ])('for a JWT %s: case %#', async (_, seen, refused, raises) => {
+      expect(await isRaised(seen, refused)).toBe(raises);
+    });
   });
 
   test('is refused after a restore from a backup, if its keys cannot be fetched', async () => {
@@ -120,6 +152,29 @@ describe('the ServiceAccount token of a registered controller', () => {
     await run('UPDATE trusted_issuer SET disabled_at = now() WHERE cluster = $1', 'restored');
     const { detail } = await refusalOf(cluster.token(), 'restored');
     expect(detail).toContain('keyframe cluster enable restored');
+    expect(await faultOf(cluster.token(), 'restored')).toBe('issuer_disabled');
+  });
+
+  test('without a right signature gets the same answer for each name, registered or not', async () => {
+    const { pool } = services.database;
+    const known = await registerCluster(pool, 'known');
+    const restored = await registerCluster(pool, 'known-restored', { url: 'https://127.0.0.1:1/keys' });
+    await run('UPDATE trusted_issuer SET disabled_at = now() WHERE cluster = $1', restored.name);
+    const forged = (name: string): string =>
+      new JwtSigner('ES256', known.signer.keyId).sign({
+        iss: known.iss,
+        sub: known.subject,
+        aud: known.audience.replace(/[^/]+$/, name),
+        ...timesFor(60),
+      });
+    const answers = await Promise.all(
+      ['known', 'known-restored', 'unheard-of'].map(async (name) => {
+        const { code, detail } = await refusalOf(forged(name), name);
+        return { code, detail: detail.replaceAll(name, 'NAME') };
+      }),
+    );
+    expect(answers[0]?.code).toBe('unauthenticated');
+    expect(answers).toEqual([answers[0], answers[0], answers[0]]);
   });
 });
 

@@ -101,13 +101,43 @@ describe('JWTs, of which each job has another one', () => {
     expect(await isAdmitted(limits, jwt(audience()))).toBe(true);
   });
 
-  test('of the controller of a cluster are known by its audience, and not by that of others', async () => {
-    const limits = new RateLimits({ ...noRateLimits, failedAuthentications: 2 });
+  describe('of the controller of a cluster', () => {
     const ofCluster = `keyframe/${'a'.repeat(26)}/clusters/fra-1`;
-    await limits.acceptedCluster(namesOf(jwt(ofCluster)), { name: 'fra-1' });
-    for (let count = 0; count < 10; count += 1) await limits.guessed(address, namesOf(jwt('https://github.com/acme')));
-    expect(await isAdmitted(limits, jwt(ofCluster))).toBe(true);
-    expect(await isAdmitted(limits, jwt('https://github.com/acme'))).toBe(false);
+    const elsewhere = '198.51.100.1';
+
+    async function isAdmittedFrom(limits: RateLimits, from: string, token: string): Promise<boolean> {
+      return await limits.admit(from, namesOf(token)).then(
+        () => true,
+        () => false,
+      );
+    }
+
+    test('are known by its audience, in the network from which one was accepted', async () => {
+      const limits = new RateLimits({ ...noRateLimits, failedAuthentications: 2 });
+      await limits.acceptedCluster(address, namesOf(jwt(ofCluster)), { name: 'fra-1' });
+      for (const from of [address, elsewhere]) {
+        for (let count = 0; count < 10; count += 1) await limits.guessed(from, namesOf(jwt(ofCluster)));
+      }
+      expect(await isAdmittedFrom(limits, address, jwt(ofCluster))).toBe(true);
+      expect(await isAdmittedFrom(limits, elsewhere, jwt(ofCluster))).toBe(false);
+    });
+
+    test('that are refused are one guess of the address, and lock out no job', async () => {
+      const limits = new RateLimits({ ...noRateLimits, failedAuthentications: 2 });
+      for (let count = 0; count < 10; count += 1) await limits.guessed(address, namesOf(jwt(ofCluster)));
+      expect(await isAdmitted(limits, jwt(ofCluster))).toBe(false);
+      expect(await isAdmitted(limits, jwt(audience()))).toBe(true);
+      expect(await isAdmitted(limits, 'a value')).toBe(true);
+    });
+
+    test('are not known by those for no audience of Keyframe', async () => {
+      const limits = new RateLimits({ ...noRateLimits, failedAuthentications: 2 });
+      await limits.acceptedCluster(address, namesOf(jwt(ofCluster)), { name: 'fra-1' });
+      for (let count = 0; count < 10; count += 1)
+        await limits.guessed(address, namesOf(jwt('https://github.com/acme')));
+      expect(await isAdmitted(limits, jwt(ofCluster))).toBe(true);
+      expect(await isAdmitted(limits, jwt('https://github.com/acme'))).toBe(false);
+    });
   });
 
   test('for many audiences lock out those for audiences that were not accepted before', async () => {
@@ -177,18 +207,20 @@ describe('a cluster', () => {
     ['bytes', { bytes: 10 }, { clusterBytes: 10 }],
   ])('has a limit of %s for a minute, whichever token it presents', async (_, used, limit) => {
     const limits = new RateLimits({ ...noRateLimits, ...limit });
-    await limits.acceptedCluster(namesOf('first'), cluster);
+    await limits.acceptedCluster(address, namesOf('first'), cluster);
     await limits.countCluster(cluster, used);
-    const refusal: unknown = await limits.acceptedCluster(namesOf('second'), cluster).catch((error: unknown) => error);
+    const refusal: unknown = await limits
+      .acceptedCluster(address, namesOf('second'), cluster)
+      .catch((error: unknown) => error);
     expect(refusal).toMatchObject({ code: 'limit_exceeded', limit: 'cluster', retryAfterSeconds: 60 });
-    await limits.acceptedCluster(namesOf('first'), { name: 'fra-2' });
+    await limits.acceptedCluster(address, namesOf('first'), { name: 'fra-2' });
     jest.advanceTimersByTime(60_000);
-    await limits.acceptedCluster(namesOf('second'), cluster);
+    await limits.acceptedCluster(address, namesOf('second'), cluster);
   });
 
   test('with an accepted token is admitted after others of its address guessed', async () => {
     const limits = new RateLimits({ ...noRateLimits, failedAuthentications: 1 });
-    await limits.acceptedCluster(namesOf('accepted'), cluster);
+    await limits.acceptedCluster(address, namesOf('accepted'), cluster);
     await lockAddress(limits, 1);
     expect([await isAdmitted(limits, 'accepted'), await isAdmitted(limits, 'another')]).toEqual([true, false]);
   });
