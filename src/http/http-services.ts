@@ -67,7 +67,7 @@ export interface HttpServices {
   readonly clusterStreams: ClusterStreams;
   readonly consumers: Consumers;
   /** Each is the port of a cluster that `ClusterAuthentication` has found. */
-  readonly clusterPorts: Pick<ClusterPorts, 'of'>;
+  readonly clusterPorts: Pick<ClusterPorts, 'of' | 'inShare'>;
   readonly clusterRules: ClusterRules;
   readonly servedClusters: Clusters;
   readonly clusterRegistrations: ClusterRegistrations;

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import pg from 'pg';
 import { type DatabaseAddress, connectionOptions } from './address.ts';
+import { inShare } from './pool-shares.ts';
 import { isStalePlan, sqlState, storeError } from './store-error.ts';
 import { Sql } from './sql.ts';
 import { isReadOnly, readOnlyFault, readOnlyState, setUpSession } from './session.ts';
@@ -84,7 +85,8 @@ export async function queryRows<Row extends object>(
   const { name } = statement;
   const named = name === undefined ? bound : { ...bound, name };
   try {
-    return (await pool.query<Row>(named).catch(unlessStale(() => pool.query<Row>(bound)))).rows;
+    const result = await inShare(pool, () => pool.query<Row>(named).catch(unlessStale(() => pool.query<Row>(bound))));
+    return result.rows;
   } catch (error) {
     throw storeError(error);
   }

@@ -2,6 +2,7 @@ import type pg from 'pg';
 import { DomainError } from '../domain/errors/domain-error.ts';
 import { backoffMs } from '../lib/backoff.ts';
 import type { Database } from './database.ts';
+import { inShare } from './pool-shares.ts';
 import { isStalePlan, isWriteConflict, storeError } from './store-error.ts';
 import { sql } from './sql.ts';
 
@@ -53,15 +54,16 @@ export async function inTransaction<T>(
   work: (tx: Transaction) => Promise<T>,
   timeoutMs = defaultTimeoutMs,
 ): Promise<T> {
-  const attempt = async (isPrepared: boolean): Promise<T> => {
-    const tx = new ClientTransaction(await transactionPool.connect(), isPrepared);
-    const timer = setTimeout(() => tx.expire(), timeoutMs);
-    try {
-      return await tx.complete(work);
-    } finally {
-      clearTimeout(timer);
-    }
-  };
+  const attempt = async (isPrepared: boolean): Promise<T> =>
+    await inShare(transactionPool, async () => {
+      const tx = new ClientTransaction(await transactionPool.connect(), isPrepared);
+      const timer = setTimeout(() => tx.expire(), timeoutMs);
+      try {
+        return await tx.complete(work);
+      } finally {
+        clearTimeout(timer);
+      }
+    });
   return runAgainAfterConflicts(async () => {
     try {
       return await attempt(true);

@@ -25,7 +25,7 @@ import { processOf } from './process-of.ts';
 import { RequestsUnderWay } from './under-way.ts';
 
 export interface ClusterRouterDeps extends IdentifyClusterDeps {
-  readonly services: EventsHandlerDeps['services'] & { readonly clusterPorts: Pick<ClusterPorts, 'of'> };
+  readonly services: EventsHandlerDeps['services'] & { readonly clusterPorts: Pick<ClusterPorts, 'of' | 'inShare'> };
   readonly workLimit: WorkLimit;
   readonly logger: Logger;
 }
@@ -63,7 +63,8 @@ interface MethodDeps extends ClusterRouterDeps {
 function methodHandler(name: ClusterMethodName, deps: MethodDeps): RequestHandler {
   const method = clusterMethods[name] as unknown as ClusterMethod<object, unknown>;
   const handle = clusterHandlers[name] as unknown as (call: ClusterCall, request: object) => Promise<unknown>;
-  const { workLimit, underWay, services, rateLimits, logger } = deps;
+  const { workLimit, underWay, rateLimits, logger } = deps;
+  const { clusterPorts } = deps.services;
   const serve = async (request: Request, response: Response, work: Work): Promise<void> => {
     const cluster = await identifyCluster(request, deps);
     let bytes = 0;
@@ -76,7 +77,7 @@ function methodHandler(name: ClusterMethodName, deps: MethodDeps): RequestHandle
       const asked = parseInput('body', method.request, body);
       items = itemsOf(asked);
       const call: ClusterCall = {
-        port: services.clusterPorts.of(cluster.name, sourceAddress(request)),
+        port: clusterPorts.of(cluster.name, sourceAddress(request)),
         cluster,
         room: readRoomOf(work),
         onBug: (error) => {
@@ -84,7 +85,8 @@ function methodHandler(name: ClusterMethodName, deps: MethodDeps): RequestHandle
         },
       };
       // Not a variable, which would keep the values for as long as a slow reader takes.
-      const answer = await answerOf(request, { cluster, asked, method, run: async () => await handle(call, asked) });
+      const run = async (): Promise<unknown> => await clusterPorts.inShare(cluster, () => handle(call, asked));
+      const answer = await answerOf(request, { cluster, asked, method, run });
       const prepared = await prepareResponse({ status: 200, body: answer }, work);
       work.computed();
       await sendResponse(response, prepared, { work });

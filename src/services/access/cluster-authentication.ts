@@ -9,6 +9,7 @@ import { type ClusterProof, findClusterProofs } from '../../store/cluster-regist
 import type { Database } from '../../store/database.ts';
 import { findHomeTokens } from '../../store/home-token.ts';
 import { GroupedLookup } from '../kernel/grouped-lookup.ts';
+import { workFor } from '../../store/pool-shares.ts';
 import { AuthenticationRefusal } from './authentication.ts';
 import { type IssuerKeys, KeysUnavailable } from './issuer-keys.ts';
 import type { RefusedClusters } from './refused-clusters.ts';
@@ -58,7 +59,10 @@ export class ClusterAuthentication {
     if (name === undefined || validateClusterName(name) !== undefined) {
       throw new AuthenticationRefusal('malformed', 'the header Keyframe-Cluster must be the name of the cluster');
     }
-    return isJwt(bearer) ? await this.#byJwt(bearer, name) : await this.#byHomeToken(bearer, name);
+    // Anyone can send a token: all such requests together use no more connections than one cluster.
+    return await workFor('tokens of clusters', () =>
+      isJwt(bearer) ? this.#byJwt(bearer, name) : this.#byHomeToken(bearer, name),
+    );
   }
 
   async #byHomeToken(bearer: string, name: string): Promise<ClusterPrincipal> {

@@ -2,6 +2,7 @@ import { isClusterRefusal } from '../../domain/cluster-refusal.ts';
 import { DomainError } from '../../domain/errors/domain-error.ts';
 import { shownTokenCreator } from '../../domain/impersonation.ts';
 import { type AnyCaller, type Principal, recordedActor } from '../../domain/principal.ts';
+import { FairQueue } from '../../lib/fair-queue.ts';
 import {
   appendAuditBatch,
   type AuditedCredential,
@@ -10,6 +11,7 @@ import {
   type AuditTarget,
 } from '../../store/audit.ts';
 import type { Database } from '../../store/database.ts';
+import { workFor } from '../../store/pool-shares.ts';
 import { groupReads } from './grouped-reads.ts';
 
 export type { AuditOutcome, AuditRecord, AuditTarget } from '../../store/audit.ts';
@@ -26,7 +28,7 @@ export interface AuditSubject {
 
 export interface AuditLogDeps {
   readonly database: Pick<Database, 'pool'>;
-  /** Records that may wait; default 1,000. */
+  /** Records of one cluster that may wait, and records of all others; default 1,000. */
   readonly queueLimit?: number;
   /** Records that one statement writes at most; default 250. */
   readonly groupLimit?: number;
@@ -70,13 +72,13 @@ function credentialOf(principal: Principal): AuditedCredential | null {
 /**
  * The audit of everything but changes (docs/interface.md 6.2): each call returns when its entry is committed. Records are
  * committed in groups: one is written at once when none is under way, and those that come meanwhile follow together.
- * Reads of SecretSyncs in such a group share entries.
+ * Reads of SecretSyncs in such a group share entries. Clusters take turns, and all records without a cluster are as one.
  */
 export class AuditLog {
   readonly #pool: Database['pool'];
   readonly #queueLimit: number;
   readonly #groupLimit: number;
-  readonly #queue: Pending[] = [];
+  readonly #queue = new FairQueue<string | null, Pending>();
   #writing: Promise<void> | undefined;
   readonly #audited = new WeakSet<object>();
 
@@ -88,20 +90,23 @@ export class AuditLog {
 
   /** Records that wait to be written, for the metrics. */
   get queueLength(): number {
-    return this.#queue.length;
+    return this.#queue.size;
   }
 
   /**
    * Writes a record durably. The caller must get no answer when this throws: DomainError overloaded while too many
-   * records wait, store_unavailable if the database does not accept it, another error if this one row is refused.
+   * records of its cluster wait, store_unavailable if the database does not accept it, another error if this one row is
+   * refused.
    */
   record(record: AuditRecord): Promise<void> {
-    if (this.#queue.length >= this.#queueLimit) {
+    const { cluster } = record;
+    if (this.#queue.sizeOf(cluster) >= this.#queueLimit) {
       return Promise.reject(new DomainError('overloaded', 'too many requests wait to be audited; try again'));
     }
     return new Promise((resolve, reject) => {
-      this.#queue.push({ record, resolve, reject });
-      this.#writing ??= this.#writeQueue();
+      this.#queue.add(cluster, { record, resolve, reject });
+      // Its group may have records of others.
+      this.#writing ??= workFor(undefined, () => this.#writeQueue());
     });
   }
 
@@ -145,7 +150,7 @@ export class AuditLog {
   }
 
   async #writeQueue(): Promise<void> {
-    while (this.#queue.length > 0) await this.#writeGroup(this.#queue.splice(0, this.#groupLimit));
+    while (this.#queue.size > 0) await this.#writeGroup(this.#queue.take(this.#groupLimit));
     this.#writing = undefined;
   }
 

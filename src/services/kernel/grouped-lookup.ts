@@ -1,4 +1,6 @@
 import { DomainError } from '../../domain/errors/domain-error.ts';
+import { FairQueue } from '../../lib/fair-queue.ts';
+import { presentOwner, workFor } from '../../store/pool-shares.ts';
 
 export interface GroupedLookupOptions<Asked, Found> {
   /** Looks many up at once; returns them in the order asked, undefined for what does not exist. */
@@ -22,12 +24,14 @@ interface Waiting<Asked, Found> extends PromiseWithResolvers<Found | undefined> 
 /**
  * Looks up for many requests with one statement instead of one for each. Nothing is cached: the lookup that answers a
  * call begins after that call, so it sees all that was committed before. What comes alone is looked up at once; what
- * comes in the same turn of the event loop, or while the most are under way, goes together.
+ * comes in the same turn of the event loop, or while the most are under way, goes together. Owners of work take turns
+ * (`workFor`), and a lookup is of no owner: its connections are limited already.
  */
 export class GroupedLookup<Asked, Found> {
   readonly #options: Required<GroupedLookupOptions<Asked, Found>>;
-  /** In the order of arrival. */
   readonly #waiting = new Map<string, Waiting<Asked, Found>>();
+  /** The keys of what waits, by the owner that asked first. */
+  readonly #turns = new FairQueue<string | undefined, string>();
   #underWay = 0;
   #isDue = false;
 
@@ -55,6 +59,7 @@ export class GroupedLookup<Asked, Found> {
     if (known !== undefined) return known;
     const waiting = { asked, ...Promise.withResolvers<Found | undefined>() };
     this.#waiting.set(key, waiting);
+    this.#turns.add(presentOwner(), key);
     this.#begin();
     return waiting;
   }
@@ -70,16 +75,18 @@ export class GroupedLookup<Asked, Found> {
   }
 
   #takeGroup(): Waiting<Asked, Found>[] {
-    const group = [...this.#waiting].slice(0, this.#options.groupLimit);
-    for (const [key] of group) this.#waiting.delete(key);
-    return group.map(([, waiting]) => waiting);
+    return this.#turns.take(this.#options.groupLimit).flatMap((key) => {
+      const waiting = this.#waiting.get(key);
+      this.#waiting.delete(key);
+      return waiting ?? [];
+    });
   }
 
   /** Never throws. */
   async #lookUp(group: readonly Waiting<Asked, Found>[]): Promise<void> {
     this.#underWay += 1;
     try {
-      const found = await this.#options.look(group.map(({ asked }) => asked));
+      const found = await workFor(undefined, () => this.#options.look(group.map(({ asked }) => asked)));
       for (const [index, { resolve }] of group.entries()) resolve(found[index]);
     } catch (error) {
       for (const { reject } of group) reject(error);

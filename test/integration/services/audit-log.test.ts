@@ -192,6 +192,19 @@ describe('the audit log', () => {
     expect(proxy.count(inserts)).toBe(4);
   });
 
+  test('lets clusters take turns, and refuses only what would make the queue of a cluster too long', async () => {
+    const small = new AuditLog({ database, queueLimit: 4, groupLimit: 3 });
+    const held = proxy.hold(inserts);
+    const first = small.record(record('first'));
+    await held.arrived();
+    const busy = [1, 2, 3, 4].map((index) => small.record(record(`busy-${index}`, { cluster: 'busy' })));
+    await expect(small.record(record('too-many', { cluster: 'busy' }))).rejects.toMatchObject({ code: 'overloaded' });
+    const others = [small.record(record('other', { cluster: 'other' })), small.record(record('user'))];
+    held.release();
+    await Promise.all([first, ...busy, ...others]);
+    expect(await actions()).toEqual(['first', 'busy-1', 'other', 'user', 'busy-2', 'busy-3', 'busy-4']);
+  });
+
   test('fails every waiting record with store_unavailable while the database is away, and works when it is back', async () => {
     await audit.record(record('before'));
     proxy.refuse();

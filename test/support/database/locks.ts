@@ -21,6 +21,11 @@ export class LockSession {
     await this.#client.query(sql, [...values]);
   }
 
+  /** The rows of a statement. */
+  async rows<Row extends object>(sql: string, values: readonly unknown[] = []): Promise<Row[]> {
+    return (await this.#client.query<Row>(sql, [...values])).rows;
+  }
+
   /** Comes back when so many other sessions of this database wait for a lock; throws after 10 s. */
   async waitForBlocked(count: number): Promise<void> {
     const deadline = Date.now() + 10_000;

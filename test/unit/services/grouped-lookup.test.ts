@@ -2,9 +2,12 @@ import { beforeEach, expect, test } from '@jest/globals';
 import { setImmediate as turn } from 'node:timers/promises';
 import { DomainError } from '../../../src/domain/errors/domain-error.ts';
 import { GroupedLookup } from '../../../src/services/kernel/grouped-lookup.ts';
+import { presentOwner, workFor } from '../../../src/store/pool-shares.ts';
 
 interface Lookup extends PromiseWithResolvers<readonly (string | undefined)[]> {
   readonly asked: readonly string[];
+  /** For whom the lookup works. */
+  readonly owner: string | undefined;
 }
 
 let begun: Lookup[];
@@ -14,7 +17,7 @@ beforeEach(() => {
   begun = [];
   lookup = new GroupedLookup({
     look: (asked) => {
-      const begins = { asked, ...Promise.withResolvers<readonly (string | undefined)[]>() };
+      const begins = { asked, owner: presentOwner(), ...Promise.withResolvers<readonly (string | undefined)[]>() };
       begun.push(begins);
       return begins.promise;
     },
@@ -99,4 +102,32 @@ test('shows no text of a failure that is not our own', async () => {
   begun[0]?.reject(cause);
   const [error] = valuesOf(await failed);
   expect(error).toMatchObject({ message: 'a lookup failed', cause });
+});
+
+test('lets owners of work take turns', async () => {
+  const first = find('a', 'b');
+  await turn();
+  const second = find('c');
+  await turn();
+  const busy = workFor('busy', () => find('d', 'e', 'f', 'g'));
+  const other = workFor('other', () => find('h'));
+  const user = find('i');
+  answer(0);
+  answer(1);
+  for (let count = 0; count < 3; count += 1) await turn();
+  expect(asked().slice(2)).toEqual([
+    ['d', 'h', 'i'],
+    ['e', 'f', 'g'],
+  ]);
+  answer(2);
+  answer(3);
+  await Promise.all([first, second, busy, other, user]);
+});
+
+test('looks up for no owner', async () => {
+  const found = workFor('busy', () => find('a'));
+  await turn();
+  expect(begun).toMatchObject([{ owner: undefined }]);
+  answer(0);
+  await found;
 });

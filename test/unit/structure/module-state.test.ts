@@ -28,6 +28,8 @@ const allowed: Readonly<Record<string, string>> = {
   'src/lib/time-slice.ts: waiting': 'is empty again when each turn has ended',
   'src/store/secret-reads.ts: statements': 'made once of constants',
   'src/store/models.ts: clients': 'has an entry for each pool object',
+  'src/store/pool-shares.ts: limiters': 'has an entry for each pool object',
+  'src/store/pool-shares.ts: owners': 'knows the owner of a call only during the call',
   'src/store/sql.ts: prepared': 'has an entry for each template object',
   'src/store/sql.ts: variantsOf': 'has an entry for each template object',
 };
