@@ -4,7 +4,9 @@ import type { PortProgram, Hello } from '../domain/clusters.ts';
 import { clusterState } from './cluster-ceilings.ts';
 import { queryRows } from './database.ts';
 import type { ClusterModel } from './generated/models.ts';
+import type { ServedClusterRecord } from './served-clusters.ts';
 import { raw, type Sql, sql } from './sql.ts';
+import type { Transaction } from './transaction.ts';
 
 /** Who leads under the name of a cluster. */
 export interface ClusterHolder {
@@ -63,6 +65,15 @@ export async function findCluster(pool: pg.Pool, name: string): Promise<ClusterH
   );
   if (found === undefined) throw new Error('a query without a condition has one row');
   return found;
+}
+
+/** The home clusters whose controllers have led, with their states. */
+export async function listHomeClusters(
+  tx: Transaction,
+): Promise<readonly Pick<ServedClusterRecord, 'name' | 'isHome' | 'state'>[]> {
+  return tx.rows`
+    SELECT c.name, true AS "isHome", ${raw(clusterState)} AS state
+    FROM cluster c LEFT JOIN served_cluster sc ON sc.name = c.name WHERE coalesce(sc.is_home, true)`;
 }
 
 // A cluster without a row has changed nothing yet.

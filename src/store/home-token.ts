@@ -2,6 +2,7 @@ import type pg from 'pg';
 import { queryRows } from './database.ts';
 import type { HomeTokenModel } from './generated/models.ts';
 import { sql } from './sql.ts';
+import type { Transaction } from './transaction.ts';
 
 /** A home token that counts: the present one, or the one before for an hour. */
 export interface HomeTokenRecord extends Readonly<Pick<HomeTokenModel, 'hash'>> {
@@ -27,14 +28,11 @@ export async function findHomeTokens(pool: pg.Pool, cluster: string): Promise<Ho
 }
 
 /** Makes this the home token, unless it is. The one before counts for another hour. Returns whether it is a new one. */
-export async function putHomeToken(pool: pg.Pool, hash: Uint8Array): Promise<boolean> {
-  const put = await queryRows(
-    pool,
-    sql`
-      INSERT INTO home_token (hash) VALUES (${hash}) ON CONFLICT (row_id) DO UPDATE
-      SET hash = excluded.hash, former_hash = home_token.hash,
-        former_until = clock_timestamp() + interval '1 hour', changed_at = clock_timestamp()
-      WHERE home_token.hash <> excluded.hash RETURNING row_id`,
-  );
-  return put.length > 0;
+export async function putHomeToken(tx: Transaction, hash: Uint8Array): Promise<boolean> {
+  const put = await tx.run`
+    INSERT INTO home_token (hash) VALUES (${hash}) ON CONFLICT (row_id) DO UPDATE
+    SET hash = excluded.hash, former_hash = home_token.hash,
+      former_until = clock_timestamp() + interval '1 hour', changed_at = clock_timestamp()
+    WHERE home_token.hash <> excluded.hash`;
+  return put > 0;
 }

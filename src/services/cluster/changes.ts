@@ -96,6 +96,7 @@ class ClusterFilter implements ChangeSubscriber {
       const known = new Known(await findKnownOrganizations(this.#deps.database.pool, this.#name));
       if (reading !== this.#reading) return;
       const meanwhile = this.#meanwhile.filter(({ cluster }) => cluster === this.#name);
+      for (const event of meanwhile) this.#subscriber.onEvent(event);
       if (meanwhile.some((event) => known.isReplacedBy(event))) return this.onReady();
       for (const event of meanwhile) known.widens(event);
       this.#known = known;

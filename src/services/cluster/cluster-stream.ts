@@ -59,8 +59,8 @@ export class ClusterStream implements ChangeSubscriber {
 
   onEvent(change: ChangeEvent): void {
     this.#add({ kind: 'change', change });
-    // It may connect again, if its credential is still accepted.
-    if (change.kind === 'cluster' && change.state !== 'enabled') this.#finish();
+    // Its state changed, or what proves it: it may connect again, if its credential is still accepted.
+    if (change.kind === 'cluster') this.#finish();
   }
 
   /** Lets the reader open another stream. */

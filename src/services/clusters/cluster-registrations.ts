@@ -121,7 +121,8 @@ async function register(tx: Transaction, access: UpdateAccess, change: Change) {
   if (newGeneration !== null) await recordNewGeneration(tx, access, { cluster, generation: newGeneration });
   const record = await readServedCluster(tx, cluster);
   if (record === undefined) throw new Error('a cluster that was registered does not exist');
-  if (registration === undefined) await notifyCluster(tx, record, record.state);
+  // Streams end that were opened with what proved the cluster before.
+  if (changed.length > 0) await notifyCluster(tx, record, record.state);
   const wasHome = served?.isHome === true;
   const call = { ...instanceCall(access), action: registration === undefined ? 'cluster.create' : 'cluster.update' };
   const audit = successRecord(call, {

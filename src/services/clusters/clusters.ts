@@ -89,10 +89,13 @@ export class Clusters {
       await this.#set(access, cluster, 'forgotten');
       await revokeClusterTokens(this.#deps, access, cluster);
       const drop = async (): Promise<boolean> =>
-        makeChange(this.#deps, access, async (tx) => ({
-          result: await dropReports(tx, cluster, reportsAtOnce),
-          audit: null,
-        }));
+        makeChange(this.#deps, access, async (tx) => {
+          const isMoreLeft = await dropReports(tx, cluster, reportsAtOnce);
+          // With the reports goes what proves the cluster: streams end that were opened after it was forgotten.
+          const left = isMoreLeft ? undefined : await readServedCluster(tx, cluster);
+          if (left !== undefined) await notifyCluster(tx, left, left.state);
+          return { result: isMoreLeft, audit: null };
+        });
       while (await drop());
       return belongings;
     });

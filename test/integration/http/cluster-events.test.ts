@@ -1,11 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { generateToken } from '../../../src/crypto/token.ts';
+import { audienceOf } from '../../../src/domain/audience.ts';
+import { keepHomeToken } from '../../../src/services/clusters/home-token.ts';
 import { ClusterCalls, clusterRule } from '../../support/api/cluster-calls.ts';
 import { EventReader } from '../../support/api/event-reader.ts';
 import { startTestApi, type TestApi } from '../../support/api/http.ts';
+import { RegistrationCalls } from '../../support/api/registration-calls.ts';
 import { createWorldCalls, type WorldCalls } from '../../support/api/with-services.ts';
 import { prismaOf } from '../../support/database/prisma.ts';
 import { newHomeToken, registerCluster } from '../../support/database/cluster-credentials.ts';
+import { JwtSigner, timesFor } from '../../support/oidc/jwt-signer.ts';
 import { waitFor } from '../../support/fixtures/wait-for.ts';
 
 /** The stream of changes that controllers read over HTTP. */
@@ -123,9 +128,8 @@ describe('a stream', () => {
     const next = await openReader();
     await calls.put('KEY', '1');
     await clusters.enable(home);
-    const [enabled, ready] = await next.take(2);
-    expect(enabled?.data).toMatchObject({ kind: 'cluster', state: 'enabled' });
-    expect(ready?.event).toBe('ready');
+    expect((await next.nextAtOnce())?.data).toMatchObject({ kind: 'cluster', state: 'enabled' });
+    expect(await next.nextAtOnce()).toBeUndefined();
   });
 
   test('has a comment every 10 seconds', async () => {
@@ -146,6 +150,95 @@ describe('a stream', () => {
     expect((await readers[1]?.nextAtOnce())?.event).toBe('change');
     expect((await readers[2]?.nextAtOnce())?.event).toBe('change');
   });
+});
+
+describe('a stream ends at once', () => {
+  let registrations: RegistrationCalls;
+
+  beforeEach(() => {
+    registrations = new RegistrationCalls(api.services);
+  });
+
+  /** A stream of a remote cluster that was registered as by an instance admin. */
+  async function remote(): Promise<Sender> {
+    const cluster = `remote-${randomUUID()}`;
+    const { registration } = await registrations.set(cluster);
+    const aud = audienceOf(registration?.instance ?? '', { type: 'cluster', cluster });
+    const { iss, subject: sub, signer } = registrations;
+    return { cluster, token: signer.sign({ iss, sub, aud: [aud], ...timesFor(3_600) }) };
+  }
+
+  /** A stream of a home cluster whose controller leads. */
+  async function ofHome(): Promise<Sender> {
+    const program = { release: '1.0.0', protocol: { min: 1, max: 1 }, kinds: [] };
+    await api.services.clusters.hello(home, { uid: home, isLeading: true, ...program });
+    homeToken = await keepNewHomeToken();
+    return { cluster: home, token: homeToken };
+  }
+
+  async function keepNewHomeToken(): Promise<string> {
+    const token = generateToken('cluster', randomUUID()).token.reveal();
+    const { database, logger } = api.services;
+    await keepHomeToken({ database, logger }, token);
+    return token;
+  }
+
+  test.each<[what: string, sender: () => Promise<Sender>, end: (cluster: string) => Promise<unknown>, then: number]>([
+    ['keys are replaced', remote, (name) => registrations.set(name, { keys: [new JwtSigner('ES256').jwk] }), 401],
+    ['issuer is replaced', remote, (name) => registrations.set(name, { iss: 'https://issuer.example' }), 401],
+    [
+      'ServiceAccount is replaced',
+      remote,
+      (name) => registrations.set(name, { subject: 'system:serviceaccount:keyframe:other' }),
+      401,
+    ],
+    ['cluster is disabled', remote, (name) => clusters.disable(name), 200],
+    ['cluster is forgotten', remote, (name) => clusters.forget(name), 401],
+    ['home cluster is disabled', ofHome, (name) => clusters.disable(name), 200],
+    ['home cluster becomes a remote one', ofHome, (name) => registrations.set(name, { fromHome: true }), 401],
+    [
+      'home token is replaced twice',
+      ofHome,
+      async () => {
+        await keepNewHomeToken();
+        homeToken = await keepNewHomeToken();
+      },
+      401,
+    ],
+  ])('when its %s', async (_, senderOf, end, then) => {
+    const sender = await senderOf();
+    const reader = await openReader(sender);
+    await end(sender.cluster ?? home);
+    expect(await lastOf(reader)).toMatchObject({ kind: 'cluster', cluster: sender.cluster });
+    expect(await openedStatus(sender)).toBe(then);
+  });
+
+  test('when the hour of the former home token is over, also one that was open before', async () => {
+    const sender = await ofHome();
+    const before = await openReader(sender);
+    homeToken = await keepNewHomeToken();
+    expect(await lastOf(before)).toMatchObject({ kind: 'cluster', cluster: home });
+    const { pool } = api.services.database;
+    await pool.query("UPDATE home_token SET former_until = clock_timestamp() + interval '2 seconds'");
+    const reader = await openReader(sender);
+    expect((await reader.nextAtOnce())?.event).toBe('renew');
+    expect(await reader.nextAtOnce()).toBeUndefined();
+    expect(await openedStatus(sender)).toBe(401);
+  });
+
+  /** The data of the last event before the end. */
+  async function lastOf(reader: EventReader): Promise<unknown> {
+    let last: unknown;
+    for (let read = await reader.nextAtOnce(); read !== undefined; read = await reader.nextAtOnce()) last = read.data;
+    return last;
+  }
+
+  async function openedStatus(sender: Sender): Promise<number> {
+    const abort = new AbortController();
+    const { status } = await fetch(urlOf(sender), { headers: headersOf(sender), signal: abort.signal });
+    abort.abort();
+    return status;
+  }
 });
 
 test('a server that stops asks for another stream, and then ends them', async () => {

@@ -4,6 +4,7 @@ import { generateToken } from '../../../src/crypto/token.ts';
 import { DomainError } from '../../../src/domain/errors/domain-error.ts';
 import { AuthenticationRefusal } from '../../../src/services/access/authentication.ts';
 import { putHomeToken } from '../../../src/store/home-token.ts';
+import { inTransaction } from '../../../src/store/transaction.ts';
 import type { TestServices } from '../../support/api/services.ts';
 import { withServices } from '../../support/api/with-services.ts';
 import { newHomeToken, registerCluster, type RemoteCluster } from '../../support/database/cluster-credentials.ts';
@@ -54,11 +55,11 @@ describe('the home token', () => {
   });
 
   test('stays the present one, and ends no other, if a server writes it again', async () => {
-    const { pool } = services.database;
-    const former = await newHomeToken(pool);
+    const former = await newHomeToken(services.database.pool);
     const { token, hash } = generateToken('cluster', randomUUID());
-    expect(await putHomeToken(pool, hash)).toBe(true);
-    expect(await putHomeToken(pool, hash)).toBe(false);
+    const put = async (): Promise<boolean> =>
+      await inTransaction(services.database, async (tx) => await putHomeToken(tx, hash));
+    expect([await put(), await put()]).toEqual([true, false]);
     for (const each of [former, token.reveal()]) {
       await expect(services.clusterAuthentication.authenticate(each, 'here')).resolves.toMatchObject({ name: 'here' });
     }

@@ -3,12 +3,13 @@ import type pg from 'pg';
 import { generateToken } from '../../../src/crypto/token.ts';
 import { audienceOf } from '../../../src/domain/audience.ts';
 import { putHomeToken } from '../../../src/store/home-token.ts';
+import { inTransaction } from '../../../src/store/transaction.ts';
 import { JwtSigner, timesFor } from '../oidc/jwt-signer.ts';
 
 /** Makes a new home token, past the services, and returns it. */
 export async function newHomeToken(pool: pg.Pool): Promise<string> {
   const { token, hash } = generateToken('cluster', randomUUID());
-  await putHomeToken(pool, hash);
+  await inTransaction({ transactionPool: pool }, async (tx) => await putHomeToken(tx, hash));
   return token.reveal();
 }
 
