@@ -15,12 +15,8 @@ import { runTool } from '../../tools/devcluster/cluster/run-tool.ts';
 import { Api } from '../../tools/start/api.ts';
 import { registerCluster } from '../../tools/start/remote-cluster.ts';
 import { CliRunner } from '../support/cli/cli.ts';
-import {
-  type ControllerPort,
-  makeControllerPort,
-  RemoteCluster,
-  type RemoteSync,
-} from '../support/cluster/remote-cluster.ts';
+import { type ControllerPort, makeControllerPort } from '../support/cluster/controller-port.ts';
+import { RemoteCluster, type RemoteSync } from '../support/cluster/remote-cluster.ts';
 import { query } from '../support/cluster/resource-rows.ts';
 import { Stack } from '../support/cluster/stack.ts';
 import { TokenSync } from '../support/cluster/token-sync.ts';

@@ -1,48 +1,19 @@
-import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { symlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { makeAuthority } from '../../../src/crypto/authority.ts';
 import type { SecretSync } from '../../../src/controller/generated/secret-sync.ts';
 import { ensureBinaries } from '../../../tools/devcluster/cluster/build.ts';
 import type { Cluster } from '../../../tools/devcluster/cluster/cluster.ts';
 import { KubeHttp } from '../../../tools/devcluster/cluster/kube-http.ts';
 import { machineName, type NetworkSpace, spaceFault } from '../../../tools/devcluster/cluster/network-space.ts';
-import { freePort } from '../../../tools/free-port.ts';
 import { startRelay } from '../../../tools/start/relay.ts';
 import { ControllerToken, remoteVariables } from '../../../tools/start/remote-cluster.ts';
 import { ServerProcess } from '../api/server-process.ts';
 import type { ApiEnvironment } from '../api/api-client.ts';
 import type { CliRunner } from '../cli/cli.ts';
+import type { ControllerPort } from './controller-port.ts';
 import { startOwnCluster } from './own-cluster.ts';
 import { ResourceSite } from './resource-site.ts';
 import { type SecretObject, secretValues } from './secret-watch.ts';
-
-/** The port of controllers of a server, with a CA of its own. */
-export interface ControllerPort {
-  readonly port: number;
-  readonly caFile: string;
-  /** Variables of the server, without the prefix. */
-  readonly env: Readonly<Record<string, string>>;
-}
-
-/** Prepares a port of controllers for the names that clusters here use. */
-export async function makeControllerPort(resources: AsyncDisposableStack): Promise<ControllerPort> {
-  const folder = await mkdtemp(join(tmpdir(), 'keyframe-authority-'));
-  resources.defer(() => rm(folder, { recursive: true }));
-  const names = ['localhost', machineName];
-  const { certificate, key } = await makeAuthority(names, Date.now());
-  const [caFile, keyFile] = [join(folder, 'ca.crt'), join(folder, 'ca.key')];
-  await writeFile(caFile, certificate);
-  await writeFile(keyFile, key.reveal(), { mode: 0o600 });
-  const port = await freePort();
-  const env = {
-    CLUSTER_PORT: String(port),
-    CLUSTER_CA_FILE: caFile,
-    CLUSTER_CA_KEY_FILE: keyFile,
-    CLUSTER_TLS_NAMES: names.join(','),
-  };
-  return { port, caFile, env };
-}
 
 /**
  * A cluster with an API server of its own, registered as a remote one, and its controller, which reaches the server over
