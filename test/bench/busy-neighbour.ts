@@ -13,9 +13,9 @@ import {
   floorContender,
   keyframeContender,
   measureChanges,
-  startProcesses,
   startSecretPlace,
 } from './secret-contender.ts';
+import { startProcesses } from './site-processes.ts';
 import { reconcilesOf, untilIdle } from './reconciles.ts';
 import { percentile, summaryHeader, summaryLine } from './statistics.ts';
 

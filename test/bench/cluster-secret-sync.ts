@@ -9,7 +9,8 @@ import { ObjectWatch } from './object-watch.ts';
 import { processTimes, usedBetween } from './process-times.ts';
 import { untilIdle } from './reconciles.ts';
 import { compare, throughput } from './rounds.ts';
-import { type SecretPlace, commitTime, startProcesses, startSecretPlace } from './secret-contender.ts';
+import { type SecretPlace, commitTime, startSecretPlace } from './secret-contender.ts';
+import { startProcesses } from './site-processes.ts';
 
 const defaultSize = 1_000;
 const rounds = 5;

@@ -12,9 +12,9 @@ import {
   floorContender,
   keyframeContender,
   measureChanges,
-  startProcesses,
   startSecretPlace,
 } from './secret-contender.ts';
+import { startProcesses } from './site-processes.ts';
 
 /** What the benches of many SecretSyncs stand on: an API, a controller, and the namespaces that it watches. */
 export interface FleetSite {
@@ -46,7 +46,7 @@ export async function startFleetSite(resources: AsyncDisposableStack, probes: Si
     role: 'controller',
     env,
     nodeArgs: probes.controller?.nodeArgs ?? [],
-    apiNodeArgs: probes.api?.nodeArgs ?? [],
+    api: { nodeArgs: probes.api?.nodeArgs },
   });
   const fleet = await Fleet.open(resources, client, namespaces);
   return {

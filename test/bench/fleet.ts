@@ -18,17 +18,43 @@ export const syncsPerEnvironment = 100;
 /** How many requests the fleet and the floors send at once: as many as the controller has workers. */
 export const concurrency = 24;
 
-const namespaceCount = 10;
+const usualNamespaces = 10;
 
 /** Makes the namespaces of a fleet, to be ended with `resources`. */
-export async function fleetNamespaces(resources: AsyncDisposableStack): Promise<readonly string[]> {
+export async function fleetNamespaces(
+  resources: AsyncDisposableStack,
+  count: number = usualNamespaces,
+): Promise<readonly string[]> {
   const names: string[] = [];
-  for (let made = 0; made < namespaceCount; made += 1) {
+  for (let made = 0; made < count; made += 1) {
     const name = await createNamespace();
     resources.defer(() => discardNamespace(name));
     names.push(name);
   }
   return names;
+}
+
+/** A new environment with these values, which SecretSyncs of these namespaces may read without a token. */
+export async function grantedEnvironment(
+  client: ApiClient,
+  namespaces: readonly string[],
+  values: Readonly<Record<string, string>>,
+): Promise<ApiEnvironment> {
+  const environment = await client.makeEnvironment();
+  if (Object.keys(values).length > 0) await environment.change(values);
+  const { organization, project, name } = environment.ref;
+  const rules = [{ organization, project, environments: [name], permission: 'Read' }];
+  await adminClient().json({
+    method: 'POST',
+    path: '/apis/keyframe.dev/v1alpha1/accessgrants',
+    body: {
+      apiVersion: 'keyframe.dev/v1alpha1',
+      kind: 'AccessGrant',
+      metadata: { name: `fleet-${environment.id}` },
+      spec: { namespaces, rules },
+    },
+  });
+  return environment;
 }
 
 /** Many SecretSyncs as most users write them: each names an environment and no token, and AccessGrants let them read it. */
@@ -38,23 +64,34 @@ export class Fleet {
   readonly secrets: ObjectWatch<SecretObject>;
   readonly environments: ApiEnvironment[] = [];
   readonly #client: ApiClient;
+  readonly #clusters: readonly string[];
   #size = 0;
 
-  private constructor(client: ApiClient, parts: Pick<Fleet, 'namespaces' | 'syncs' | 'secrets'>) {
+  private constructor(
+    client: ApiClient,
+    clusters: readonly string[],
+    parts: Pick<Fleet, 'namespaces' | 'syncs' | 'secrets'>,
+  ) {
     this.#client = client;
+    this.#clusters = clusters;
     this.namespaces = parts.namespaces;
     this.syncs = parts.syncs;
     this.secrets = parts.secrets;
   }
 
-  /** Begins to watch the namespaces; no SecretSync yet. */
-  static async open(resources: AsyncDisposableStack, client: ApiClient, namespaces: readonly string[]): Promise<Fleet> {
+  /** Begins to watch the namespaces; no SecretSync yet. `clusters`: remote ones, which need rules of each organization. */
+  static async open(
+    resources: AsyncDisposableStack,
+    client: ApiClient,
+    namespaces: readonly string[],
+    clusters: readonly string[] = [],
+  ): Promise<Fleet> {
     const kube = adminClient();
     const syncPaths = namespaces.map((name) => `/apis/keyframe.dev/v1alpha1/namespaces/${name}/secretsyncs`);
     const secretPaths = namespaces.map((name) => `/api/v1/namespaces/${name}/secrets`);
     const syncs = await ObjectWatch.open<SyncObject>(resources, kube, syncPaths);
     const secrets = await ObjectWatch.open<SecretObject>(resources, kube, secretPaths);
-    return new Fleet(client, { namespaces, syncs, secrets });
+    return new Fleet(client, clusters, { namespaces, syncs, secrets });
   }
 
   get size(): number {
@@ -63,20 +100,11 @@ export class Fleet {
 
   /** A new environment with these values, which the fleet's namespaces may read. */
   async makeEnvironment(values: Readonly<Record<string, string>>): Promise<ApiEnvironment> {
-    const environment = await this.#client.makeEnvironment();
-    if (Object.keys(values).length > 0) await environment.change(values);
+    const environment = await grantedEnvironment(this.#client, this.namespaces, values);
     const { organization, project, name } = environment.ref;
-    const rules = [{ organization, project, environments: [name], permission: 'Read' }];
-    await adminClient().json({
-      method: 'POST',
-      path: '/apis/keyframe.dev/v1alpha1/accessgrants',
-      body: {
-        apiVersion: 'keyframe.dev/v1alpha1',
-        kind: 'AccessGrant',
-        metadata: { name: `fleet-${environment.id}` },
-        spec: { namespaces: this.namespaces, rules },
-      },
-    });
+    const rules = [{ project, environments: [name], permission: 'read', kinds: ['SecretSync'] }];
+    for (const cluster of this.#clusters)
+      await this.#client.call('PUT', `/organizations/${organization}/clusters/${cluster}`, { rules });
     return environment;
   }
 

@@ -6,7 +6,8 @@ import { concurrency, isReady, syncsPerEnvironment } from './fleet.ts';
 import { type FleetSite, startFleetSite } from './fleet-site.ts';
 import { isLeading, reconcilesOf } from './reconciles.ts';
 import { throughput } from './rounds.ts';
-import { createSync, startReconciling } from './secret-contender.ts';
+import { createSync } from './secret-contender.ts';
+import { startReconciling } from './site-processes.ts';
 import { percentile } from './statistics.ts';
 
 const defaultSize = 1_000;

@@ -1,20 +1,18 @@
 import { randomBytes } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { checkoutDirectory } from '../../tools/checkout.ts';
 import { readContext } from '../../tools/devcluster/cluster/kube-access.ts';
-import { startPostgres } from '../../tools/devcluster/postgres/server.ts';
+import { type PostgresServer, startPostgres } from '../../tools/devcluster/postgres/server.ts';
 import { createLogger } from '../../src/observability/logger.ts';
 import { migrate } from '../../src/store/migrate.ts';
-import { ApiClient, type ApiEnvironment } from '../support/api/api-client.ts';
+import type { ApiClient, ApiEnvironment } from '../support/api/api-client.ts';
 import { CapturedProcess } from '../support/faults/captured-process.ts';
 import { adminClient, createNamespace, discardNamespace, sharedCluster } from '../support/cluster/cluster.ts';
 import { startSharedCluster, stopSharedCluster } from '../support/cluster/global-cluster.ts';
-import type { MemoryLimit } from '../support/faults/memory-limit.ts';
 import { SecretWatch } from '../support/cluster/secret-watch.ts';
-import { ServerProcess, type ServerRole } from '../support/api/server-process.ts';
 import { waitFor } from '../support/fixtures/wait-for.ts';
 
 /** One way of getting a change into a Secret. */
@@ -26,8 +24,11 @@ export interface Contender {
 
 /** What the benches that follow a change into a Secret stand on. */
 export interface SecretPlace {
+  readonly postgres: PostgresServer;
   readonly databaseUrl: string;
   readonly database: pg.Client;
+  /** Of all processes. */
+  readonly rootKeyFile: string;
   readonly namespace: string;
 }
 
@@ -44,7 +45,9 @@ export async function startSecretPlace(resources: AsyncDisposableStack): Promise
   resources.defer(() => database.end());
   const namespace = await createNamespace();
   resources.defer(() => discardNamespace(namespace));
-  return { databaseUrl, database, namespace };
+  const rootKeyFile = join(sharedCluster().runFolder, 'root-key');
+  writeFileSync(rootKeyFile, `bench:${randomBytes(32).toString('base64')}\n`, { mode: 0o600 });
+  return { postgres, databaseUrl, database, rootKeyFile, namespace };
 }
 
 /** Makes single changes, with pauses, and returns how long each took from its commit to its Secret, in milliseconds. */
@@ -63,68 +66,6 @@ export async function measureChanges(
     await pause(pauseMs());
   }
   return samples;
-}
-
-/** The API, and a process that reconciles. */
-export interface Processes {
-  readonly client: ApiClient;
-  readonly api: ServerProcess;
-  readonly reconciling: ServerProcess;
-}
-
-/** How a process that reconciles is started. */
-export interface ReconcilingOptions {
-  readonly role: ServerRole;
-  /** The machine's if it is left out. */
-  readonly memory?: MemoryLimit;
-  /** Further variables, as `ServerProcess` takes them. */
-  readonly env?: Readonly<Record<string, string>>;
-  /** For node, before the program. */
-  readonly nodeArgs?: readonly string[];
-  /** As `ServerProcess` takes it. */
-  readonly program?: string | undefined;
-}
-
-/** Starts both as users run them. */
-export async function startProcesses(
-  resources: AsyncDisposableStack,
-  place: SecretPlace,
-  options: ReconcilingOptions & { readonly apiNodeArgs?: readonly string[] },
-): Promise<Processes> {
-  const tokenFile = join(sharedCluster().runFolder, 'bench-admin-token');
-  writeFileSync(rootKeyFile(), `bench:${randomBytes(32).toString('base64')}\n`, { mode: 0o600 });
-  const api = await ServerProcess.start(resources, {
-    role: 'api',
-    nodeArgs: options.apiNodeArgs,
-    env: {
-      DATABASE_URL: place.databaseUrl,
-      ROOT_KEY_FILE: rootKeyFile(),
-      BOOTSTRAP_ADMIN_EMAIL: 'admin@example.com',
-      BOOTSTRAP_TOKEN_FILE: tokenFile,
-    },
-  });
-  const reconciling = await startReconciling(resources, place, options);
-  const client = new ApiClient({ url: api.url, token: readFileSync(tokenFile, 'utf8').trim() });
-  return { client, api, reconciling };
-}
-
-/** Starts one more process that reconciles, after `startProcesses`. */
-export async function startReconciling(
-  resources: AsyncDisposableStack,
-  { databaseUrl }: SecretPlace,
-  { role, memory, env = {}, nodeArgs, program }: ReconcilingOptions,
-): Promise<ServerProcess> {
-  const variables = {
-    DATABASE_URL: databaseUrl,
-    ROOT_KEY_FILE: rootKeyFile(),
-    KUBECONFIG_FILE: sharedCluster().controllerKubeconfig,
-    ...env,
-  };
-  return await ServerProcess.start(resources, { role, memory, nodeArgs, program, env: variables });
-}
-
-function rootKeyFile(): string {
-  return join(sharedCluster().runFolder, 'root-key');
 }
 
 /**

@@ -4,7 +4,7 @@ import { readSize } from './bench-size.ts';
 import { startFleetSite } from './fleet-site.ts';
 import { judgeFlatness } from './flatness.ts';
 import { HeapProbe, type Leak, leaks } from './heap-probe.ts';
-import { startReconciling } from './secret-contender.ts';
+import { startReconciling } from './site-processes.ts';
 import { SoakCrowd } from './soak-crowd.ts';
 import { faultsAtTheEnd } from './soak-end.ts';
 import { changeLeader } from './soak-leaders.ts';

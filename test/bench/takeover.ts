@@ -4,7 +4,8 @@ import { waitFor } from '../support/fixtures/wait-for.ts';
 import type { Fleet } from './fleet.ts';
 import type { Contenders, FleetSite } from './fleet-site.ts';
 import { isLeading, reconcilesOf, untilIdle } from './reconciles.ts';
-import { measureChanges, startReconciling } from './secret-contender.ts';
+import { measureChanges } from './secret-contender.ts';
+import { startReconciling } from './site-processes.ts';
 
 /** What became of a change of the leader. */
 export interface Takeover {

@@ -9,6 +9,9 @@ import { writeKubeconfigFor } from './kubeconfig.ts';
 const controllerNamespace = 'keyframe';
 const name = 'keyframe-controller';
 
+/** The ServiceAccount that the controller runs under. */
+export const controllerAccount = { namespace: controllerNamespace, name } as const;
+
 /** The user name by which the API server knows the controller. */
 export const controllerUser = `system:serviceaccount:${controllerNamespace}:${name}`;
 
@@ -25,7 +28,7 @@ export async function createControllerAccount(options: ControllerAccountOptions)
   const client = new KubeHttp(options.adminKubeconfig);
   try {
     await applyAccount(client);
-    const token = await requestToken(client, { namespace: controllerNamespace, name, seconds: options.tokenSeconds });
+    const token = await requestToken(client, { ...controllerAccount, seconds: options.tokenSeconds });
     writeKubeconfigFor(options.kubeconfigFile, options.adminKubeconfig, { name, token });
   } finally {
     client.close();
@@ -37,7 +40,7 @@ export async function requestControllerToken(
   client: KubeHttp,
   { audience, seconds }: { audience: string; seconds: number },
 ): Promise<string> {
-  return await requestToken(client, { namespace: controllerNamespace, name, audience, seconds });
+  return await requestToken(client, { ...controllerAccount, audience, seconds });
 }
 
 /** A token of a ServiceAccount from the TokenRequest API, for the API server itself without an audience. */
