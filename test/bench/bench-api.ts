@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startPostgres } from '../../tools/devcluster/postgres/server.ts';
+import { type PostgresServer, startPostgres } from '../../tools/devcluster/postgres/server.ts';
 import { createLogger } from '../../src/observability/logger.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { ApiClient, type ApiEnvironment } from '../support/api/api-client.ts';
@@ -14,10 +14,22 @@ export interface BenchApi {
   readonly databaseUrl: string;
   readonly adminToken: string;
   readonly admin: ApiClient;
+  readonly server: ServerProcess;
+  readonly postgres: PostgresServer;
+}
+
+export interface BenchApiOptions {
+  /** Further variables, as `ServerProcess` takes them. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** For node, before the program. */
+  readonly nodeArgs?: readonly string[];
 }
 
 /** Starts both, to be ended with `resources`. Its limits on requests are off: one client asks more than many would. */
-export async function startBenchApi(resources: AsyncDisposableStack): Promise<BenchApi> {
+export async function startBenchApi(
+  resources: AsyncDisposableStack,
+  { env = {}, nodeArgs }: BenchApiOptions = {},
+): Promise<BenchApi> {
   const folder = mkdtempSync(join(tmpdir(), 'keyframe-bench-'));
   resources.defer(() => rmSync(folder, { recursive: true, force: true }));
   const postgres = await startPostgres({});
@@ -27,8 +39,9 @@ export async function startBenchApi(resources: AsyncDisposableStack): Promise<Be
   const rootKeyFile = join(folder, 'root-key');
   const tokenFile = join(folder, 'admin-token');
   writeFileSync(rootKeyFile, `bench:${randomBytes(32).toString('base64')}\n`, { mode: 0o600 });
-  const { url } = await ServerProcess.start(resources, {
+  const server = await ServerProcess.start(resources, {
     role: 'api',
+    nodeArgs,
     env: {
       DATABASE_URL: databaseUrl,
       ROOT_KEY_FILE: rootKeyFile,
@@ -37,10 +50,12 @@ export async function startBenchApi(resources: AsyncDisposableStack): Promise<Be
       LOG_LEVEL: 'warn',
       RATE_LIMIT_REQUESTS: '0',
       RATE_LIMIT_TRAFFIC_MIB: '0',
+      ...env,
     },
   });
+  const { url } = server;
   const adminToken = readFileSync(tokenFile, 'utf8').trim();
-  return { url, databaseUrl, adminToken, admin: new ApiClient({ url, token: adminToken }) };
+  return { url, databaseUrl, adminToken, admin: new ApiClient({ url, token: adminToken }), server, postgres };
 }
 
 /** Keys `KEY_0001` and so on, each with a value of 32 hexadecimal digits. */

@@ -4,6 +4,8 @@
  */
 import { busyNeighbour } from './busy-neighbour.ts';
 import { changeToSecret } from './change-to-secret.ts';
+import { clusterFleet } from './cluster-fleet.ts';
+import { clusterReads } from './cluster-reads.ts';
 import { clusterSecretSync } from './cluster-secret-sync.ts';
 import { commandStart } from './command-start.ts';
 import { image } from './image.ts';
@@ -19,8 +21,10 @@ import { writeSecret } from './write-secret.ts';
 const benches: ReadonlyMap<string, () => Promise<void>> = new Map([
   ['busy-neighbour', busyNeighbour],
   ['change-to-secret', changeToSecret],
+  ['cluster-reads', clusterReads],
   ['cluster-secret-sync', clusterSecretSync],
   ['command-start', commandStart],
+  ['fleet', clusterFleet],
   ['image', image],
   ['large-environment', largeEnvironment],
   ['large-start', largeStart],

@@ -14,7 +14,7 @@ interface Registered {
  * Registers a cluster with the issuer, the keys and the uid that it has now, as `keyframe cluster create` and
  * `keyframe cluster update` do. Returns the audience by which a token of its controller is for this server.
  */
-export async function registerCluster(api: Api, kube: KubeHttp, name: string): Promise<string> {
+export async function registerCluster(api: Pick<Api, 'call'>, kube: KubeHttp, name: string): Promise<string> {
   const { issuer } = await kube.json<KubeObject & { issuer: string }>({ path: '/.well-known/openid-configuration' });
   const keySet = { path: '/openid/v1/jwks', accept: 'application/jwk-set+json' };
   const { keys } = await kube.json<KubeObject & { keys: readonly object[] }>(keySet);

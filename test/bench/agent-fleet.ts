@@ -1,0 +1,172 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connectOverHttps } from '../../src/agent/backend.ts';
+import type { Backend } from '../../src/controller/backend/backend.ts';
+import type { GrantRule } from '../../src/domain/grants.ts';
+import { refOf } from '../../src/domain/secret-states.ts';
+import type { SourcesQuestion } from '../../src/domain/source-reads.ts';
+import { systemClock } from '../../src/lib/clock.ts';
+import { createLogger } from '../../src/observability/logger.ts';
+import { openDatabase } from '../../src/store/database.ts';
+import { type ApiClient, ApiEnvironment } from '../support/api/api-client.ts';
+import { type ControllerPort, makeControllerPort } from '../support/cluster/controller-port.ts';
+import { registerCluster } from '../support/database/cluster-credentials.ts';
+import { type BenchApi, benchSecrets, startBenchApi } from './bench-api.ts';
+import { concurrency, syncsPerEnvironment } from './fleet.ts';
+import { throughput } from './rounds.ts';
+
+const namespacesPerCluster = 5;
+const keysPerEnvironment = 10;
+
+/** How large a fleet is. */
+export interface FleetSize {
+  readonly clusters: number;
+  readonly syncsPerCluster: number;
+}
+
+/** The SecretSyncs of a fleet of remote clusters, as the server sees them: the controllers are this process, without Kubernetes. */
+export class AgentFleet {
+  readonly api: BenchApi;
+  readonly environments: readonly ApiEnvironment[];
+  readonly clusters: readonly AgentCluster[];
+
+  private constructor(parts: Pick<AgentFleet, 'api' | 'environments' | 'clusters'>) {
+    this.api = parts.api;
+    this.environments = parts.environments;
+    this.clusters = parts.clusters;
+  }
+
+  /** Starts the API and registers the clusters. Each environment is read by as many SecretSyncs of each cluster. */
+  static async start(
+    resources: AsyncDisposableStack,
+    { clusters, syncsPerCluster }: FleetSize,
+    nodeArgs: readonly string[] = [],
+  ): Promise<AgentFleet> {
+    const port = await makeControllerPort(resources);
+    const api = await startBenchApi(resources, { env: port.env, nodeArgs });
+    const slugs = { organization: `org-${randomUUID()}`, project: 'shop' };
+    const environments = await makeEnvironments(api.admin, slugs, (clusters * syncsPerCluster) / syncsPerEnvironment);
+    const names = Array.from({ length: clusters }, (_, index) => `cluster-${index}`);
+    const tokenFiles = await register(resources, api, names);
+    const agents: AgentCluster[] = [];
+    for (const [index, name] of names.entries()) {
+      const rules = [{ project: slugs.project, environments: ['*'], permission: 'read', kinds: ['SecretSync'] }];
+      await api.admin.call('PUT', `/organizations/${slugs.organization}/clusters/${name}`, { rules });
+      const tokenFile = tokenFiles[index] ?? '';
+      agents.push(new AgentCluster({ name, tokenFile, port, environments, syncs: syncsPerCluster }));
+    }
+    return new AgentFleet({ api, environments, clusters: agents });
+  }
+}
+
+interface AgentParts {
+  readonly name: string;
+  readonly tokenFile: string;
+  readonly port: ControllerPort;
+  readonly environments: readonly ApiEnvironment[];
+  readonly syncs: number;
+}
+
+/** One cluster of an `AgentFleet`. */
+export class AgentCluster {
+  readonly backend: Backend;
+  readonly #parts: AgentParts;
+  readonly #uids: readonly string[];
+
+  constructor(parts: AgentParts) {
+    this.#parts = parts;
+    this.#uids = Array.from({ length: parts.syncs }, () => randomUUID());
+    const address = {
+      url: `https://localhost:${parts.port.port}`,
+      caFile: parts.port.caFile,
+      tokenFile: parts.tokenFile,
+    };
+    const logger = createLogger('silent');
+    this.backend = connectOverHttps({ ...address, clock: systemClock, logger }).connect(() => parts.name);
+  }
+
+  /** Reads the sources of all its SecretSyncs with their values, as many at once as a controller does. */
+  async readAll(): Promise<void> {
+    let next = 0;
+    await throughput(this.#uids.length, concurrency, async () => await this.read(next++));
+  }
+
+  /** Reads the source of a SecretSync with its values, as a controller does. */
+  async read(index: number): Promise<void> {
+    const question = this.#questionOf(index);
+    const { sources } = await this.backend.sources.read(question);
+    const [asked] = question.sources;
+    const [read] = sources;
+    if (asked === undefined || read?.token === undefined || read.state === undefined || !('secrets' in read.state))
+      throw new Error('a SecretSync of the bench was not read');
+    const { name, slugs, credential } = asked;
+    const { environmentId } = read.state;
+    const source = { name, slugs, credential, asker: question.asker, tokenId: read.token.id, environmentId };
+    const keys = read.state.secrets.map(({ key }) => key);
+    const values = await this.backend.sources.values({ source, state: refOf(read.state), keys });
+    if (values.size !== keysPerEnvironment)
+      throw new Error('the values of a SecretSync of the bench are not all there');
+  }
+
+  #questionOf(index: number): SourcesQuestion {
+    const { environments, syncs } = this.#parts;
+    const environment = environments[Math.floor((index * environments.length) / syncs)];
+    const uid = this.#uids[index];
+    if (environment === undefined || uid === undefined) throw new Error(`the cluster has no SecretSync ${index}`);
+    const { organization, project, name } = environment.ref;
+    const grants: readonly GrantRule[] = [
+      { organization, project, environments: ['*'], permission: 'read', kinds: ['SecretSync'] },
+    ];
+    const namespace = `team-${index % namespacesPerCluster}`;
+    const named = { kind: 'SecretSync', namespace, name: `app-${index}`, uid, requestId: randomUUID() } as const;
+    const slugs = { organization, project, environment: name };
+    const source = {
+      name: undefined,
+      slugs,
+      credential: 'keyless',
+      state: 'newest',
+      recordedId: environment.id,
+    } as const;
+    return { asker: { ...named, grants, ownGrant: undefined }, sources: [source], maxKeys: 1_000 };
+  }
+}
+
+async function makeEnvironments(
+  admin: ApiClient,
+  { organization, project }: Readonly<Record<'organization' | 'project', string>>,
+  count: number,
+): Promise<ApiEnvironment[]> {
+  await admin.call('POST', '/organizations', { slug: organization });
+  await admin.call('POST', `/projects/${organization}`, { slug: project });
+  const made: ApiEnvironment[] = [];
+  for (let index = 0; index < count; index += 1) {
+    const name = `env-${index}`;
+    const { id } = await admin.call<{ id: string }>('POST', `/environments/${organization}/${project}`, { slug: name });
+    const environment = new ApiEnvironment(admin, { organization, project, name }, id);
+    await environment.change(benchSecrets(keysPerEnvironment));
+    made.push(environment);
+  }
+  return made;
+}
+
+/** Registers remote clusters; returns the file with the token of each controller. */
+async function register(
+  resources: AsyncDisposableStack,
+  { databaseUrl }: BenchApi,
+  names: readonly string[],
+): Promise<string[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'keyframe-bench-fleet-'));
+  resources.defer(() => rmSync(folder, { recursive: true, force: true }));
+  const database = openDatabase({ url: databaseUrl, poolSize: 2 });
+  resources.defer(() => database.close());
+  const files: string[] = [];
+  for (const name of names) {
+    const cluster = await registerCluster(database.pool, name);
+    const file = join(folder, name);
+    writeFileSync(file, cluster.token(), { mode: 0o600 });
+    files.push(file);
+  }
+  return files;
+}
