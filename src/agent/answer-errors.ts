@@ -51,6 +51,20 @@ export function strangeAnswer(what: string): DomainError {
   return new DomainError('store_unavailable', `the answer of the server of Keyframe ${what}; check what lies between`);
 }
 
+/** The server does not accept the token of this cluster. */
+export class TokenRefusal extends DomainError {
+  constructor(detail: string) {
+    // The code of a token would be taken for that of a source.
+    super('cluster_unknown', detail);
+  }
+
+  /** What is reported until a hello is refused too: a server that is being replaced may not know the token yet. */
+  get unconfirmed(): DomainError {
+    const detail = `the server of Keyframe does not accept the token of this cluster at the moment: ${this.detail}`;
+    return new DomainError('store_unavailable', detail, { cause: this });
+  }
+}
+
 export interface RefusedAnswer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
@@ -65,8 +79,7 @@ export function refusal({ status, headers, body }: RefusedAnswer): DomainError {
   const { code, detail } = problem;
   switch (status) {
     case 401:
-      // The code of a token would be taken for that of a source.
-      return new DomainError('cluster_unknown', detail);
+      return new TokenRefusal(detail);
     case 404:
       return new DomainError(
         'protocol_unsupported',

@@ -12,13 +12,15 @@ import {
   type ResultOf,
 } from '../wire/cluster/methods.ts';
 import { encodeInput } from '../wire/parse-input.ts';
-import { strangeAnswer } from './answer-errors.ts';
+import { strangeAnswer, TokenRefusal } from './answer-errors.ts';
 import type { Transport } from './transport.ts';
 
 /** Calls the methods of the server. No more of them are under way than the server allows. */
 export class Calls {
   readonly #transport: Pick<Transport, 'post'>;
   readonly #turns: Readonly<Record<Flight, Turns>>;
+  /** Whether the server did not accept the token of the last hello. */
+  #isRefused = false;
 
   constructor(transport: Pick<Transport, 'post'>) {
     this.#transport = transport;
@@ -32,7 +34,10 @@ export class Calls {
     };
   }
 
-  /** Throws DomainError: what the services threw, and what the transport throws. */
+  /**
+   * Throws DomainError: what the services threw, and what the transport throws. A refused token is an outage until a hello
+   * was refused for it: otherwise a short fault would change the status of each resource that asks at that moment.
+   */
   async call<Name extends ClusterMethodName>(name: Name, request: RequestOf<Name>): Promise<ResultOf<Name>> {
     const schema: z.ZodType = clusterMethods[name].request;
     return await this.send(name, () => JSON.stringify(encodeInput('body', schema, request)));
@@ -43,11 +48,28 @@ export class Calls {
     const method = clusterMethods[name] as unknown as ClusterMethod<never, ResultOf<Name>>;
     const { result: schema, timeoutMs, flight } = method;
     return await this.#turns[flight].run(async () => {
-      const { result, error } = await this.#transport.post(`/${name}`, makeBody(), timeoutMs);
+      const { result, error } = await this.#post(name, makeBody(), timeoutMs);
       if (error !== undefined) throw decoded(domainError, error);
       if (result === undefined) throw strangeAnswer('has neither a result nor an error');
       return decoded(schema, result ?? undefined);
     });
+  }
+
+  async #post(
+    name: ClusterMethodName,
+    body: string,
+    timeoutMs: number,
+  ): Promise<Awaited<ReturnType<Transport['post']>>> {
+    const isHello = name === 'hello';
+    try {
+      const answer = await this.#transport.post(`/${name}`, body, timeoutMs);
+      if (isHello) this.#isRefused = false;
+      return answer;
+    } catch (error) {
+      if (!(error instanceof TokenRefusal)) throw error;
+      if (isHello) this.#isRefused = true;
+      throw this.#isRefused ? error : error.unconfirmed;
+    }
   }
 }
 

@@ -156,7 +156,12 @@ describe('a stolen token of a controller', () => {
 
   test('of the remote cluster is no token of the home cluster, nor the other way round', async () => {
     for (const [file, name] of [[remote.tokenFile, homeName] as const, [homeTokenFile, remoteName] as const]) {
-      const asked = thief(file, name).tokens.live({ namespaces: ['default'], after: null });
+      const asked = thief(file, name).cluster.hello({
+        uid: randomUUID(),
+        isLeading: false,
+        kinds: [],
+        issuer: undefined,
+      });
       await expect(asked).rejects.toMatchObject({ code: expect.stringMatching(/^(cluster_unknown|unauthenticated)$/) });
     }
   });
