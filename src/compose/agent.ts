@@ -24,7 +24,13 @@ export async function startAgent(config: AgentConfig, logger: Logger): Promise<R
   try {
     const metrics = new Metrics();
     const server = connectOverHttps({ ...config.server, clock: systemClock, logger });
-    const controller = await composeController(config.controller, { ...server, logger, metrics, open });
+    const controller = await composeController(config.controller, {
+      ...server,
+      mayLead: () => server.fault() === undefined,
+      logger,
+      metrics,
+      open,
+    });
     const readiness = new Readiness({ clock: systemClock, checks: [() => Promise.resolve(controller.ready())] });
     const address = addressOf(config, config.metricsPort);
     const warnings = (): readonly string[] => controller.warnings();

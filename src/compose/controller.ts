@@ -11,6 +11,8 @@ interface ControllerDeps {
   readonly connect: ConnectBackend;
   /** Why the controller cannot work yet, on the side of Keyframe; undefined if it can. */
   readonly fault: () => string | undefined;
+  /** See `ManagerDeps`. */
+  readonly mayLead?: () => boolean;
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly open: AsyncDisposableStack;
@@ -19,7 +21,7 @@ interface ControllerDeps {
 /** The controller. It begins with `start`. */
 export async function composeController(
   config: ControllerConfig,
-  { connect, fault, logger, metrics, open }: ControllerDeps,
+  { connect, fault, mayLead, logger, metrics, open }: ControllerDeps,
 ): Promise<Controller> {
   // Loaded only by the roles that run it: the Kubernetes client takes longer to load than the rest, and as much memory.
   const [{ createController }, { controllerLease }] = await Promise.all([
@@ -34,6 +36,7 @@ export async function composeController(
     kube,
     lease: controllerLease(kube, namespace),
     connect,
+    ...(mayLead === undefined ? {} : { mayLead }),
     logger,
     clock: systemClock,
     steadyNow,

@@ -5,7 +5,13 @@ import { DomainError } from '../../domain/errors/domain-error.ts';
 import type { Clock, SteadyNow } from '../../lib/clock.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { ClusterBackend } from '../backend/cluster.ts';
-import { clusterAccepted, clusterNameTaken, clusterNameUnconfirmed, clusterStopped } from './messages.ts';
+import {
+  clusterAccepted,
+  clusterNameTaken,
+  clusterNameUnconfirmed,
+  clusterStopped,
+  helloAccepted,
+} from './messages.ts';
 import type { ClusterIssuerReader } from './cluster-issuer.ts';
 import type { ServerClock } from './server-clock.ts';
 import { type Next, WorkQueue } from './work-queue.ts';
@@ -31,7 +37,7 @@ export interface ClusterClaimDeps {
 
 const intervalMs = 60_000;
 // The name is free 10 minutes after its cluster was last seen. A server of another release may answer soon.
-const refusedIntervalMs = 10_000;
+const refusedIntervalMs = 5_000;
 // This process works during an outage of the database, so the name must be checked soon after it.
 const maxRetryMs = 10_000;
 /** Each of them names what a person must do. */
@@ -59,7 +65,7 @@ export class ClusterClaim {
   constructor(deps: ClusterClaimDeps) {
     this.#deps = deps;
     const { clock, logger } = deps;
-    const process = async (): Promise<Next> => await this.#hello();
+    const process = async (): Promise<Next> => await this.#sayHello();
     const backoff = { initialMs: 500, maxMs: maxRetryMs };
     this.#queue = new WorkQueue({ clock, logger, workers: 1, process, backoff });
   }
@@ -89,15 +95,20 @@ export class ClusterClaim {
 
   /** Starts to say hello, as a standby. */
   start(): void {
-    this.#queue.add(helloKey);
     this.#queue.start();
+    this.hello();
+  }
+
+  /** Says hello now. */
+  hello(): void {
+    this.#queue.add(helloKey);
   }
 
   /** Call it when this process starts to lead. Without a configured name it may work at once. */
   lead(): void {
     this.#isLeading = true;
     if (this.#deps.name === undefined && this.#helloRefusal === undefined) this.#settle('ours');
-    this.#queue.add(helloKey);
+    this.hello();
   }
 
   /** Call it when this process stops leading. */
@@ -117,7 +128,7 @@ export class ClusterClaim {
     return this.#mayWork;
   }
 
-  async #hello(): Promise<Next> {
+  async #sayHello(): Promise<Next> {
     const claimed = await this.#tryClaim();
     if (claimed === 'unknown') return { kind: 'retry' };
     // After the claim, so that a slow API server delays no work. What is new goes with another hello.
@@ -158,13 +169,22 @@ export class ClusterClaim {
     const { serverClock, steadyNow } = this.#deps;
     const askedAt = steadyNow();
     const answer = await this.#answerTo(hello);
-    this.#helloRefusal = 'refusal' in answer ? answer.refusal : undefined;
+    this.#noteRefusal('refusal' in answer ? answer.refusal : undefined);
     if ('refusal' in answer) return answer;
     const { state, holder, isHome, now } = answer;
     serverClock.note(now, askedAt);
     this.#state = state;
     this.#isHome = isHome;
     return holder === undefined ? 'ours' : { refusal: clusterNameTaken(this.#name(), holder.heldBy) };
+  }
+
+  /** Of a standby too, which may never lead while it is refused. */
+  #noteRefusal(refusal: string | undefined): void {
+    const { logger } = this.#deps;
+    const wasRefused = this.#helloRefusal !== undefined;
+    this.#helloRefusal = refusal;
+    if (refusal !== undefined && !wasRefused) logger.error(refusal);
+    if (refusal === undefined && wasRefused) logger.info({ name: this.#name() }, helloAccepted);
   }
 
   async #answerTo(hello: Hello): Promise<HelloAnswer | Refused> {
@@ -192,7 +212,7 @@ export class ClusterClaim {
     const isKnown = this.#refusal !== undefined;
     if (claimed === 'unknown' && isKnown) return;
     this.#refusal = typeof claimed === 'string' ? undefined : claimed.refusal;
-    if (this.#refusal !== undefined && !isKnown) logger.error(this.#refusal);
+    if (this.#refusal !== undefined && !isKnown && this.#helloRefusal === undefined) logger.error(this.#refusal);
     if (this.#refusal === undefined && isKnown) logger.info({ name }, clusterAccepted);
     this.#allow(this.#refusal === undefined);
   }

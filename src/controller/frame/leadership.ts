@@ -19,6 +19,8 @@ const renewDeadlineMs = 7000;
 const retryMs = 2000;
 // How often a standby checks whether the Lease was released. Each check is one GET.
 const standbyRetryMs = 700;
+// How often a process that may not lead looks whether it may. It sends nothing.
+const abstainRetryMs = 250;
 // Allows at least two attempts before the deadline, even if the API server does not respond.
 const callTimeoutMs = 2500;
 // An API server that does not respond must not delay the shutdown for longer.
@@ -50,6 +52,8 @@ export interface LeadershipDeps {
   readonly clock: Clock;
   readonly steadyNow: SteadyNow;
   readonly logger: Logger;
+  /** Whether this process could work as the leader. While it could not, it leaves the Lease to another one. */
+  readonly mayLead: () => boolean;
   /** Called when this process starts to lead: work may start. */
   readonly onLead: () => void;
   /** Called when this process stops leading, before another one can lead: no further work may start. */
@@ -106,6 +110,10 @@ export class Leadership {
   async #release(): Promise<void> {
     // An attempt in progress could renew the Lease after its release.
     await this.#running;
+    await this.#releaseLease();
+  }
+
+  async #releaseLease(): Promise<void> {
     try {
       await this.#deps.lease.release({ timeoutMs: callTimeoutMs });
     } catch (error) {
@@ -151,6 +159,7 @@ export class Leadership {
 
   /** Makes one attempt. Returns the delay until the next one in milliseconds. */
   async #attempt(): Promise<number> {
+    if (!this.#deps.mayLead()) return await this.#abstain();
     const { random = Math.random } = this.#deps;
     // 20 percent, so that several controllers do not always send at the same time.
     const jitter = 0.8 + 0.4 * random();
@@ -169,6 +178,14 @@ export class Leadership {
       this.#fail(error);
       return delayMs;
     }
+  }
+
+  async #abstain(): Promise<number> {
+    if (this.#presentTerm() !== undefined) {
+      this.#lose(messages.leaseLeft);
+      await this.#releaseLease();
+    }
+    return abstainRetryMs;
   }
 
   #held({ sinceMs, isNew }: Extract<LeaseAttempt, { kind: 'held' }>): void {

@@ -24,6 +24,8 @@ import type { NamedWatch } from './named-watch.ts';
 export interface ManagerDeps {
   readonly kube: Pick<KubeClient, 'request' | 'watch'>;
   readonly connect: ConnectBackend;
+  /** Whether this process could work if it led; default true. While it could not, it does not lead. */
+  readonly mayLead?: () => boolean;
   readonly logger: Logger;
   readonly clock: Clock;
   readonly steadyNow: SteadyNow;
@@ -136,8 +138,16 @@ export class Manager implements Controller {
   #createLeadership(): Leadership {
     const { lease, clock, steadyNow, options } = this.#deps;
     const { namespace, random = Math.random } = options;
-    const callbacks = { onLead: () => this.#claim.lead(), onLose: () => this.#claim.standBy() };
+    const callbacks = {
+      mayLead: () => this.#mayLead(),
+      onLead: () => this.#claim.lead(),
+      onLose: () => this.#claim.standBy(),
+    };
     return new Leadership({ lease, clock, steadyNow, logger: this.#logger, namespace, random, ...callbacks });
+  }
+
+  #mayLead(): boolean {
+    return this.#deps.mayLead?.() ?? true;
   }
 
   #createContext(): KindContext {
@@ -208,7 +218,8 @@ export class Manager implements Controller {
     if (waiting !== undefined) return firstListMissing(waiting.name);
     // A denied kind is disabled, but the other kinds work.
     if (!this.#kinds.some(isSynced)) return watchDenied(this.#denied());
-    return this.#leadership.error ?? this.#claim.error;
+    // A process that may not lead does not read the Lease.
+    return this.#claim.error ?? (this.#mayLead() ? this.#leadership.error : undefined);
   }
 
   warnings(): readonly string[] {
@@ -256,6 +267,8 @@ export class Manager implements Controller {
       group.isSynced || isApiStatus(group.error, 403) || (kind !== undefined && isApiStatus(group.error, 404));
     if (this.#isCandidate || !this.#kinds.some(isSynced) || !this.#watches().every(isSettled)) return;
     this.#isCandidate = true;
+    // The uid of the cluster is known now.
+    this.#claim.hello();
     this.#leadership.start();
   }
 

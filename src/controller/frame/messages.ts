@@ -81,6 +81,7 @@ export const leaseTaken = 'another controller holds the Lease';
 export const leaseExpired = 'the Lease could not be renewed in time';
 export const leaseInterrupted = 'the Lease was taken and given back';
 export const processStops = 'this process stops';
+export const leaseLeft = 'the server of Keyframe does not let this controller work';
 
 export const leaseAttemptFailed = 'the attempt to get the Lease failed and is retried';
 export const leaseNotReleased = 'the Lease was not released; it will expire';
@@ -124,7 +125,8 @@ export function issuerUnknown(fault: string): string {
   );
 }
 
-export const clusterAccepted = 'the server accepts this controller now, and the name belongs to this cluster';
+export const helloAccepted = 'the server accepts this controller now';
+export const clusterAccepted = 'the name belongs to this cluster now';
 
 // Finalizers
 

@@ -16,6 +16,7 @@ let clock: FakeClock;
 let answer: Answer;
 let events: string[];
 let attempts: number;
+let mayLead: boolean;
 let released: number;
 let logs: { level: string; msg: string }[];
 let leadership: Leadership;
@@ -25,6 +26,7 @@ beforeEach(() => {
   answer = 'new';
   events = [];
   attempts = 0;
+  mayLead = true;
   released = 0;
   logs = [];
   leadership = new Leadership({
@@ -33,6 +35,7 @@ beforeEach(() => {
     clock,
     steadyNow: () => clock.now(),
     logger: createLogger('debug', { write: (line: string) => void logs.push(JSON.parse(line)) }),
+    mayLead: () => mayLead,
     onLead: () => void events.push('lead'),
     onLose: () => void events.push('lose'),
     random: () => 0.5,
@@ -161,6 +164,7 @@ describe('a process', () => {
       clock,
       steadyNow: () => clock.now(),
       logger: createLogger('silent'),
+      mayLead: () => true,
       onLead: () => void events.push('lead'),
       onLose: () => void events.push('lose'),
     });
@@ -176,6 +180,23 @@ describe('a process', () => {
     answer = 'new';
     await clock.advance(300);
     expect(leadership.isLeading).toBe(true);
+  });
+
+  test('that may not lead leaves the Lease alone until it may', async () => {
+    mayLead = false;
+    await start('new');
+    await clock.advance(60_000);
+    expect({ attempts, released, events }).toEqual({ attempts: 0, released: 0, events: [] });
+    mayLead = true;
+    await clock.advance(250);
+    expect(events).toEqual(['lead']);
+  });
+
+  test('that may no longer lead stops, and gives the Lease up once', async () => {
+    await start('new');
+    mayLead = false;
+    await clock.advance(60_000);
+    expect({ released, events }).toEqual({ released: 1, events: ['lead', 'lose'] });
   });
 
   test('that stops leads no more, asks for nothing, and gives the Lease up', async () => {
