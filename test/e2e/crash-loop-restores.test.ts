@@ -1,19 +1,20 @@
 import { afterAll, beforeAll, describe, test } from '@jest/globals';
+import { adaptersOfRun } from '../support/api/adapters.ts';
 import { CrashStage, crashLimitMs as limitMs } from '../support/cluster/crash-stage.ts';
 import { waitForPass } from '../support/cluster/crash-trials.ts';
 import { RestoreSite } from '../support/cluster/restore-site.ts';
 import { RestoreTrial } from '../support/cluster/restore-trial.ts';
 
-const resources = new AsyncDisposableStack();
-let stage: CrashStage<RestoreSite>;
+describe.each(adaptersOfRun)('a controller %s that dies at its n-th message and starts again leaves', (adapter) => {
+  const resources = new AsyncDisposableStack();
+  let stage: CrashStage<RestoreSite>;
 
-beforeAll(async () => {
-  stage = await CrashStage.start(resources, (stack) => RestoreSite.make(stack));
-});
+  beforeAll(async () => {
+    stage = await CrashStage.start(resources, (stack) => RestoreSite.make(stack), { adapter });
+  });
 
-afterAll(() => resources.disposeAsync());
+  afterAll(() => resources.disposeAsync());
 
-describe('a controller that dies at its n-th message, and is started again, leaves', () => {
   test(
     'of a SnapshotRestore that is approved one restore, with one backup',
     () =>

@@ -1,21 +1,25 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { adaptersOfRun } from '../support/api/adapters.ts';
 import { CrashStage, crashLimitMs as limitMs } from '../support/cluster/crash-stage.ts';
 import { SnapshotTrial, waitForPass } from '../support/cluster/crash-trials.ts';
 import { snapshotsOf } from '../support/cluster/pin-site.ts';
+import type { Stack } from '../support/cluster/stack.ts';
 import { TokenSite } from '../support/cluster/token-site.ts';
 
-const resources = new AsyncDisposableStack();
-let stage: CrashStage<TokenSite>;
-let snapshots: ReturnType<typeof snapshotsOf>;
+const makeSite = (stack: Stack): Promise<TokenSite> => TokenSite.make(stack, { kinds: ['SecretSnapshot'] });
 
-beforeAll(async () => {
-  stage = await CrashStage.start(resources, (stack) => TokenSite.make(stack, { kinds: ['SecretSnapshot'] }));
-  snapshots = snapshotsOf({ kube: stage.stack.kube, namespace: stage.site.namespace });
-});
+describe.each(adaptersOfRun)('a controller %s that dies at its n-th message and starts again leaves', (adapter) => {
+  const resources = new AsyncDisposableStack();
+  let stage: CrashStage<TokenSite>;
+  let snapshots: ReturnType<typeof snapshotsOf>;
 
-afterAll(() => resources.disposeAsync());
+  beforeAll(async () => {
+    stage = await CrashStage.start(resources, makeSite, { adapter });
+    snapshots = snapshotsOf({ kube: stage.stack.kube, namespace: stage.site.namespace });
+  });
 
-describe('a controller that dies at its n-th message, and is started again, leaves', () => {
+  afterAll(() => resources.disposeAsync());
+
   test(
     'of a new SecretSnapshot one snapshot',
     () =>

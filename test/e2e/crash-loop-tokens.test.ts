@@ -1,19 +1,20 @@
 import { afterAll, beforeAll, describe, test } from '@jest/globals';
+import { adaptersOfRun } from '../support/api/adapters.ts';
 import { CrashStage, crashLimitMs as limitMs } from '../support/cluster/crash-stage.ts';
 import { TokenTrial, waitForPass } from '../support/cluster/crash-trials.ts';
 import { ageToken } from '../support/cluster/resource-rows.ts';
 import { TokenSite } from '../support/cluster/token-site.ts';
 
-const resources = new AsyncDisposableStack();
-let stage: CrashStage<TokenSite>;
+describe.each(adaptersOfRun)('a controller %s that dies at its n-th message and starts again leaves', (adapter) => {
+  const resources = new AsyncDisposableStack();
+  let stage: CrashStage<TokenSite>;
 
-beforeAll(async () => {
-  stage = await CrashStage.start(resources, (stack) => TokenSite.make(stack));
-});
+  beforeAll(async () => {
+    stage = await CrashStage.start(resources, (stack) => TokenSite.make(stack), { adapter });
+  });
 
-afterAll(() => resources.disposeAsync());
+  afterAll(() => resources.disposeAsync());
 
-describe('a controller that dies at its n-th message, and is started again, leaves', () => {
   test(
     'of a new ServiceToken one token with one value that works',
     () =>

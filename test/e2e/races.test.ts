@@ -1,7 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { adaptersOfRun } from '../support/api/adapters.ts';
+import { type BackendProxy, proxyTo, throughProxy } from '../support/cluster/backend-proxy.ts';
 import { ApiProxy, type ProxiedRequest } from '../support/faults/api-proxy.ts';
-import { PostgresProxy, runs } from '../support/faults/postgres-proxy.ts';
+import { runs } from '../support/faults/postgres-proxy.ts';
 import { writesOf } from '../support/api/secret-requests.ts';
 import { SecretWatch, secretValues } from '../support/cluster/secret-watch.ts';
 import type { ServerProcess } from '../support/api/server-process.ts';
@@ -12,81 +14,91 @@ import { waitFor } from '../support/fixtures/wait-for.ts';
 // Two controllers at work at once, as when a leader is slow to learn that it is one no more: each holds a Lease of its own
 // here, so that neither waits for the other. The older one is made slow at the places where that matters.
 
-const resources = new AsyncDisposableStack();
-let stack: Stack;
-let older: ServerProcess;
-let newer: ServerProcess;
-let olderApi: ApiProxy;
-let olderDatabase: PostgresProxy;
-let site: SyncSite;
-let watch: SecretWatch;
+interface Stopped {
+  arrived(): Promise<unknown>;
+  release(): void;
+}
 
-beforeAll(async () => {
-  stack = await Stack.start(resources, { namespaces: 6 });
-  olderApi = await ApiProxy.start(stack.kubeconfigFile);
-  resources.defer(() => olderApi.close());
-  olderDatabase = await PostgresProxy.start(stack.databaseUrl);
-  resources.defer(() => olderDatabase.close());
-  older = await startOlder();
-  newer = await stack.startController({ name: 'newer' });
-});
+describe.each(adaptersOfRun)('for controllers %s, an older state does not win', (adapter) => {
+  const resources = new AsyncDisposableStack();
+  let stack: Stack;
+  let older: ServerProcess;
+  let newer: ServerProcess;
+  let olderApi: ApiProxy;
+  let olderBackend: BackendProxy;
+  let site: SyncSite;
+  let watch: SecretWatch;
 
-afterAll(() => resources.disposeAsync());
-
-beforeEach(async () => {
-  site = await stack.makeSite({ values: { COUNT: '0' } });
-  await site.waitUntilSynced({ COUNT: '0' });
-  await untilOlderIsSettled();
-  watch = await SecretWatch.open(stack.kube, { namespace: site.namespace, name: site.name });
-});
-
-afterEach(() => watch.close());
-
-/** Either of the two may have made the Secret; the older one may still be about to find that out. */
-async function untilOlderIsSettled(): Promise<void> {
-  // It follows its token from the end of its first reconcile on.
-  const followsToken = ({ isWatch, path, query }: ProxiedRequest): boolean =>
-    isWatch && path.includes(`/${site.namespace}/`) && query.has('fieldSelector');
-  await waitFor('the older controller to follow its token', () => olderApi.countOpen(followsToken) === 1);
-  await waitFor('the older controller to ask for nothing more', async () => {
-    const before = olderApi.passages().length;
-    await pause(400);
-    return olderApi.passages().length === before;
+  beforeAll(async () => {
+    stack = await Stack.start(resources, { namespaces: 6 });
+    olderApi = await ApiProxy.start(stack.kubeconfigFile);
+    resources.defer(() => olderApi.close());
+    olderBackend = await proxyTo(adapter, stack, resources);
+    older = await startOlder();
+    newer = await stack.startController({ name: 'newer', adapter });
   });
-}
 
-function startOlder(): Promise<ServerProcess> {
-  const { kubeconfigFile } = olderApi;
-  const env = { NAMESPACE: stack.namespaces[1] ?? '' };
-  return stack.startController({ name: 'older', kubeconfigFile, databaseUrl: olderDatabase.url, env });
-}
+  afterAll(() => resources.disposeAsync());
 
-/** The values of COUNT that the Secret has had, in order. */
-function history(): number[] {
-  return watch.events
-    .filter(({ type }) => type !== 'DELETED')
-    .map(({ secret }) => Number(secretValues(secret).get('COUNT')));
-}
+  beforeEach(async () => {
+    site = await stack.makeSite({ values: { COUNT: '0' } });
+    await site.waitUntilSynced({ COUNT: '0' });
+    await untilOlderIsSettled();
+    watch = await SecretWatch.open(stack.kube, { namespace: site.namespace, name: site.name });
+  });
 
-const answersToOlder = (method: 'POST' | 'PUT'): (number | undefined)[] =>
-  olderApi.passages(writesOf(site, method)).map(({ status }) => status);
+  afterEach(() => watch.close());
 
-const isSorted = (numbers: readonly number[]): boolean =>
-  numbers.every((each, index) => each >= (numbers[index - 1] ?? 0));
+  /** Either of the two may have made the Secret; the older one may still be about to find that out. */
+  async function untilOlderIsSettled(): Promise<void> {
+    // It follows its token from the end of its first reconcile on.
+    const followsToken = ({ isWatch, path, query }: ProxiedRequest): boolean =>
+      isWatch && path.includes(`/${site.namespace}/`) && query.has('fieldSelector');
+    await waitFor('the older controller to follow its token', () => olderApi.countOpen(followsToken) === 1);
+    await waitFor('the older controller to ask for nothing more', async () => {
+      const before = olderApi.passages().length;
+      await pause(400);
+      return olderApi.passages().length === before;
+    });
+  }
 
-/** Changes COUNT to 1 while the older controller alone is awake, so that it takes the change on. */
-async function letOlderTakeOn(change: () => Promise<unknown>): Promise<void> {
-  newer.suspend();
-  await change();
-}
+  function startOlder(): Promise<ServerProcess> {
+    const { kubeconfigFile } = olderApi;
+    const env = { NAMESPACE: stack.namespaces[1] ?? '' };
+    return stack.startController({ name: 'older', kubeconfigFile, ...throughProxy(olderBackend), env });
+  }
 
-async function letNewerWrite(count: string): Promise<void> {
-  await site.environment.change({ COUNT: count });
-  newer.resume();
-  await site.waitForValues({ COUNT: count });
-}
+  /** Stops the older controller when the environment has been read for it: its reading is audited, or is answered. */
+  function holdRead(): Stopped {
+    if ('database' in olderBackend) return olderBackend.database.hold(runs(/INSERT INTO\s+"?audit_entry/i));
+    return olderBackend.server.hold(({ path }) => path.endsWith('/cluster/values'), { when: 'after' });
+  }
 
-describe('an older state does not win', () => {
+  /** The values of COUNT that the Secret has had, in order. */
+  function history(): number[] {
+    return watch.events
+      .filter(({ type }) => type !== 'DELETED')
+      .map(({ secret }) => Number(secretValues(secret).get('COUNT')));
+  }
+
+  const answersToOlder = (method: 'POST' | 'PUT'): (number | undefined)[] =>
+    olderApi.passages(writesOf(site, method)).map(({ status }) => status);
+
+  const isSorted = (numbers: readonly number[]): boolean =>
+    numbers.every((each, index) => each >= (numbers[index - 1] ?? 0));
+
+  /** Changes COUNT to 1 while the older controller alone is awake, so that it takes the change on. */
+  async function letOlderTakeOn(change: () => Promise<unknown>): Promise<void> {
+    newer.suspend();
+    await change();
+  }
+
+  async function letNewerWrite(count: string): Promise<void> {
+    await site.environment.change({ COUNT: count });
+    newer.resume();
+    await site.waitForValues({ COUNT: count });
+  }
+
   test('when its write is under way while the newer one is written: it is refused', async () => {
     const hold = olderApi.hold(writesOf(site, 'PUT'));
     await letOlderTakeOn(() => site.environment.change({ COUNT: '1' }));
@@ -102,8 +114,7 @@ describe('an older state does not win', () => {
   });
 
   test('when it was read before the newer one was written, and is written after it', async () => {
-    // The environment has been read when its reading is audited.
-    const hold = olderDatabase.hold(runs(/INSERT INTO\s+"?audit_entry/i));
+    const hold = holdRead();
     await letOlderTakeOn(() => site.environment.change({ COUNT: '1' }));
     await hold.arrived();
     await letNewerWrite('2');

@@ -10,11 +10,8 @@ import { UntrustedProxyWatch } from '../../../src/http/admission/untrusted-proxy
 import { systemClock } from '../../../src/lib/clock.ts';
 import { createLogger, type Logger } from '../../../src/observability/logger.ts';
 import { newHomeToken } from '../database/cluster-credentials.ts';
+import type { PortAdapter } from './adapters.ts';
 import type { TestServices } from './services.ts';
-
-/** The two ways in which a controller reaches the services. */
-export const portAdapters = ['in process', 'over HTTPS'] as const;
-export type PortAdapter = (typeof portAdapters)[number];
 
 export interface ConnectedPort extends AsyncDisposable {
   readonly connect: ConnectBackend;

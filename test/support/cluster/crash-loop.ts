@@ -1,9 +1,10 @@
+import type { PortAdapter } from '../api/adapters.ts';
 import { ApiProxy } from '../faults/api-proxy.ts';
-import { type KillPoint, KillSwitch, type MessageCounts } from './kill-switch.ts';
+import { type KillPoint, KillSwitch, type KillSwitchDeps, type MessageCounts } from './kill-switch.ts';
 import type { MovedClock } from '../faults/moved-clock.ts';
-import { PostgresProxy } from '../faults/postgres-proxy.ts';
+import { proxyTo, throughProxy } from './backend-proxy.ts';
 import type { ServerProcess } from '../api/server-process.ts';
-import type { Stack } from './stack.ts';
+import type { ControllerOptions, Stack } from './stack.ts';
 import { waitFor } from '../fixtures/wait-for.ts';
 
 /** One thing that a controller is to bring about, under a name that nothing has had yet. */
@@ -25,34 +26,42 @@ export interface Trial {
 // More messages than anything takes: a loop that gets here does not end.
 const mostMessages = 400;
 
+export interface CrashLoopOptions {
+  /** How the controllers reach Keyframe. */
+  readonly adapter: PortAdapter;
+  /** Of each controller; the machine's if it is left out. */
+  readonly clock?: MovedClock | undefined;
+}
+
 /** A controller that is killed at its n-th message and started again. */
 export class CrashLoop {
   readonly api: ApiProxy;
   readonly #stack: Stack;
-  readonly #database: PostgresProxy;
+  readonly #controllers: ControllerOptions;
   readonly #switch: KillSwitch;
-  readonly #clock: MovedClock | undefined;
   #controller: ServerProcess | undefined;
 
-  private constructor(
-    stack: Stack,
-    proxies: { readonly api: ApiProxy; readonly database: PostgresProxy },
-    clock: MovedClock | undefined,
-  ) {
+  private constructor(stack: Stack, ways: KillSwitchDeps, clock: MovedClock | undefined) {
+    const { api } = ways;
     this.#stack = stack;
-    this.#clock = clock;
-    this.api = proxies.api;
-    this.#database = proxies.database;
-    this.#switch = new KillSwitch(proxies);
+    this.api = api;
+    this.#switch = new KillSwitch(ways);
+    this.#controllers = {
+      kubeconfigFile: api.kubeconfigFile,
+      ...throughProxy(ways),
+      ...(clock === undefined ? {} : { clock }),
+    };
   }
 
-  /** Starts the proxies and a first controller behind them, each controller with this clock. */
-  static async start(resources: AsyncDisposableStack, stack: Stack, clock?: MovedClock): Promise<CrashLoop> {
+  /** Starts the proxies and a first controller behind them. */
+  static async start(
+    resources: AsyncDisposableStack,
+    stack: Stack,
+    { adapter, clock }: CrashLoopOptions,
+  ): Promise<CrashLoop> {
     const api = await ApiProxy.start(stack.kubeconfigFile);
     resources.defer(() => api.close());
-    const database = await PostgresProxy.start(stack.databaseUrl);
-    resources.defer(() => database.close());
-    const loop = new CrashLoop(stack, { api, database }, clock);
+    const loop = new CrashLoop(stack, { api, ...(await proxyTo(adapter, stack, resources)) }, clock);
     await loop.#startController();
     return loop;
   }
@@ -115,9 +124,7 @@ export class CrashLoop {
     // The dead one's Lease would run out by itself, some seconds later.
     const lease = `/apis/coordination.k8s.io/v1/namespaces/${this.#stack.namespaces[0]}/leases/keyframe-controller`;
     await this.#stack.kube.find({ method: 'DELETE', path: lease });
-    const { kubeconfigFile } = this.api;
-    const clock = this.#clock === undefined ? {} : { clock: this.#clock };
-    this.#controller = await this.#stack.startController({ kubeconfigFile, databaseUrl: this.#database.url, ...clock });
+    this.#controller = await this.#stack.startController(this.#controllers);
   }
 }
 

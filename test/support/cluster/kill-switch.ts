@@ -1,12 +1,17 @@
-import type { ApiProxy, ProxiedRequest } from '../faults/api-proxy.ts';
+import type { ApiProxy } from '../faults/api-proxy.ts';
 import type { CapturedProcess } from '../faults/captured-process.ts';
-import type { FrontendMessage, PostgresProxy } from '../faults/postgres-proxy.ts';
+import type { ProxiedRequest } from '../faults/http-proxy.ts';
+import type { FrontendMessage } from '../faults/postgres-proxy.ts';
 import { waitFor } from '../fixtures/wait-for.ts';
+import type { BackendProxy } from './backend-proxy.ts';
 
 /** At which message a process is killed. */
 export interface KillPoint {
-  /** What is counted: statements that PostgreSQL is to run, those that commit alone, or requests to the API server. */
-  readonly of: 'statement' | 'commit' | 'request';
+  /**
+   * What is counted: statements that PostgreSQL is to run, those that commit alone, calls of the server over HTTPS, or
+   * requests to the API server.
+   */
+  readonly of: 'statement' | 'commit' | 'call' | 'request';
   /** 1 is the first one after the arming. */
   readonly nth: number;
   /** Whether the other side never gets the message, or has it and its answer is lost. */
@@ -16,22 +21,18 @@ export interface KillPoint {
 /** How many messages of each kind were sent. */
 export type MessageCounts = Readonly<Record<KillPoint['of'], number>>;
 
-export interface KillSwitchDeps {
-  readonly api: ApiProxy;
-  readonly database: PostgresProxy;
-}
+export type KillSwitchDeps = BackendProxy & { readonly api: ApiProxy };
 
-const noCounts: MessageCounts = { statement: 0, commit: 0, request: 0 };
+const noCounts: MessageCounts = { statement: 0, commit: 0, call: 0, request: 0 };
 // The longest pause between two messages of a reconcile is shorter.
 const quietMs = 200;
 
 /**
- * Kills a process by SIGKILL at the n-th message that it sends through two proxies. Not counted is what comes by the
- * clock whatever is going on: the Lease, the connection that LISTENs with its heartbeats, and watches with the lists
- * that they begin with.
+ * Kills a process by SIGKILL at the n-th message that it sends through proxies. Not counted is what comes by the clock
+ * whatever is going on: the Lease, hellos, the stream or the connection that reports commits, and watches with the lists that
+ * they begin with.
  */
 export class KillSwitch {
-  readonly #deps: KillSwitchDeps;
   #victim: CapturedProcess | undefined;
   #point: KillPoint = { of: 'statement', nth: 0, moment: 'before' };
   #counts: Record<KillPoint['of'], number> = { ...noCounts };
@@ -39,11 +40,15 @@ export class KillSwitch {
   #isStruck = false;
 
   constructor(deps: KillSwitchDeps) {
-    this.#deps = deps;
-    const { api, database } = deps;
     const always = { times: Infinity };
-    api.cut((request) => isWork(request) && this.#isCutOff(['request']), always);
-    database.cut((message) => this.#isStatement(message) && this.#isCutOff(kindsOf(message)), 'before', always);
+    deps.api.cut((request) => isWork(request) && this.#isCutOff(['request']), always);
+    if ('server' in deps) deps.server.cut((request) => isCall(request) && this.#isCutOff(['call']), always);
+    else {
+      const { database } = deps;
+      const isStatement = ({ type, connection }: FrontendMessage): boolean =>
+        (type === 'Query' || type === 'Execute') && !database.listeners().some(({ id }) => id === connection);
+      database.cut((message) => isStatement(message) && this.#isCutOff(kindsOf(message)), 'before', always);
+    }
   }
 
   /** Whether the point was reached since the arming. */
@@ -70,11 +75,6 @@ export class KillSwitch {
     await waitFor('the process to have nothing to say', () => performance.now() - this.#lastAtMs > quietMs);
   }
 
-  #isStatement({ type, connection }: FrontendMessage): boolean {
-    const isListening = this.#deps.database.listeners().some(({ id }) => id === connection);
-    return (type === 'Query' || type === 'Execute') && !isListening;
-  }
-
   /** Counts a message, and kills at the right one; answers whether that one is not to be passed on. */
   #isCutOff(kinds: readonly KillPoint['of'][]): boolean {
     this.#lastAtMs = performance.now();
@@ -99,6 +99,11 @@ function isWork({ isWatch, path, method, query }: ProxiedRequest): boolean {
   const isList =
     method === 'GET' && (query.has('limit') || query.has('resourceVersionMatch') || query.has('fieldSelector'));
   return !isWatch && !isLease && !isList;
+}
+
+/** A call of a method of the server, other than hello. */
+function isCall({ method, path }: ProxiedRequest): boolean {
+  return method === 'POST' && !path.endsWith('/hello');
 }
 
 function kindsOf({ sql = '' }: FrontendMessage): readonly KillPoint['of'][] {

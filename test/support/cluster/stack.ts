@@ -13,6 +13,7 @@ import { KubeHttp } from '../../../tools/devcluster/cluster/kube-http.ts';
 import { writeKubeconfigFor } from '../../../tools/devcluster/cluster/kubeconfig.ts';
 import { openDatabase } from '../../../src/store/database.ts';
 import type { AccessGrant } from '../../../src/controller/generated/access-grant.ts';
+import type { PortAdapter } from '../api/adapters.ts';
 import { ApiClient } from '../api/api-client.ts';
 import type { CapturedProcess } from '../faults/captured-process.ts';
 import { createAccount, createNamespace, discardNamespace, sharedCluster } from './cluster.ts';
@@ -33,9 +34,11 @@ export interface StackOptions {
   /** What is known of that database, where it holds an administrator already. */
   readonly known?: KnownDatabase;
   /** What its API runs; this checkout's build if it is left out. */
-  readonly program?: string;
+  readonly program?: string | undefined;
   /** Further variables of its API, without the prefix. */
   readonly apiEnv?: Readonly<Record<string, string>>;
+  /** Of its API; the machine's if it is left out. */
+  readonly clock?: MovedClock | undefined;
 }
 
 /** A database that was served before. */
@@ -50,6 +53,10 @@ export interface ControllerOptions {
   readonly name?: string;
   /** The way to the database, such as a proxy's URL. */
   readonly databaseUrl?: string;
+  /** How it reaches Keyframe; what the run says if it is left out. */
+  readonly adapter?: PortAdapter;
+  /** The way to the server, such as a proxy, for a controller that works over HTTPS. */
+  readonly server?: { readonly url: string; readonly caFile: string };
   /** The way to the API server, such as a proxy's kubeconfig. */
   readonly kubeconfigFile?: string;
   /** Further variables, without the prefix. */
@@ -139,12 +146,13 @@ export class Stack {
     return this.#adminToken;
   }
 
-  /** Starts an API server more; `databaseUrl` is its way to the database. */
+  /** Starts an API server more; `databaseUrl` is its way to the database, `program` another one than this checkout's. */
   async startApi(
     databaseUrl: string = this.databaseUrl,
     env: Readonly<Record<string, string>> = {},
+    program?: string,
   ): Promise<ServerProcess> {
-    return await this.#serve({ DATABASE_URL: databaseUrl, ...env });
+    return await this.#serve({ DATABASE_URL: databaseUrl, ...env }, { program });
   }
 
   /** Starts a controller and waits until it is ready: to work, or to stand by while another one works. */
@@ -168,23 +176,19 @@ export class Stack {
     return this.#kept(await ServerProcess.spawn(this.#resources, { role, env: all, name, clock, memory, program }));
   }
 
-  /**
-   * How a controller reaches Keyframe: over HTTPS if the run says so, unless a test needs its own way to the database, or
-   * another program.
-   */
-  async #wayOf({
-    databaseUrl,
-    clock,
-    role = 'controller',
-    program,
-  }: ControllerOptions): Promise<Record<string, string>> {
-    const isPlain = [databaseUrl, clock, program].every((given) => given === undefined);
-    if (process.env[adapterVariable] === 'https' && role === 'controller' && isPlain) {
+  async #wayOf(options: ControllerOptions): Promise<Record<string, string>> {
+    const { databaseUrl, server, clock } = options;
+    if (adapterOf(options) === 'over HTTPS') {
       const { LOG_LEVEL = 'debug' } = this.#env;
-      return { LOG_LEVEL, SERVER_URL: this.api.url, CLUSTER_TOKEN_FILE: await this.#homeTokenFile() };
+      const address = { SERVER_URL: server?.url ?? this.api.url, CLUSTER_TOKEN_FILE: await this.#homeTokenFile() };
+      return { LOG_LEVEL, ...address, ...(server === undefined ? {} : { SERVER_CA_FILE: server.caFile }) };
     }
-    const own = databaseUrl ?? this.databaseUrl;
-    return { ...this.#env, DATABASE_URL: clock === undefined ? own : await clock.databaseUrl(this.databaseUrl, own) };
+    return { ...this.#env, DATABASE_URL: await this.#databaseUrlBy(clock, databaseUrl) };
+  }
+
+  /** A way to the database, for sessions with this clock. */
+  async #databaseUrlBy(clock: MovedClock | undefined, url = this.databaseUrl): Promise<string> {
+    return clock === undefined ? url : await clock.databaseUrl(this.databaseUrl, url);
   }
 
   /** The file with the home token of this stack. */
@@ -232,9 +236,12 @@ export class Stack {
     return passWitness({ kube: this.kube, admin: this.admin }, namespace);
   }
 
-  async #serve(env: Readonly<Record<string, string>>, program?: string): Promise<ServerProcess> {
+  async #serve(
+    env: Readonly<Record<string, string>>,
+    { program, clock }: Pick<StackOptions, 'program' | 'clock'> = {},
+  ): Promise<ServerProcess> {
     const all = { ...this.#env, ...env };
-    return this.#kept(await ServerProcess.start(this.#resources, { role: 'api', env: all, program }));
+    return this.#kept(await ServerProcess.start(this.#resources, { role: 'api', env: all, program, clock }));
   }
 
   #kept(server: ServerProcess): ServerProcess {
@@ -242,13 +249,22 @@ export class Stack {
     return server;
   }
 
-  async #startApi({ known, program, apiEnv }: Pick<StackOptions, 'known' | 'program' | 'apiEnv'>): Promise<void> {
+  async #startApi({ known, apiEnv, ...options }: StackOptions): Promise<void> {
     const tokenFile = join(this.#folder, 'admin-token');
     const bootstrap = { BOOTSTRAP_ADMIN_EMAIL: 'admin@example.com', BOOTSTRAP_TOKEN_FILE: tokenFile };
-    this.#api = await this.#serve({ DATABASE_URL: this.databaseUrl, ...bootstrap, ...apiEnv }, program);
+    const url = await this.#databaseUrlBy(options.clock);
+    this.#api = await this.#serve({ DATABASE_URL: url, ...bootstrap, ...apiEnv }, options);
     this.#adminToken = known?.token ?? (await readFile(tokenFile, 'utf8')).trim();
     this.#admin = new ApiClient({ url: this.#api.url, token: this.#adminToken });
   }
+}
+
+/** As the test says, or the run unless the test needs what only a controller with its own connections has. */
+function adapterOf({ adapter, server, databaseUrl, clock, role, program }: ControllerOptions): PortAdapter {
+  if (adapter !== undefined) return adapter;
+  if (server !== undefined) return 'over HTTPS';
+  const isPlain = [databaseUrl, clock, program].every((given) => given === undefined) && role !== 'all';
+  return process.env[adapterVariable] === 'https' && isPlain ? 'over HTTPS' : 'in process';
 }
 
 interface Given {

@@ -1,11 +1,17 @@
-import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import { type Agent, request as httpsRequest } from 'node:https';
+import {
+  type Agent,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  request as requestPlain,
+  type ServerResponse,
+} from 'node:http';
+import { request as requestSecure } from 'node:https';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Gate } from './gate.ts';
 import type { Hold, Sighting } from './hold.ts';
 
-/** A request to the API server, as rules see it. */
+/** A request to the server behind a proxy, as rules see it. */
 export interface ProxiedRequest {
   readonly method: string;
   /** Without the query. */
@@ -21,14 +27,14 @@ export function isWrite({ method, path }: ProxiedRequest): boolean {
   return method !== 'GET' && !path.includes('/leases');
 }
 
-/** An answer the proxy gives in the API server's stead. */
+/** An answer the proxy gives in the server's stead. */
 export interface ApiAnswer {
   readonly status: number;
   readonly headers?: OutgoingHttpHeaders;
   readonly body?: string;
 }
 
-/** Before the API server has the request, or after it has answered (the answer is then still with the proxy). */
+/** Before the server has the request, or after it has answered (the answer is then still with the proxy). */
 export type Moment = 'before' | 'after';
 
 /** What a rule does to the request it strikes. */
@@ -48,13 +54,20 @@ export type ApiFault =
       readonly struck: Sighting<ProxiedRequest>;
     };
 
+/** The server that a proxy leads to, and the connections to it. */
+export interface ApiUpstream {
+  readonly server: URL;
+  /** For the protocol of the server. */
+  readonly agent: Agent;
+}
+
 export interface ExchangeDeps {
   readonly request: ProxiedRequest;
   readonly incoming: IncomingMessage;
   readonly outgoing: ServerResponse;
-  readonly upstream: { readonly server: URL; readonly agent: Agent };
+  readonly upstream: ApiUpstream;
   readonly fault: ApiFault | undefined;
-  /** Called with the API server's answer as soon as its head arrives. */
+  /** Called with the server's answer as soon as its head arrives. */
   readonly onAnswer: (status: number) => void;
 }
 
@@ -94,7 +107,7 @@ export class ApiExchange {
     }
   }
 
-  /** Breaks the client's connection. What the proxy holds can still be released to the API server. */
+  /** Breaks the client's connection. What the proxy holds can still be released to the server. */
   kill(): void {
     this.#deps.incoming.socket.destroy();
   }
@@ -121,10 +134,11 @@ export class ApiExchange {
   async #forward(): Promise<IncomingMessage> {
     const { incoming, upstream, outgoing } = this.#deps;
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
-    const { hostname, port } = upstream.server;
-    const target = { hostname, port: port || 443, path: incoming.url ?? '/', method: this.request.method };
+    const { hostname, port, protocol } = upstream.server;
+    const target = { hostname, port, path: incoming.url ?? '/', method: this.request.method };
+    const send = protocol === 'https:' ? requestSecure : requestPlain;
     const headers = { ...endToEnd(incoming.headers), 'content-length': this.request.body.length };
-    const forwarded = httpsRequest({ ...target, headers, agent: upstream.agent }, (response) => {
+    const forwarded = send({ ...target, headers, agent: upstream.agent }, (response) => {
       // An answer that streams ends when its reader is gone.
       outgoing.once('close', () => forwarded.destroy());
       resolve(response);

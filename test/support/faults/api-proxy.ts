@@ -1,200 +1,32 @@
-import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { Agent, createServer, type RequestOptions, type Server } from 'node:https';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { buffer } from 'node:stream/consumers';
 import { optionsFor, readContext } from '../../../tools/devcluster/cluster/kube-access.ts';
 import { writeKubeconfig } from '../../../tools/devcluster/cluster/kubeconfig.ts';
-import { type ApiAnswer, ApiExchange, type ApiFault, type Moment, type ProxiedRequest } from './api-exchange.ts';
-import { makeAuthority } from '../fixtures/certificate.ts';
-import { FaultRules, type Selection } from './fault-rules.ts';
-import { Hold, Sighting } from './hold.ts';
+import type { ApiAnswer } from './api-exchange.ts';
+import { HttpProxy, makeProxyFolder, type ProxyTarget } from './http-proxy.ts';
 
-export type { ApiAnswer, ProxiedRequest } from './api-exchange.ts';
+export type { ApiAnswer, ProxiedRequest, RequestMatch } from './http-proxy.ts';
 
-export type RequestMatch = (request: ProxiedRequest) => boolean;
-
-/** Which request a fault strikes, and at which moment of it (`before` by default). */
-export interface ApiSelection extends Selection {
-  readonly when?: Moment;
-}
-
-/** A request and what the API server answered to it, if it did. */
-export interface Passage {
-  readonly request: ProxiedRequest;
-  /** When it came, on the clock of `performance.now()`. */
-  readonly atMs: number;
-  readonly status: number | undefined;
-}
-
-interface ClusterAccess {
-  readonly server: URL;
-  readonly ca: RequestOptions['ca'];
+interface ClusterAccess extends ProxyTarget {
   readonly token: string;
 }
 
-const rememberedPassages = 100_000;
-
-/**
- * An HTTPS proxy before the API server, with a certificate of an authority of its own, that passes the client's token
- * on and can hold, cut, delay or answer chosen requests, freeze streams, and be down. HTTP/1.1 only, no upgrades.
- */
-export class ApiProxy {
+/** A proxy before the API server. */
+export class ApiProxy extends HttpProxy {
   /** A kubeconfig (mode 0600) with the given one's token that leads to this proxy. */
   readonly kubeconfigFile: string;
-  readonly #folder: string;
-  readonly #upstream: { readonly server: URL; readonly agent: Agent };
-  readonly #server: Server;
-  readonly #rules = new FaultRules<ProxiedRequest, ApiFault>();
-  readonly #holds = new Set<Hold<ProxiedRequest>>();
-  readonly #exchanges = new Set<ApiExchange>();
-  readonly #passages: Passage[] = [];
-  readonly #frozen = new Set<RequestMatch>();
-  #port = 0;
 
-  private constructor(folder: string, access: ClusterAccess, server: Server) {
-    this.#folder = folder;
+  private constructor(folder: string, target: ProxyTarget) {
+    super(folder, target);
     this.kubeconfigFile = join(folder, 'kubeconfig');
-    this.#upstream = { server: access.server, agent: new Agent({ keepAlive: true, ca: access.ca }) };
-    this.#server = server.on('request', (incoming, outgoing) => void this.#exchange(incoming, outgoing));
   }
 
   /** Listens on a free port of 127.0.0.1 before the API server of the kubeconfig, whose user must have a token. */
   static async start(kubeconfigFile: string): Promise<ApiProxy> {
-    const access = await accessOf(kubeconfigFile);
-    const authority = makeAuthority();
-    const { certificate: cert, key } = authority.issue({ names: ['localhost'], addresses: ['127.0.0.1'] });
-    const proxy = new ApiProxy(
-      await mkdtemp(join(tmpdir(), 'keyframe-api-proxy-')),
-      access,
-      createServer({ cert, key }),
-    );
+    const { token, ...target } = await accessOf(kubeconfigFile);
+    const proxy = new ApiProxy(await makeProxyFolder(), target);
     await proxy.accept();
-    const { certificate: ca } = authority;
-    writeKubeconfig(proxy.kubeconfigFile, { server: proxy.url, ca, user: 'proxied', token: access.token });
+    writeKubeconfig(proxy.kubeconfigFile, { server: proxy.url, ca: proxy.authority, user: 'proxied', token });
     return proxy;
-  }
-
-  get url(): string {
-    return `https://127.0.0.1:${this.#port}`;
-  }
-
-  /** Stops the selected request before it reaches the API server, or its answer before it reaches the client. */
-  hold(match: RequestMatch, { when = 'before', ...selection }: ApiSelection = {}): Hold<ProxiedRequest> {
-    const hold = new Hold<ProxiedRequest>('the request to hold');
-    this.#holds.add(hold);
-    this.#rules.add(match, { kind: 'hold', when, hold }, selection);
-    return hold;
-  }
-
-  /** Cuts the connection of the selected request; with `after` the API server has done it and the answer is lost. */
-  cut(match: RequestMatch, { when = 'before', ...selection }: ApiSelection = {}): Sighting<ProxiedRequest> {
-    const struck = new Sighting<ProxiedRequest>('the request to cut');
-    this.#rules.add(match, { kind: 'cut', when, struck }, selection);
-    return struck;
-  }
-
-  /** Answers the selected request itself; with `after` the API server has done it all the same. */
-  answer(
-    match: RequestMatch,
-    answer: ApiAnswer,
-    { when = 'before', ...selection }: ApiSelection = {},
-  ): Sighting<ProxiedRequest> {
-    const struck = new Sighting<ProxiedRequest>('the request to answer');
-    this.#rules.add(match, { kind: 'answer', when, answer, struck }, selection);
-    return struck;
-  }
-
-  /** Lets the selected request, or its answer, wait for `delayMs` milliseconds. */
-  delay(
-    match: RequestMatch,
-    delayMs: number,
-    { when = 'before', ...selection }: ApiSelection = {},
-  ): Sighting<ProxiedRequest> {
-    const struck = new Sighting<ProxiedRequest>('the request to delay');
-    this.#rules.add(match, { kind: 'delay', when, delayMs, struck }, selection);
-    return struck;
-  }
-
-  /** Leaves matching requests, the open streams among them, without any further byte until the thaw. */
-  freeze(match: RequestMatch = () => true): void {
-    this.#frozen.add(match);
-    for (const { request, gate } of this.#exchanges) if (match(request)) gate.shut();
-  }
-
-  /** Ends every freeze; what came meanwhile is forwarded now. */
-  thaw(): void {
-    this.#frozen.clear();
-    for (const { gate } of this.#exchanges) gate.open();
-  }
-
-  /** Breaks the connections of matching requests that are under way; without an argument all connections. */
-  kill(match?: RequestMatch): void {
-    if (match === undefined) this.#server.closeAllConnections();
-    else for (const exchange of this.#exchanges) if (match(exchange.request)) exchange.kill();
-  }
-
-  /** Refuses new connections, like a server that is not running. */
-  refuse(): void {
-    this.#server.close();
-  }
-
-  /** Takes connections (again). */
-  async accept(): Promise<void> {
-    this.#server.listen(this.#port, '127.0.0.1');
-    await once(this.#server, 'listening');
-    this.#port = (this.#server.address() as AddressInfo).port;
-  }
-
-  /** The matching requests so far (of the last hundred thousand) with the API server's answers, oldest first. */
-  passages(match: RequestMatch = () => true): readonly Passage[] {
-    return this.#passages.filter(({ request }) => match(request));
-  }
-
-  /** How many matching requests have come so far, whatever became of them. */
-  count(match: RequestMatch): number {
-    return this.passages(match).length;
-  }
-
-  /** How many matching requests, such as watches, are under way. */
-  countOpen(match: RequestMatch): number {
-    return [...this.#exchanges].filter(({ request }) => match(request)).length;
-  }
-
-  /** Withdraws all rules, lets nothing that is held go on, ends all connections and removes the kubeconfig. */
-  async close(): Promise<void> {
-    this.#rules.clear();
-    for (const hold of this.#holds) hold.cut();
-    this.thaw();
-    this.#server.close();
-    this.kill();
-    this.#upstream.agent.destroy();
-    await rm(this.#folder, { recursive: true, force: true });
-  }
-
-  async #exchange(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
-    const request = await readRequest(incoming);
-    if (request === undefined) return;
-    const passage: Passage & { status: number | undefined } = { request, atMs: performance.now(), status: undefined };
-    this.#passages.push(passage);
-    if (this.#passages.length > rememberedPassages) this.#passages.shift();
-    const exchange = new ApiExchange({
-      request,
-      incoming,
-      outgoing,
-      upstream: this.#upstream,
-      fault: this.#rules.strike(request),
-      onAnswer: (status) => {
-        passage.status = status;
-      },
-    });
-    if ([...this.#frozen].some((match) => match(request))) exchange.gate.shut();
-    this.#exchanges.add(exchange);
-    await exchange.run();
-    this.#exchanges.delete(exchange);
   }
 }
 
@@ -218,13 +50,4 @@ async function accessOf(kubeconfigFile: string): Promise<ClusterAccess> {
   const token = /^Bearer (.+)$/.exec(String(Object(options.headers).Authorization))?.[1];
   if (token === undefined) throw new Error(`The user of ${kubeconfigFile} must have a token.`);
   return { server: new URL(context.cluster.server), ca: options.ca, token };
-}
-
-/** Undefined if the client broke off before its request was whole. */
-async function readRequest(incoming: IncomingMessage): Promise<ProxiedRequest | undefined> {
-  const { method = 'GET', headers } = incoming;
-  const { pathname, searchParams } = new URL(incoming.url ?? '/', 'https://api');
-  const isWatch = ['1', 'true'].includes(searchParams.get('watch') ?? '');
-  const body = await buffer(incoming).catch(() => undefined);
-  return body === undefined ? undefined : { method, path: pathname, query: searchParams, headers, body, isWatch };
 }
