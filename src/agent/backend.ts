@@ -18,12 +18,14 @@ import { Calls } from './calls.ts';
 import { ServerEvents } from './events.ts';
 import { packed, parcelOf } from './parcels.ts';
 import { Reads } from './reads.ts';
-import { HttpsTransport, type ServerAddress } from './transport.ts';
+import { HttpsTransport, type ServerAddress, type Transport } from './transport.ts';
 
-export interface ServerConnectionDeps extends ServerAddress {
+export interface ConnectionDeps {
   readonly clock: Clock;
   readonly logger: Logger;
 }
+
+export type ServerConnectionDeps = ConnectionDeps & ServerAddress;
 
 /** A controller's connection to a server in another process. */
 export interface ServerConnection {
@@ -34,11 +36,19 @@ export interface ServerConnection {
 
 /** Connects a controller to a server over HTTPS (docs/internals/cluster-protocol.md). */
 export function connectOverHttps({ clock, logger, ...address }: ServerConnectionDeps): ServerConnection {
+  return connectBy((cluster) => new HttpsTransport({ ...address, cluster }), { clock, logger });
+}
+
+/** The same with another transport. */
+export function connectBy(
+  open: (cluster: () => string) => Transport,
+  { clock, logger }: ConnectionDeps,
+): ServerConnection {
   const greeting = new Greeting();
   return {
     fault: () => greeting.fault,
     connect: (cluster) => {
-      const transport = new HttpsTransport({ ...address, cluster });
+      const transport = open(cluster);
       const calls = new Calls(transport);
       const reads = new Reads(calls);
       const events = new ServerEvents({ transport, clock, logger });

@@ -1,4 +1,5 @@
 import { fingerprintOfCluster } from '../../../src/lib/set-fingerprint.ts';
+import type { ConnectBackend } from '../../../src/controller/backend/backend.ts';
 import { type Controller, createController } from '../../../src/controller/index.ts';
 import type { Condition } from '../../../src/controller/generated/condition.ts';
 import type { SecretSync, SecretSyncStatus } from '../../../src/controller/generated/secret-sync.ts';
@@ -6,10 +7,12 @@ import type { Hello, HelloAnswer, NameHolder } from '../../../src/domain/cluster
 import type { DomainError } from '../../../src/domain/errors/domain-error.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
 import { ClusterSources } from '../../../src/services/cluster/sources.ts';
+import type { PortAdapter } from '../../support/api/adapters.ts';
 import { fingerprintKeyFor, secretSync, type SyncOptions } from './builders.ts';
 import { type AnyObject, FakeCluster } from './fake-cluster.ts';
 import { FakeClock, settled } from './fake-clock.ts';
 import { FakeLease } from './fake-lease.ts';
+import { overTheWire } from './wire-backend.ts';
 import { FakeServices, noResources, type ResourcesBackend, serviceToken } from './fake-services.ts';
 
 export const secrets = '/api/v1/namespaces/ns/secrets';
@@ -42,6 +45,18 @@ export interface HarnessOptions {
 
 /** A controller on a cluster and services in memory, with a clock of the test's own. */
 export class Harness {
+  static #adapter: PortAdapter = 'in process';
+
+  /** Controllers that are made during the run reach the services with this adapter. */
+  static async reaching<T>(adapter: PortAdapter, run: () => Promise<T>): Promise<T> {
+    Harness.#adapter = adapter;
+    try {
+      return await run();
+    } finally {
+      Harness.#adapter = 'in process';
+    }
+  }
+
   readonly cluster: FakeCluster;
   readonly services: FakeServices;
   readonly clock = new FakeClock();
@@ -82,14 +97,7 @@ export class Harness {
     this.services = services;
     this.controller = createController({
       kube: this.cluster,
-      connect: (nameOf) => ({
-        ...resources,
-        cluster: { hello: async (hello) => await this.#hello(clusters, nameOf(), hello) },
-        changes: services.changes,
-        sources: new ClusterSources(services.sourcesDeps(nameOf)),
-        fleet: services,
-        fingerprint: fingerprintOfCluster(fingerprintKeyFor, nameOf),
-      }),
+      connect: this.#connectTo(resources, clusters),
       logger: createLogger('debug', { write: (line: string) => void this.logs.push(JSON.parse(line)) }),
       clock: this.clock,
       steadyNow: () => this.clock.now(),
@@ -115,6 +123,21 @@ export class Harness {
         random: () => 0.5,
       },
     });
+  }
+
+  /** The services in memory, with the adapter of the run. */
+  #connectTo(resources: ResourcesBackend, clusters: FakeClusters): ConnectBackend {
+    const { services, clock } = this;
+    const connect: ConnectBackend = (nameOf) => ({
+      ...resources,
+      cluster: { hello: async (hello) => await this.#hello(clusters, nameOf(), hello) },
+      changes: services.changes,
+      sources: new ClusterSources(services.sourcesDeps(nameOf)),
+      fleet: services,
+      fingerprint: fingerprintOfCluster(fingerprintKeyFor, nameOf),
+    });
+    if (Harness.#adapter === 'in process') return connect;
+    return overTheWire(connect, { clock, isHome: () => this.isHome });
   }
 
   async #hello(clusters: FakeClusters, name: string, hello: Hello): Promise<HelloAnswer> {

@@ -1,6 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import { expect } from '@jest/globals';
-import type { Harness } from '../controller-harness.ts';
+import { adaptersOfRun } from '../../../support/api/adapters.ts';
+import { Harness } from '../controller-harness.ts';
 import { settled } from '../fake-clock.ts';
 
 /** A reconcile that something is to happen during. */
@@ -33,9 +34,19 @@ const maxSteps = 400;
 /**
  * Runs a race once for each step of its reconcile, with the event at that step: before a call takes anything, and after it
  * has its answer. Each step is tried in two ways: the reconcile goes on at once, and after all that follows from the event.
- * Returns the steps after which the check fails, with its message; a race that is lost nowhere returns none.
+ * In the full size, that happens with both adapters. Returns the steps after which the check fails, with its message; a race
+ * that is lost nowhere returns none.
  */
 export async function lostAt<H extends Harness>(race: Race<H>): Promise<string[]> {
+  const lost: string[] = [];
+  for (const adapter of adaptersOfRun) {
+    const steps = await Harness.reaching(adapter, () => lostStepsOf(race));
+    lost.push(...steps.map((step) => `${adapter}, ${step}`));
+  }
+  return lost;
+}
+
+async function lostStepsOf<H extends Harness>(race: Race<H>): Promise<string[]> {
   const steps = await stepsOf(race);
   // The event must have reconciles to fall into.
   expect(steps.length).toBeGreaterThanOrEqual(race.minSteps ?? 6);

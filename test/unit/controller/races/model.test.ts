@@ -1,10 +1,12 @@
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { adaptersOfRun } from '../../../support/api/adapters.ts';
+import { isFull } from '../../../support/fixtures/test-size.ts';
+import { Harness } from '../controller-harness.ts';
 import { expectSettled, noteHeld } from './model-expectation.ts';
 import { type Step, anySteps } from './model-steps.ts';
 import { ModelWorld, maxCalls, syncNames } from './model-world.ts';
 
-const isFull = process.env['KEYFRAME_TEST_SCALE'] === 'full';
 // The same runs each time; a seed that found a fault is worth adding.
 const seeds = isFull ? Array.from({ length: 40 }, (_, seed) => seed) : [1, 2, 3, 4];
 const runs = isFull ? 250 : 50;
@@ -37,9 +39,12 @@ function check(world: ModelWorld): void {
   noteHeld(world, syncNames);
 }
 
-test.each(seeds)(
-  'at rest and without a resync, each Secret is the newest permitted state, and the status says so (seed %s)',
-  async (seed) => {
-    await fc.assert(fc.asyncProperty(anySteps, play), { seed, numRuns: runs });
-  },
-);
+describe.each(adaptersOfRun)('for a controller %s', (adapter) => {
+  test.each(seeds)(
+    'at rest and without a resync, each Secret is the newest permitted state, and the status says so (seed %s)',
+    async (seed) => {
+      const run = (steps: readonly Step[]): Promise<void> => Harness.reaching(adapter, () => play(steps));
+      await fc.assert(fc.asyncProperty(anySteps, run), { seed, numRuns: runs });
+    },
+  );
+});
