@@ -11,3 +11,8 @@ export interface ClusterPrincipal {
   /** When the credential is no longer accepted; null for a home token that was not replaced. */
   readonly acceptedUntil: Date | null;
 }
+
+/** Whose share of each limit a cluster uses. All home clusters have one, because the home token proves any of their names. */
+export function limitsOwner({ name, isHome }: Pick<ClusterPrincipal, 'name' | 'isHome'>): string {
+  return isHome ? 'home clusters' : `cluster ${name}`;
+}

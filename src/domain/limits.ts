@@ -49,7 +49,9 @@ export const limits = {
   invitationsPerUserAndOrganization: 25,
   /** Users whom the links of one organization's invitations make in 24 hours. */
   newUsersPerOrganizationAndDay: 500,
-  /** Streams of changes of controllers on one server: in all, of one cluster, and of one process. */
+  /** Home clusters that are known before the home token proves no new name. */
+  homeClusters: 32,
+  /** Streams of changes of controllers on one server: in all, of one cluster or all home clusters, and of one process. */
   clusterStreams: 1_000,
   clusterStreamsPerCluster: 16,
   clusterStreamsPerProcess: 2,

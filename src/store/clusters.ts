@@ -67,13 +67,22 @@ export async function findCluster(pool: pg.Pool, name: string): Promise<ClusterH
   return found;
 }
 
+const homeClusters = 'cluster c LEFT JOIN served_cluster sc ON sc.name = c.name WHERE coalesce(sc.is_home, true)';
+
 /** The home clusters whose controllers have led, with their states. */
 export async function listHomeClusters(
   tx: Transaction,
 ): Promise<readonly Pick<ServedClusterRecord, 'name' | 'isHome' | 'state'>[]> {
-  return tx.rows`
-    SELECT c.name, true AS "isHome", ${raw(clusterState)} AS state
-    FROM cluster c LEFT JOIN served_cluster sc ON sc.name = c.name WHERE coalesce(sc.is_home, true)`;
+  return tx.rows`SELECT c.name, true AS "isHome", ${raw(clusterState)} AS state FROM ${raw(homeClusters)}`;
+}
+
+/** How many there are of them. */
+export async function countHomeClusters(pool: pg.Pool): Promise<number> {
+  const [counted] = await queryRows<{ readonly count: number }>(
+    pool,
+    sql`SELECT count(*)::int AS count FROM ${raw(homeClusters)}`,
+  );
+  return counted?.count ?? 0;
 }
 
 // A cluster without a row has changed nothing yet.

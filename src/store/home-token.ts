@@ -10,6 +10,8 @@ export interface HomeTokenRecord extends Readonly<Pick<HomeTokenModel, 'hash'>> 
   readonly acceptedUntil: Date | null;
   /** Whether the cluster is known as one that is not a home cluster. */
   readonly isRemote: boolean;
+  /** Whether a controller has led under the name of the cluster. */
+  readonly isHeld: boolean;
 }
 
 /**
@@ -21,7 +23,8 @@ export async function findHomeTokens(pool: pg.Pool, cluster: string): Promise<Ho
     pool,
     sql`
       SELECT hash, "acceptedUntil",
-        EXISTS (SELECT FROM served_cluster WHERE name = ${cluster} AND NOT is_home) AS "isRemote"
+        EXISTS (SELECT FROM served_cluster WHERE name = ${cluster} AND NOT is_home) AS "isRemote",
+        EXISTS (SELECT FROM cluster WHERE name = ${cluster}) AS "isHeld"
       FROM (SELECT hash, NULL::timestamptz AS "acceptedUntil" FROM home_token
         UNION ALL SELECT former_hash, former_until FROM home_token WHERE former_until > clock_timestamp()) AS accepted`,
   );

@@ -2,7 +2,7 @@ import type { Request } from 'express';
 import type { ClusterPrincipal } from '../../domain/cluster-principal.ts';
 import { DomainError } from '../../domain/errors/domain-error.ts';
 import { AuthenticationRefusal } from '../../services/access/authentication.ts';
-import type { ClusterAuthentication } from '../../services/access/cluster-authentication.ts';
+import { type ClusterAuthentication, RefusedName } from '../../services/access/cluster-authentication.ts';
 import { contextOf } from '../request-context.ts';
 import { bearerToken, tokenOf } from './bearer.ts';
 import { namesOf, type RateLimits, type TokenNames } from './rate-limits.ts';
@@ -22,6 +22,7 @@ export interface IdentifyClusterDeps {
 export async function identifyCluster(
   request: Request,
   { clusterAuthentication, rateLimits }: IdentifyClusterDeps,
+  asked: { readonly isHello?: boolean } = {},
 ): Promise<ClusterPrincipal> {
   const context = contextOf(request);
   const address = sourceAddress(request) ?? '';
@@ -31,7 +32,8 @@ export async function identifyCluster(
   try {
     if (authorization !== undefined) await rateLimits.admit(address, token);
     const bearer = bearerToken(authorization);
-    const cluster = await clusterAuthentication.authenticate(bearer, typeof name === 'string' ? name : undefined);
+    const named = typeof name === 'string' ? name : undefined;
+    const cluster = await clusterAuthentication.authenticate(bearer, named, asked);
     context.cluster = cluster.name;
     await rateLimits.acceptedCluster(address, token, cluster);
     return cluster;
@@ -49,8 +51,11 @@ interface Refused {
 }
 
 async function countRefusal(error: unknown, { rateLimits, address, token }: Refused): Promise<void> {
-  const code = error instanceof DomainError ? error.code : undefined;
-  if (code === 'unauthenticated' || code === 'cluster_unknown') await rateLimits.guessed(address, token);
+  if (error instanceof AuthenticationRefusal) await rateLimits.guessed(address, token);
+  if (error instanceof RefusedName) {
+    await rateLimits.acceptedCluster(address, token, error.cluster);
+    await rateLimits.countCluster(error.cluster, { items: 1 });
+  }
   // Without the keys of its issuer, it is not known whose a JWT is.
-  if (code === 'issuer_unavailable') await rateLimits.countPublic(address);
+  if (error instanceof DomainError && error.code === 'issuer_unavailable') await rateLimits.countPublic(address);
 }

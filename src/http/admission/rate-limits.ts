@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { ClusterPrincipal } from '../../domain/cluster-principal.ts';
+import { type ClusterPrincipal, limitsOwner } from '../../domain/cluster-principal.ts';
 import { DomainError } from '../../domain/errors/domain-error.ts';
 import type { BearerPrincipal } from '../../domain/principal.ts';
 import { audienceNamed } from '../../services/access/federated-tokens.ts';
@@ -68,7 +68,7 @@ export class RateLimits {
   readonly #ended: RateCounter | undefined;
   /** Bytes, by the caller. */
   readonly #traffic: RateCounter | undefined;
-  /** Items and bytes, by the name of the cluster. */
+  /** Items and bytes, by `limitsOwner`. */
   readonly #clusters: { readonly items: RateCounter | undefined; readonly bytes: RateCounter | undefined };
   readonly #known = new KnownTokens(knownTokenLimits);
 
@@ -178,21 +178,23 @@ export class RateLimits {
    *
    * @throws LimitExceeded if the cluster is above one of its limits.
    */
-  async acceptedCluster(address: string, token: TokenNames, { name }: Pick<ClusterPrincipal, 'name'>): Promise<void> {
-    if (this.#guesses !== undefined) this.#known.add(nameAt(sourceNetwork(address), token), `cluster ${name}`);
+  async acceptedCluster(address: string, token: TokenNames, cluster: LimitedCluster): Promise<void> {
+    const owner = limitsOwner(cluster);
+    if (this.#guesses !== undefined) this.#known.add(nameAt(sourceNetwork(address), token), owner);
     for (const counter of [this.#clusters.items, this.#clusters.bytes]) {
-      const state = await counter?.peek(name);
+      const state = await counter?.peek(owner);
       if (state !== undefined && state.used >= state.limit) throw new LimitExceeded('cluster', details.cluster, state);
     }
   }
 
   /** Counts what a request of a cluster was about, and its bytes. Never throws. */
   async countCluster(
-    { name }: Pick<ClusterPrincipal, 'name'>,
+    cluster: LimitedCluster,
     { items = 0, bytes = 0 }: { readonly items?: number; readonly bytes?: number },
   ): Promise<void> {
-    await this.#clusters.items?.count(name, items);
-    await this.#clusters.bytes?.count(name, bytes);
+    const owner = limitsOwner(cluster);
+    await this.#clusters.items?.count(owner, items);
+    await this.#clusters.bytes?.count(owner, bytes);
   }
 
   /** Counts bytes of a request or response. Never throws, because a change may be committed already. */
@@ -205,6 +207,8 @@ export class RateLimits {
 function counterOf(limit: number): RateCounter | undefined {
   return limit === 0 ? undefined : new RateCounter({ limit });
 }
+
+type LimitedCluster = Pick<ClusterPrincipal, 'name' | 'isHome'>;
 
 /** The owner of many credentials: the organization of a service token, or the user of a personal token. */
 function ownerOf(principal: BearerPrincipal): string {

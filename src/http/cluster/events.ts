@@ -1,4 +1,5 @@
 import type { Request, RequestHandler, Response } from 'express';
+import { limitsOwner } from '../../domain/cluster-principal.ts';
 import type { ClusterStreamEvent } from '../../services/cluster/cluster-stream.ts';
 import type { ClusterStreams, OpenClusterStream } from '../../services/cluster/cluster-streams.ts';
 import { clusterEventNames } from '../../wire/cluster/events.ts';
@@ -22,7 +23,7 @@ const headers = { 'X-Accel-Buffering': 'no' };
 export function eventsHandler(deps: EventsHandlerDeps): RequestHandler {
   const serve = async (request: Request, response: Response, work: Work): Promise<void> => {
     const cluster = await identifyCluster(request, deps);
-    work.isOf(`cluster ${cluster.name}`);
+    work.isOf(limitsOwner(cluster));
     const processId = processOf(request);
     refuseBody(request);
     const stream = textOf(deps.services.clusterStreams.start(cluster, processId));

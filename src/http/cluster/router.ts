@@ -1,6 +1,6 @@
 import { type Request, type RequestHandler, type Response, Router } from 'express';
 import { z } from 'zod';
-import type { ClusterPrincipal } from '../../domain/cluster-principal.ts';
+import { type ClusterPrincipal, limitsOwner } from '../../domain/cluster-principal.ts';
 import { DomainError } from '../../domain/errors/domain-error.ts';
 import { errorFields, type Logger } from '../../observability/logger.ts';
 import type { ClusterPorts } from '../../services/cluster/cluster-port.ts';
@@ -66,11 +66,12 @@ function methodHandler(name: ClusterMethodName, deps: MethodDeps): RequestHandle
   const { workLimit, underWay, rateLimits, logger } = deps;
   const { clusterPorts } = deps.services;
   const serve = async (request: Request, response: Response, work: Work): Promise<void> => {
-    const cluster = await identifyCluster(request, deps);
+    const cluster = await identifyCluster(request, deps, { isHello: name === 'hello' });
+    const owner = limitsOwner(cluster);
     let bytes = 0;
     let items = 1;
-    work.isOf(`cluster ${cluster.name}`, (more) => void (bytes += more));
-    const leave = underWay.enter(cluster.name, processOf(request), method.flight);
+    work.isOf(owner, (more) => void (bytes += more));
+    const leave = underWay.enter(owner, processOf(request), method.flight);
     try {
       const { limits } = method;
       const body = await readJson({ request, limits, work, invite: () => inviteBody(request) });

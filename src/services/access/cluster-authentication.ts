@@ -1,11 +1,13 @@
 import { hashesEqual, parseToken } from '../../crypto/token.ts';
 import { audienceOf, readAudience } from '../../domain/audience.ts';
 import type { ClusterPrincipal } from '../../domain/cluster-principal.ts';
-import { DomainError } from '../../domain/errors/domain-error.ts';
+import { DomainError, type DomainErrorOptions } from '../../domain/errors/domain-error.ts';
 import { type JwtCheck, type JwtFault, jwtFaults } from '../../domain/jwt-faults.ts';
+import { limits } from '../../domain/limits.ts';
 import { validateClusterName } from '../../domain/names.ts';
 import { isJwt, judgeClaims, JwtError, readJwt, type UnverifiedJwt, verifySignature } from '../../identity/jwt.ts';
 import { type ClusterProof, findClusterProofs } from '../../store/cluster-registrations.ts';
+import { countHomeClusters } from '../../store/clusters.ts';
 import type { Database } from '../../store/database.ts';
 import { findHomeTokens } from '../../store/home-token.ts';
 import { GroupedLookup } from '../kernel/grouped-lookup.ts';
@@ -25,6 +27,16 @@ const maxAgeSeconds = 3_600;
 
 const neededToken =
   'it needs the token of a cluster: the home token (kf_cls_…), or a token of the ServiceAccount of a registered controller';
+
+/** A name that the home token does not prove, which is right itself. */
+export class RefusedName extends DomainError {
+  readonly cluster: Pick<ClusterPrincipal, 'name' | 'isHome'>;
+
+  constructor(name: string, code: 'cluster_unknown' | 'limit_exceeded', detail: string, options?: DomainErrorOptions) {
+    super(code, detail, options);
+    this.cluster = { name, isHome: true };
+  }
+}
 
 /**
  * Finds the cluster whose controller presents a token (docs/clusters.md). The home token works for every name that is not
@@ -49,10 +61,15 @@ export class ClusterAuthentication {
 
   /**
    * Nothing is cached, as in `Authentication`. `bearer` is without the word `Bearer`; `name` is what the request says of its
-   * cluster. Throws AuthenticationRefusal for a token that proves no cluster or another one, and DomainError cluster_unknown
-   * for a name that the home token cannot have, issuer_unavailable and store_unavailable.
+   * cluster, and `isHello` whether the request may claim it. Throws AuthenticationRefusal for a token that proves no cluster
+   * or another one, RefusedName for a name that the home token does not prove, and DomainError issuer_unavailable and
+   * store_unavailable.
    */
-  async authenticate(bearer: string | undefined, name: string | undefined): Promise<ClusterPrincipal> {
+  async authenticate(
+    bearer: string | undefined,
+    name: string | undefined,
+    { isHello = false }: { readonly isHello?: boolean } = {},
+  ): Promise<ClusterPrincipal> {
     if (bearer === undefined || bearer === '') {
       throw new AuthenticationRefusal('missing', `a token is needed; ${neededToken}`);
     }
@@ -61,11 +78,11 @@ export class ClusterAuthentication {
     }
     // Anyone can send a token: all such requests together use no more connections than one cluster.
     return await workFor('tokens of clusters', () =>
-      isJwt(bearer) ? this.#byJwt(bearer, name) : this.#byHomeToken(bearer, name),
+      isJwt(bearer) ? this.#byJwt(bearer, name) : this.#byHomeToken(bearer, name, isHello),
     );
   }
 
-  async #byHomeToken(bearer: string, name: string): Promise<ClusterPrincipal> {
+  async #byHomeToken(bearer: string, name: string, isHello: boolean): Promise<ClusterPrincipal> {
     const token = parseToken(bearer);
     if (token?.kind !== 'cluster')
       throw new AuthenticationRefusal('malformed', `this token does not work here; ${neededToken}`);
@@ -78,7 +95,14 @@ export class ClusterAuthentication {
       );
     }
     if (found.isRemote) throw registeredRemote(name);
+    if (!found.isHeld) await this.#admitName(name, isHello);
     return { name, isHome: true, credential: 'home_token', acceptedUntil: found.acceptedUntil };
+  }
+
+  /** The home token proves any name. With ever new ones it must not escape what is limited for each cluster. */
+  async #admitName(name: string, isHello: boolean): Promise<void> {
+    if (!isHello) throw unclaimed(name);
+    if ((await countHomeClusters(this.#database.pool)) >= limits.homeClusters) throw tooManyNames(name);
   }
 
   async #byJwt(bearer: string, name: string): Promise<ClusterPrincipal> {
@@ -144,8 +168,27 @@ function refusedJwt(name: string): string {
   );
 }
 
-function registeredRemote(name: string): DomainError {
-  return new DomainError(
+function unclaimed(name: string): RefusedName {
+  return new RefusedName(
+    name,
+    'limit_exceeded',
+    `no controller of cluster ${name} leads yet, and nothing is done for it before; try again in a second`,
+    { retryAfterSeconds: 1 },
+  );
+}
+
+function tooManyNames(name: string): RefusedName {
+  return new RefusedName(
+    name,
+    'cluster_unknown',
+    `cluster ${name} is not known, and ${limits.homeClusters} home clusters are: an instance admin forgets one that is gone ` +
+      `(\`keyframe cluster list --all\`, \`keyframe cluster forget\`), or registers this one (\`keyframe cluster create ${name}\`)`,
+  );
+}
+
+function registeredRemote(name: string): RefusedName {
+  return new RefusedName(
+    name,
     'cluster_unknown',
     `cluster ${name} is registered as a remote cluster, and the home token does not work for it; its controller must present its ServiceAccount token, or use another cluster name`,
   );

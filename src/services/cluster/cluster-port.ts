@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import type { Keyring } from '../../crypto/keyring.ts';
-import type { ClusterPrincipal } from '../../domain/cluster-principal.ts';
+import { type ClusterPrincipal, limitsOwner } from '../../domain/cluster-principal.ts';
 import type { Hello, HelloAnswer, PortProgram } from '../../domain/clusters.ts';
 import type { RefusedReports, ReportedPage, ReportedResource, SyncStateReport } from '../../domain/fleet.ts';
 import { workFor } from '../../store/pool-shares.ts';
@@ -80,9 +80,8 @@ export class ClusterPorts {
    * Runs work for a request of this cluster. It uses no more of the connections to the database than the share of a cluster,
    * and waits inside this share. Throws what the work throws, and DomainError overloaded if it waits too long.
    */
-  async inShare<T>({ name, isHome }: ClusterPrincipal, work: () => Promise<T>): Promise<T> {
-    // The home token proves many names.
-    return await workFor(isHome ? 'home clusters' : `cluster ${name}`, work);
+  async inShare<T>(cluster: ClusterPrincipal, work: () => Promise<T>): Promise<T> {
+    return await workFor(limitsOwner(cluster), work);
   }
 
   /** For the controller of this process. `cluster` throws DomainError cluster_unavailable while the name is unknown. */

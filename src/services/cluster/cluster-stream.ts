@@ -1,5 +1,5 @@
 import type { ChangeEvent, ChangeSubscriber } from '../../domain/changes.ts';
-import type { ClusterPrincipal } from '../../domain/cluster-principal.ts';
+import { type ClusterPrincipal, limitsOwner } from '../../domain/cluster-principal.ts';
 import type { Clock } from '../../lib/clock.ts';
 
 /** What a stream reports to a controller. */
@@ -30,7 +30,8 @@ const maxRenewalMs = 60_000;
 
 /** What one process of one cluster has not read yet of what was committed. */
 export class ClusterStream implements ChangeSubscriber {
-  readonly cluster: string;
+  /** Of the limits of streams. */
+  readonly owner: string;
   readonly processId: string;
   readonly #deps: ClusterStreamDeps;
   #waiting: ClusterStreamEvent[] = [];
@@ -39,8 +40,9 @@ export class ClusterStream implements ChangeSubscriber {
   #wake: () => void = () => {};
   readonly #cancels: (() => void)[] = [];
 
-  constructor({ name, acceptedUntil }: ClusterPrincipal, processId: string, deps: ClusterStreamDeps) {
-    this.cluster = name;
+  constructor(cluster: ClusterPrincipal, processId: string, deps: ClusterStreamDeps) {
+    const { acceptedUntil } = cluster;
+    this.owner = limitsOwner(cluster);
     this.processId = processId;
     this.#deps = deps;
     const { clock, random } = deps;

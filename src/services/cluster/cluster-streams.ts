@@ -1,5 +1,5 @@
 import type { ChangeSubscriber } from '../../domain/changes.ts';
-import type { ClusterPrincipal } from '../../domain/cluster-principal.ts';
+import { type ClusterPrincipal, limitsOwner } from '../../domain/cluster-principal.ts';
 import { DomainError } from '../../domain/errors/domain-error.ts';
 import { limits } from '../../domain/limits.ts';
 import { type Clock, systemClock } from '../../lib/clock.ts';
@@ -42,7 +42,7 @@ export class ClusterStreams {
    * the limit of streams, and store_unavailable while commits cannot be received.
    */
   start(cluster: ClusterPrincipal, processId: string): OpenClusterStream {
-    this.#refuseTooMany(cluster.name, processId);
+    this.#refuseTooMany(limitsOwner(cluster), processId);
     const { ports, clock = systemClock, random = Math.random } = this.#deps;
     const stream: ClusterStream = new ClusterStream(cluster, processId, { clock, random, leave: () => leave() });
     this.#streams.add(stream);
@@ -70,17 +70,17 @@ export class ClusterStreams {
     for (const stream of this.#streams) stream.end();
   }
 
-  #refuseTooMany(cluster: string, processId: string): void {
+  #refuseTooMany(owner: string, processId: string): void {
     if (this.#isDraining) throw new DomainError('overloaded', 'this server is shutting down; connect again');
     if (!this.#deps.feed.ready) {
       throw new DomainError('store_unavailable', 'commits cannot be heard at the moment; connect again in a second');
     }
-    const ofCluster = [...this.#streams].filter((stream) => stream.cluster === cluster);
-    const ofProcess = ofCluster.filter((stream) => stream.processId === processId);
+    const ofOwner = [...this.#streams].filter((stream) => stream.owner === owner);
+    const ofProcess = ofOwner.filter((stream) => stream.processId === processId);
     // Its connection may be gone without a word.
     if (ofProcess.length >= limits.clusterStreamsPerProcess) return ofProcess[0]?.end();
-    if (ofCluster.length >= limits.clusterStreamsPerCluster) {
-      throw new DomainError('limit_exceeded', `${limits.clusterStreamsPerCluster} streams of this cluster are open`, {
+    if (ofOwner.length >= limits.clusterStreamsPerCluster) {
+      throw new DomainError('limit_exceeded', `${limits.clusterStreamsPerCluster} streams of ${owner} are open`, {
         retryAfterSeconds: 10,
       });
     }

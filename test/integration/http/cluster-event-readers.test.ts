@@ -13,7 +13,7 @@ import { notifySnapshots } from '../../../src/store/notify.ts';
 import { inTransaction } from '../../../src/store/transaction.ts';
 import { startTestApi, type TestApi } from '../../support/api/http.ts';
 import { createWorldCalls, type WorldCalls } from '../../support/api/with-services.ts';
-import { newHomeToken } from '../../support/database/cluster-credentials.ts';
+import { claimName, newHomeToken } from '../../support/database/cluster-credentials.ts';
 import { BreakableProxy } from '../../support/faults/breakable-proxy.ts';
 import { waitFor } from '../../support/fixtures/wait-for.ts';
 
@@ -45,6 +45,7 @@ afterAll(async () => {
 beforeEach(async () => {
   open = new AsyncDisposableStack();
   home = `home-${randomUUID()}`;
+  await claimName(api.services.database.pool, home);
   ({ world, calls } = await createWorldCalls(api.services));
   await waitFor('the feed to hear', () => api.services.feed.ready);
 });

@@ -8,8 +8,7 @@ import { EventReader } from '../../support/api/event-reader.ts';
 import { startTestApi, type TestApi } from '../../support/api/http.ts';
 import { RegistrationCalls } from '../../support/api/registration-calls.ts';
 import { createWorldCalls, type WorldCalls } from '../../support/api/with-services.ts';
-import { prismaOf } from '../../support/database/prisma.ts';
-import { newHomeToken, registerCluster } from '../../support/database/cluster-credentials.ts';
+import { claimName, newHomeToken, registerCluster } from '../../support/database/cluster-credentials.ts';
 import { JwtSigner, timesFor } from '../../support/oidc/jwt-signer.ts';
 import { waitFor } from '../../support/fixtures/wait-for.ts';
 
@@ -36,6 +35,7 @@ afterAll(() => api.close());
 beforeEach(async () => {
   open = new AsyncDisposableStack();
   home = `home-${randomUUID()}`;
+  await claimName(api.services.database.pool, home);
   ({ world, calls } = await createWorldCalls(api.services));
   clusters = new ClusterCalls(api.services, world);
   await waitFor('the feed to hear', () => api.services.feed.ready);
@@ -118,7 +118,6 @@ describe('a stream', () => {
   });
 
   test('of a cluster that is disabled ends; the next one has only what is about the cluster', async () => {
-    await prismaOf(api.services.database).servedCluster.create({ data: { name: home, isHome: true } });
     const reader = await openReader();
     await clusters.set([clusterRule(world)], { cluster: home });
     expect((await reader.nextAtOnce())?.data).toMatchObject({ kind: 'cluster_rules' });
@@ -170,8 +169,6 @@ describe('a stream ends at once', () => {
 
   /** A stream of a home cluster whose controller leads. */
   async function ofHome(): Promise<Sender> {
-    const program = { release: '1.0.0', protocol: { min: 1, max: 1 }, kinds: [] };
-    await api.services.clusters.hello(home, { uid: home, isLeading: true, ...program });
     homeToken = await keepNewHomeToken();
     return { cluster: home, token: homeToken };
   }
@@ -246,6 +243,7 @@ test('a server that stops asks for another stream, and then ends them', async ()
   other.services.feed.start();
   await waitFor('the feed to hear', () => other.services.feed.ready);
   const token = await newHomeToken(other.services.database.pool);
+  await claimName(other.services.database.pool, home);
   const reader = await openReader({ url: `http://127.0.0.1:${other.port}`, token });
   other.services.clusterStreams.drain();
   expect((await reader.nextAtOnce())?.event).toBe('renew');

@@ -1,18 +1,24 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { HttpClient, startTestApi, type TestApi } from '../../support/api/http.ts';
-import { registerCluster, type RemoteCluster } from '../../support/database/cluster-credentials.ts';
+import {
+  claimName,
+  newHomeToken,
+  registerCluster,
+  type RemoteCluster,
+} from '../../support/database/cluster-credentials.ts';
 import { JwtSigner, timesFor } from '../../support/oidc/jwt-signer.ts';
 
 /** JWTs that prove no cluster, from networks that have guessed before. */
 
 const maxGuesses = 5;
+const maxItems = 30;
 let api: TestApi;
 let remote: RemoteCluster;
 let network = 0;
 
 beforeAll(async () => {
-  const rateLimits = { requests: 0, failedAuthentications: maxGuesses, trafficBytes: 0 };
+  const rateLimits = { requests: 0, failedAuthentications: maxGuesses, trafficBytes: 0, clusterItems: maxItems };
   // The peer is trusted, so that each request can come from its own address.
   api = await startTestApi({ rateLimits, trustedProxies: ['127.0.0.1'] });
 });
@@ -83,4 +89,22 @@ test('a token that has expired is a guess of its network', async () => {
   const expired = remote.token(timesFor(60, Date.now() - 3_600_000));
   for (let count = 0; count < maxGuesses; count += 1) expect(await statusOf(expired)).toBe(401);
   expect(await statusOf(remote.token())).toBe(429);
+});
+
+describe('the home token with the name of a remote cluster', () => {
+  test('is no guess, and locks out no home cluster of its network', async () => {
+    const { pool } = api.services.database;
+    const token = await newHomeToken(pool);
+    await claimName(pool, 'home', hello.uid);
+    for (let count = 0; count < 2 * maxGuesses; count += 1) expect(await statusOf(token)).toBe(401);
+    expect(await statusOf(token, undefined, 'home')).toBe(200);
+  });
+
+  test('counts for the limits of the home clusters', async () => {
+    const token = await newHomeToken(api.services.database.pool);
+    const statuses: number[] = [];
+    for (let count = 0; count <= maxItems; count += 1) statuses.push(await statusOf(token));
+    expect([statuses[0], statuses.at(-1)]).toEqual([401, 429]);
+    expect(await statusOf(remote.token())).toBe(200);
+  });
 });

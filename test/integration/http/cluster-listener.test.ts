@@ -13,7 +13,7 @@ import { systemClock } from '../../../src/lib/clock.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
 import { Programs, type RunningProgram } from '../../support/api/program.ts';
 import { newRootKey } from '../../support/api/services.ts';
-import { newHomeToken } from '../../support/database/cluster-credentials.ts';
+import { claimName, newHomeToken } from '../../support/database/cluster-credentials.ts';
 import { createTestDatabase } from '../../support/database/postgres.ts';
 
 /** The port of controllers of the program. `test/unit/http/cluster-listener.test.ts` tests its certificates. */
@@ -38,6 +38,7 @@ beforeAll(async () => {
   const ca = { CLUSTER_PORT: '0', CLUSTER_CA_FILE, CLUSTER_CA_KEY_FILE, CLUSTER_TLS_NAMES: 'localhost' };
   env = { DATABASE_URL: database.url, ROOT_KEY: newRootKey(), ...ca };
   const pool = new pg.Pool({ connectionString: database.url });
+  await claimName(pool, 'home');
   writeFileSync(join(folder, 'token'), await newHomeToken(pool));
   await pool.end();
   server = await programs.start({ args: ['api'], env });

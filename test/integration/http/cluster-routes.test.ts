@@ -5,7 +5,12 @@ import { ClusterCalls, clusterRule } from '../../support/api/cluster-calls.ts';
 import { HttpClient, startTestApi, type TestApi } from '../../support/api/http.ts';
 import { createWorld, type World } from '../../support/api/services.ts';
 import { ruleFor } from '../../support/api/token-resource.ts';
-import { newHomeToken, registerCluster, type RemoteCluster } from '../../support/database/cluster-credentials.ts';
+import {
+  claimName,
+  newHomeToken,
+  registerCluster,
+  type RemoteCluster,
+} from '../../support/database/cluster-credentials.ts';
 import { clusterMethods } from '../../../src/wire/cluster/methods.ts';
 
 /** The routes below /api/v1/cluster, as requests reach them. */
@@ -19,6 +24,7 @@ beforeAll(async () => {
   api = await startTestApi();
   world = await createWorld(api.services);
   homeToken = await newHomeToken(api.services.database.pool);
+  await claimName(api.services.database.pool, 'home-1', hello.uid);
   remote = await registerCluster(api.services.database.pool, `fra-${randomUUID()}`);
 });
 
@@ -151,6 +157,16 @@ describe('every method', () => {
     });
   });
 });
+
+test.each(Object.keys(clusterMethods).filter((path) => path !== 'hello'))(
+  '%s does nothing for a name that the home token made up',
+  async (path) => {
+    const headers = { 'keyframe-cluster': `made-up-${randomUUID()}` };
+    const answer = await post(path, {}, { headers });
+    expect(answer).toMatchObject({ status: 429, body: { code: 'limit_exceeded' } });
+    expect(answer.headers.get('retry-after')).toBe('1');
+  },
+);
 
 describe('a remote cluster', () => {
   test('makes no environments', async () => {

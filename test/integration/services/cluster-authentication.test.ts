@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { generateToken } from '../../../src/crypto/token.ts';
 import { DomainError } from '../../../src/domain/errors/domain-error.ts';
 import { AuthenticationRefusal } from '../../../src/services/access/authentication.ts';
@@ -7,12 +7,19 @@ import { putHomeToken } from '../../../src/store/home-token.ts';
 import { inTransaction } from '../../../src/store/transaction.ts';
 import type { TestServices } from '../../support/api/services.ts';
 import { withServices } from '../../support/api/with-services.ts';
-import { newHomeToken, registerCluster, type RemoteCluster } from '../../support/database/cluster-credentials.ts';
+import {
+  claimName,
+  newHomeToken,
+  registerCluster,
+  type RemoteCluster,
+} from '../../support/database/cluster-credentials.ts';
 import { JwtSigner, timesFor } from '../../support/oidc/jwt-signer.ts';
 
 let services: TestServices;
 
 withServices((given) => ({ services } = given));
+
+beforeAll(async () => await claimName(services.database.pool, 'here'));
 
 async function refusalOf(token: string | undefined, name: string | undefined): Promise<DomainError> {
   const error: unknown = await services.clusterAuthentication
@@ -32,15 +39,48 @@ async function run(sql: string, ...values: unknown[]): Promise<void> {
 }
 
 describe('the home token', () => {
-  test('proves any cluster that is not registered as a remote one', async () => {
+  test('proves any cluster that a controller has claimed, and none that is registered as a remote one', async () => {
     const { pool } = services.database;
     const token = await newHomeToken(pool);
     await registerCluster(pool, 'far-away');
     const home = { isHome: true, credential: 'home_token', acceptedUntil: null };
     expect(await services.clusterAuthentication.authenticate(token, 'here')).toEqual({ name: 'here', ...home });
-    await run('INSERT INTO served_cluster (name, disabled_at) VALUES ($1, now())', 'stopped');
+    await claimName(pool, 'stopped');
+    await run('UPDATE served_cluster SET disabled_at = now() WHERE name = $1', 'stopped');
     expect(await services.clusterAuthentication.authenticate(token, 'stopped')).toEqual({ name: 'stopped', ...home });
     expect(await faultOf(token, 'far-away')).toBe('cluster_unknown');
+  });
+
+  test('proves a name that no controller has claimed for a hello alone', async () => {
+    const token = await newHomeToken(services.database.pool);
+    const name = `new-${randomUUID()}`;
+    const refused = await refusalOf(token, name);
+    expect(refused).toMatchObject({ code: 'limit_exceeded', retryAfterSeconds: 1 });
+    const { clusterAuthentication } = services;
+    await expect(clusterAuthentication.authenticate(token, name, { isHello: true })).resolves.toMatchObject({ name });
+    await claimName(services.database.pool, name);
+    await expect(clusterAuthentication.authenticate(token, name)).resolves.toMatchObject({ name });
+  });
+
+  test('proves no new name beside 32 home clusters, until one is forgotten', async () => {
+    const { pool } = services.database;
+    const token = await newHomeToken(pool);
+    await registerCluster(pool, 'not-counted');
+    await run("INSERT INTO cluster (name, uid, seen_at) VALUES ('not-counted', 'uid', now())");
+    const { rows } = await pool.query<{ count: string }>("SELECT count(*) FROM cluster WHERE name <> 'not-counted'");
+    const names = Array.from({ length: 32 - Number(rows[0]?.count) }, (_, index) => `home-${index}`);
+    const greet = async (): Promise<unknown> =>
+      await services.clusterAuthentication.authenticate(token, 'one-more', { isHello: true });
+    for (const name of names.slice(1)) await claimName(pool, name);
+    await greet();
+    await claimName(pool, 'home-0');
+    await expect(greet()).rejects.toMatchObject({
+      code: 'cluster_unknown',
+      detail: expect.stringContaining('keyframe cluster forget'),
+    });
+    await expect(services.clusterAuthentication.authenticate(token, 'home-0')).resolves.toMatchObject({ isHome: true });
+    await run('DELETE FROM cluster WHERE name = ANY($1)', names);
+    await expect(greet()).resolves.toMatchObject({ name: 'one-more' });
   });
 
   test('counts for another hour after it was replaced', async () => {

@@ -2,12 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { watchHomeToken } from '../../../src/compose/home-token.ts';
 import { generateToken } from '../../../src/crypto/token.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
 import { withServices } from '../../support/api/with-services.ts';
 import type { TestServices } from '../../support/api/services.ts';
+import { claimName } from '../../support/database/cluster-credentials.ts';
 import { waitFor } from '../../support/fixtures/wait-for.ts';
 
 let services: TestServices;
@@ -16,6 +17,8 @@ let path: string;
 let lines: string[];
 
 withServices((given) => ({ services } = given));
+
+beforeAll(async () => await claimName(services.database.pool, 'here'));
 
 beforeEach(() => {
   resources = new DisposableStack();

@@ -16,6 +16,7 @@ import { snapshotRule } from '../../support/api/resource-snapshot-calls.ts';
 import type { TestServices } from '../../support/api/services.ts';
 import { stateReport } from '../../support/api/state-reports.ts';
 import { ruleFor } from '../../support/api/token-resource.ts';
+import { claimName } from '../../support/database/cluster-credentials.ts';
 import { createWorldCalls, withServices, type WorldCalls } from '../../support/api/with-services.ts';
 
 /**
@@ -41,6 +42,8 @@ afterAll(async () => {
 
 interface Scene extends WorldCalls {
   readonly cluster: string;
+  /** Of its namespace kube-system. */
+  readonly uid: string;
   readonly backend: Backend;
   readonly rules: ClusterCalls;
   readonly asker: <K extends GrantedKindName>(kind: K, grants?: readonly GrantRule[]) => Asker<K>;
@@ -50,6 +53,8 @@ interface Scene extends WorldCalls {
 
 async function play(adapter: PortAdapter, run: (scene: Scene) => Promise<void>): Promise<Played> {
   const cluster = `of-${randomUUID()}`;
+  const uid = randomUUID();
+  await claimName(services.database.pool, cluster, uid);
   const notes: unknown[] = [];
   const made = await createWorldCalls(services);
   const port = ports.get(adapter);
@@ -57,6 +62,7 @@ async function play(adapter: PortAdapter, run: (scene: Scene) => Promise<void>):
   await run({
     ...made,
     cluster,
+    uid,
     backend: recorded(
       port.connect(() => cluster),
       '',
@@ -228,8 +234,8 @@ const scenes: Record<string, (scene: Scene) => Promise<void>> = {
     await note(syncStates.seen());
   },
 
-  'the cluster': async ({ backend, world, cluster, note, rules }) => {
-    const hello = { uid: randomUUID(), isLeading: true, kinds: ['SecretSync'] };
+  'the cluster': async ({ backend, world, cluster, uid, note, rules }) => {
+    const hello = { uid, isLeading: true, kinds: ['SecretSync'] };
     await note(backend.cluster.hello({ ...hello, kinds: ['no kind'] }));
     await note(backend.cluster.hello(hello));
     await note(backend.cluster.hello({ ...hello, uid: randomUUID() }));
@@ -276,7 +282,7 @@ function sourceReader({ backend, world, asker, note }: Scene) {
 
 const sourceScenes: Record<string, (scene: Scene) => Promise<void>> = {
   'sources with tokens': async (scene) => {
-    const { backend, world, calls, rules, cluster } = scene;
+    const { world, calls, rules, cluster } = scene;
     const read = sourceReader(scene);
     await calls.patch({ KEY: 'value', OTHER: 'x' });
     await calls.patch({ KEY: 'next', MORE: 'y' });
@@ -296,8 +302,6 @@ const sourceScenes: Record<string, (scene: Scene) => Promise<void>> = {
     const access = await world.onOrganization(world.owner.caller, 'service_token.revoke');
     await scene.note(services.serviceTokens.revoke(access, revoked.id));
     await read({ token: revoked.token });
-    // The cluster is known from here on.
-    await backend.cluster.hello({ uid: randomUUID(), isLeading: true, kinds: [] });
     await rules.set([], { cluster });
     await read(await token());
     await rules.disable(cluster);

@@ -7,6 +7,7 @@ import type { GrantRule } from '../../../src/domain/grants.ts';
 import type { ResourceKindName } from '../../../src/domain/kinds.ts';
 import { portAdapters } from '../../support/api/adapters.ts';
 import { type ConnectedPort, connectThrough } from '../../support/api/port-adapters.ts';
+import { claimName } from '../../support/database/cluster-credentials.ts';
 import { restoreRule } from '../../support/api/resource-restore-calls.ts';
 import { snapshotRule } from '../../support/api/resource-snapshot-calls.ts';
 import type { SecretCalls } from '../../support/api/secret-calls.ts';
@@ -35,6 +36,8 @@ describe.each(portAdapters)('%s', (adapter) => {
 
   beforeEach(async () => {
     port = await connectThrough(adapter, services);
+    await claimName(services.database.pool, 'cluster-a');
+    await claimName(services.database.pool, 'cluster-b');
     backend = port.connect(() => 'cluster-a');
   });
 

@@ -8,6 +8,7 @@ import type { AskedSource, SourceCredential } from '../../../src/domain/source-r
 import { ClusterCalls, clusterRule } from '../../support/api/cluster-calls.ts';
 import { portAdapters } from '../../support/api/adapters.ts';
 import { type ConnectedPort, connectThrough } from '../../support/api/port-adapters.ts';
+import { claimName } from '../../support/database/cluster-credentials.ts';
 import type { SecretCalls } from '../../support/api/secret-calls.ts';
 import type { TestServices, World } from '../../support/api/services.ts';
 import { codeOf } from '../../support/api/sync-reader.ts';
@@ -27,6 +28,7 @@ describe.each(portAdapters)('%s', (adapter) => {
 
   beforeEach(async () => {
     port = await connectThrough(adapter, services);
+    await claimName(services.database.pool, 'test');
   });
 
   afterEach(async () => {

@@ -4,7 +4,7 @@ import { ClusterCalls } from '../../support/api/cluster-calls.ts';
 import { RecoverSite } from '../../support/api/recover-site.ts';
 import { RegistrationCalls } from '../../support/api/registration-calls.ts';
 import { codeOf } from '../../support/api/sync-reader.ts';
-import { newHomeToken } from '../../support/database/cluster-credentials.ts';
+import { claimName, newHomeToken } from '../../support/database/cluster-credentials.ts';
 import { timesFor } from '../../support/oidc/jwt-signer.ts';
 
 const program = { release: '1.2.3', protocol: { min: 1, max: 1 }, kinds: [] };
@@ -35,6 +35,7 @@ test('a recovery disables remote clusters until an instance admin enables them, 
   await registrations.set('remote');
   await stateOf('home');
   const home = await newHomeToken(site.services.database.pool);
+  await claimName(site.services.database.pool, 'home');
   expect(await site.run()).toMatchObject({ clusters: 1, trustedIssuers: 0 });
   expect([await stateOf('remote'), await stateOf('home')]).toEqual(['disabled', 'enabled']);
   await expect(clusterAuthentication.authenticate(home, 'home')).resolves.toMatchObject({ isHome: true });

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { generateToken } from '../../../src/crypto/token.ts';
 import { audienceOf } from '../../../src/domain/audience.ts';
+import { claimCluster } from '../../../src/store/clusters.ts';
 import { putHomeToken } from '../../../src/store/home-token.ts';
 import { inTransaction } from '../../../src/store/transaction.ts';
 import { JwtSigner, timesFor } from '../oidc/jwt-signer.ts';
@@ -11,6 +12,12 @@ export async function newHomeToken(pool: pg.Pool): Promise<string> {
   const { token, hash } = generateToken('cluster', randomUUID());
   await inTransaction({ transactionPool: pool }, async (tx) => await putHomeToken(tx, hash));
   return token.reveal();
+}
+
+/** Claims a name for a home cluster, as the hello of its leader: then the home token proves it. */
+export async function claimName(pool: pg.Pool, name: string, uid: string = name): Promise<void> {
+  const program = { release: '1.0.0', protocol: { min: 1, max: 1 }, kinds: [] };
+  await claimCluster(pool, name, { uid, isLeading: true, isRegistered: false, ...program });
 }
 
 /** A registered remote cluster, whose API server this is. */

@@ -114,7 +114,7 @@ describe('JWTs, of which each job has another one', () => {
 
     test('are known by its audience, in the network from which one was accepted', async () => {
       const limits = new RateLimits({ ...noRateLimits, failedAuthentications: 2 });
-      await limits.acceptedCluster(address, namesOf(jwt(ofCluster)), { name: 'fra-1' });
+      await limits.acceptedCluster(address, namesOf(jwt(ofCluster)), { name: 'fra-1', isHome: false });
       for (const from of [address, elsewhere]) {
         for (let count = 0; count < 10; count += 1) await limits.guessed(from, namesOf(jwt(ofCluster)));
       }
@@ -132,7 +132,7 @@ describe('JWTs, of which each job has another one', () => {
 
     test('are not known by those for no audience of Keyframe', async () => {
       const limits = new RateLimits({ ...noRateLimits, failedAuthentications: 2 });
-      await limits.acceptedCluster(address, namesOf(jwt(ofCluster)), { name: 'fra-1' });
+      await limits.acceptedCluster(address, namesOf(jwt(ofCluster)), { name: 'fra-1', isHome: false });
       for (let count = 0; count < 10; count += 1)
         await limits.guessed(address, namesOf(jwt('https://github.com/acme')));
       expect(await isAdmitted(limits, jwt(ofCluster))).toBe(true);
@@ -200,7 +200,7 @@ test('without a limit of traffic no caller is refused', async () => {
 });
 
 describe('a cluster', () => {
-  const cluster = { name: 'fra-1' };
+  const cluster = { name: 'fra-1', isHome: false };
 
   test.each([
     ['items', { items: 10 }, { clusterItems: 10 }],
@@ -213,9 +213,18 @@ describe('a cluster', () => {
       .acceptedCluster(address, namesOf('second'), cluster)
       .catch((error: unknown) => error);
     expect(refusal).toMatchObject({ code: 'limit_exceeded', limit: 'cluster', retryAfterSeconds: 60 });
-    await limits.acceptedCluster(address, namesOf('first'), { name: 'fra-2' });
+    await limits.acceptedCluster(address, namesOf('first'), { name: 'fra-2', isHome: false });
     jest.advanceTimersByTime(60_000);
     await limits.acceptedCluster(address, namesOf('second'), cluster);
+  });
+
+  test('shares its limits with all other home clusters, and with no remote one', async () => {
+    const limits = new RateLimits({ ...noRateLimits, clusterItems: 10 });
+    for (let count = 0; count < 10; count += 1)
+      await limits.countCluster({ name: `home-${count}`, isHome: true }, { items: 1 });
+    const accepted = limits.acceptedCluster(address, namesOf('home'), { name: 'another', isHome: true });
+    await expect(accepted).rejects.toMatchObject({ code: 'limit_exceeded', limit: 'cluster' });
+    await limits.acceptedCluster(address, namesOf('remote'), { name: 'home-1', isHome: false });
   });
 
   test('with an accepted token is admitted after others of its address guessed', async () => {

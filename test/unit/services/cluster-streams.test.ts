@@ -235,6 +235,13 @@ describe('the server', () => {
     expect(codeOf(() => streams.start(principal(), '0'))).toBe('limit_exceeded');
   });
 
+  test('counts the streams of all home clusters together', async () => {
+    const home = (name: string): ClusterPrincipal => ({ ...principal(name), isHome: true, credential: 'home_token' });
+    for (let number = 0; number < 16; number += 1) await start(home(`home-${number}`), String(number));
+    expect(codeOf(() => streams.start(home('one-more'), 'next'))).toBe('limit_exceeded');
+    expect(codeOf(() => streams.start(principal('home-1'), 'next'))).toBe('done');
+  });
+
   test('has at most 1,000 streams', () => {
     for (let number = 0; number < 1_000; number += 1) streams.start(principal(`cluster-${number % 500}`), `${number}`);
     expect(codeOf(() => streams.start(principal('ams-1'), 'next'))).toBe('overloaded');
