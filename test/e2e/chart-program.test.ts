@@ -1,8 +1,10 @@
 import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { KubeObject } from '../../tools/devcluster/cluster/kube-http.ts';
 import { ConfigError } from '../../src/config/source.ts';
+import { generateToken } from '../../src/crypto/token.ts';
 import { roles } from '../../src/roles/table.ts';
 import { makeAuthority } from '../support/fixtures/certificate.ts';
 import {
@@ -20,6 +22,7 @@ import { fencedBlocks, readPage } from '../support/fixtures/documentation.ts';
 
 const namespace = 'keyframe';
 const rootKey = `main:${Buffer.alloc(32, 7).toString('base64')}`;
+const homeToken = generateToken('cluster', randomUUID()).token.reveal();
 const databaseUrl = 'postgresql://keyframe:password@postgres:5432/keyframe';
 
 interface ServerContainer {
@@ -147,6 +150,7 @@ function mountedFile(path: string): string {
   if (path.startsWith('/etc/keyframe/oidc-ca/')) return authority.certificate;
   if (path.startsWith('/etc/keyframe/server-ca/')) return authority.certificate;
   if (path.startsWith('/etc/keyframe/database-owner/')) return databaseUrl.replace('keyframe:', 'owner:');
+  if (path === '/etc/keyframe/cluster-token/token') return homeToken;
   if (path === '/etc/keyframe/tls/tls.key') return ofServer.key;
   if (path === '/etc/keyframe/tls/tls.crt') return ofServer.certificate;
   return path.startsWith('/etc/keyframe/root-key/') ? rootKey : databaseUrl;

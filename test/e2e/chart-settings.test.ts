@@ -4,6 +4,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { KubeObject } from '../../tools/devcluster/cluster/kube-http.ts';
 import { chartFolder, objectsOf, renderChart } from '../support/cluster/helm.ts';
 import { agentSettings } from './chart-settings/agent.ts';
+import { connectionSettings } from './chart-settings/connection.ts';
 import { podSettings } from './chart-settings/pods.ts';
 import { recoverySettings } from './chart-settings/recovery.ts';
 import { serverSettings } from './chart-settings/server.ts';
@@ -14,6 +15,7 @@ import { surroundingSettings } from './chart-settings/surroundings.ts';
 
 const settings: readonly Setting[] = [
   ...agentSettings,
+  ...connectionSettings,
   ...podSettings,
   ...serverSettings,
   ...recoverySettings,

@@ -27,7 +27,7 @@ test('a release’s notes show the next commands, and which Secrets it makes and
     `${url} KEYFRAME_TOKEN=${token} keyframe whoami`,
   ]);
   expect(byDefault).toContain(
-    'these Secrets if they are missing: mine-keyframe-root-key, mine-keyframe-postgres, mine-keyframe-postgres-run, mine-keyframe-admin, mine-keyframe-cluster-tls.',
+    'these Secrets if they are missing: mine-keyframe-root-key, mine-keyframe-postgres, mine-keyframe-postgres-run, mine-keyframe-admin, mine-keyframe-cluster-token, mine-keyframe-cluster-tls.',
   );
   expect(byDefault).toContain('helm test mine');
   expect(byDefault).not.toContain('start when');
@@ -43,11 +43,12 @@ test('a release’s notes show the next commands, and which Secrets it makes and
   const secured = await notes(
     'tls.existingSecret=kf-tls',
     'clusterTls.existingSecret=kf-cluster',
+    'controller.token.existingSecret=kf-token',
     'service.port=443',
     'httpRoute.enabled=true',
     'httpRoute.parentRefs[0].name=gw',
   );
-  expect(secured).toContain('which you create: kf-tls, kf-cluster.');
+  expect(secured).toContain('which you create: kf-tls, kf-token, kf-cluster.');
   expect(secured).toContain('WARNING: trustedProxies is empty.');
   expect(commandsOf(secured)[2]).toMatch(/ 8700:443 &$/);
   expect(commandsOf(secured)[3]).toMatch(/^KEYFRAME_URL=https:/);

@@ -17,6 +17,7 @@ const names = [
   'keyframe-postgres',
   'keyframe-postgres-run',
   'keyframe-admin',
+  'keyframe-cluster-token',
   'keyframe-cluster-tls',
 ];
 let kube: KubeHttp;
@@ -83,7 +84,7 @@ async function expectNoTrace(output: string): Promise<void> {
   const { items } = await kube.json<{ items: unknown[] }>({ path: `/api/v1/namespaces/${namespace}/events` });
   const said = Buffer.from(output + JSON.stringify(items));
   const values = (await allValues()).filter((value) => value !== 'admin@keyframe.test');
-  expect(values).toHaveLength(8);
+  expect(values).toHaveLength(9);
   for (const value of values) {
     const canary = new Canary(value.replace(/=+$/, ''));
     expect(canary.traces(said)).toEqual([]);
@@ -107,6 +108,8 @@ describe('in a namespace without Secrets', () => {
     const { token = '', email } = await valuesOf('keyframe-admin');
     expect(parseToken(token)).toMatchObject({ kind: 'personal_token' });
     expect(email).toBe('admin@keyframe.test');
+    const home = (await valuesOf('keyframe-cluster-token'))['token'] ?? '';
+    expect(parseToken(home)).toMatchObject({ kind: 'cluster' });
     const { 'tls.crt': cert = '', 'tls.key': key = '', 'ca.crt': shown } = await valuesOf('keyframe-cluster-tls');
     expect([authorityFault({ cert, key }, '', Date.now()), shown]).toEqual([undefined, cert]);
     await expectNoTrace(output);
@@ -141,6 +144,7 @@ describe('where Secrets are there already', () => {
       ['keyframe-postgres', { passwort: 'canary-value' }, 'without the keys password, url'],
       ['keyframe-postgres-run', { uri: 'canary-value' }, 'without the key url'],
       ['keyframe-admin', { email: 'canary-value' }, 'without the key token'],
+      ['keyframe-cluster-token', { home: 'canary-value' }, 'without the key token'],
       ['keyframe-cluster-tls', { 'ca.crt': 'canary-value' }, 'without the keys tls.crt, tls.key'],
     ] as const) {
       await kube.find({ method: 'DELETE', path: path(name) });
@@ -175,6 +179,7 @@ test('with every Secret existing, or init switched off, nothing is rendered for 
       'postgres.runSecret=d',
       'bootstrap.existingSecret=c',
       'clusterTls.existingSecret=e',
+      'controller.token.existingSecret=f',
     ],
     [
       'rootKey.existingSecret=a',

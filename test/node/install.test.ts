@@ -78,6 +78,7 @@ describe('The chart, installed on a node with its defaults', () => {
     expect((await site.kubectl(['-n', release.namespace, ...made])).trim().split('\n')).toEqual([
       'secret/keyframe-admin',
       'secret/keyframe-cluster-tls',
+      'secret/keyframe-cluster-token',
       'secret/keyframe-postgres',
       'secret/keyframe-postgres-run',
       'secret/keyframe-root-key',

@@ -38,7 +38,7 @@ This is a trial installation: it includes a PostgreSQL with one pod and no backu
 
 ### The Secrets
 
-Before the installation and each upgrade, a Job (\`init\`) creates five Secrets if they are missing. It never changes an existing one:
+Before the installation and each upgrade, a Job (\`init\`) creates six Secrets if they are missing. It never changes an existing one:
 
 | Secret | keys | contents |
 | --- | --- | --- |
@@ -46,6 +46,7 @@ Before the installation and each upgrade, a Job (\`init\`) creates five Secrets 
 | \`keyframe-postgres\` | \`password\`, \`url\` | the password of the owner of the chart's PostgreSQL, and the owner's address, for migrations |
 | \`keyframe-postgres-run\` | \`url\` | the address as which the pods connect to it, as a role that cannot change tables or the audit |
 | \`keyframe-admin\` | \`token\`, \`email\` | the token of the first administrator, whom the server creates in an empty database |
+| \`keyframe-cluster-token\` | \`token\` | the home token, which the controller presents to the API |
 | \`keyframe-cluster-tls\` | \`tls.crt\`, \`tls.key\`, \`ca.crt\` | the CA with which the API signs its certificates for the controller, valid for 10 years |
 
 The Secrets belong to no release. \`helm uninstall\` leaves them, and GitOps does not compare or prune them.

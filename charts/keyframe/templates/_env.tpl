@@ -75,6 +75,9 @@
 {{- end }}
 - { name: KEYFRAME_CLUSTER_TLS_NAMES, value: {{ include "keyframe.clusterHost" .root }} }
 {{- end }}
+{{- if include "keyframe.clusterTokenSecret" .root }}
+- { name: KEYFRAME_HOME_TOKEN_FILE, value: /etc/keyframe/cluster-token/token }
+{{- end }}
 {{- with $values.publicUrl }}
 - { name: KEYFRAME_PUBLIC_URL, value: {{ . | quote }} }
 {{- end }}

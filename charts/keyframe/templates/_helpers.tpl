@@ -114,6 +114,14 @@ app.kubernetes.io/part-of: keyframe
 {{- if not .Values.clusterTls.existingSecret }}{{ include "keyframe.clusterTlsSecret" . }}{{ end }}
 {{- end }}
 
+{{/* The Secret with the home token, which the controller's pods present at that port; empty without that port. */}}
+{{- define "keyframe.clusterTokenSecret" -}}
+{{- if and (include "keyframe.hasServer" .) .Values.controller.separate }}
+{{- $byDefault := .Values.init.enabled | ternary (printf "%s-cluster-token" (include "keyframe.fullname" .)) "" }}
+{{- default $byDefault .Values.controller.token.existingSecret }}
+{{- end }}
+{{- end }}
+
 {{/* The name by which controllers reach that port. A CA can sign for it only. */}}
 {{- define "keyframe.clusterHost" -}}
 {{- printf "%s-cluster.%s.svc" (include "keyframe.fullname" .) .Release.Namespace }}

@@ -197,6 +197,9 @@ volumes:
 - { name: KEYFRAME_INIT_ADMIN_SECRET, value: {{ include "keyframe.adminSecret" . }} }
 - { name: KEYFRAME_BOOTSTRAP_ADMIN_EMAIL, value: {{ .Values.bootstrap.adminEmail | quote }} }
 {{- end }}
+{{- if include "keyframe.initsClusterToken" . }}
+- { name: KEYFRAME_INIT_CLUSTER_TOKEN_SECRET, value: {{ include "keyframe.clusterTokenSecret" . }} }
+{{- end }}
 {{- with include "keyframe.clusterCaSecret" . }}
 - { name: KEYFRAME_INIT_CLUSTER_CA_SECRET, value: {{ . }} }
 - { name: KEYFRAME_CLUSTER_TLS_NAMES, value: {{ include "keyframe.clusterHost" $ }} }
@@ -208,6 +211,11 @@ volumes:
 {{- if and .Values.postgres.enabled (not .Values.postgres.runSecret) }}true{{ end }}
 {{- end }}
 
+{{/* Whether init creates the Secret with the home token. */}}
+{{- define "keyframe.initsClusterToken" -}}
+{{- if and (include "keyframe.clusterTokenSecret" .) (not .Values.controller.token.existingSecret) }}true{{ end }}
+{{- end }}
+
 {{/* Empty if the values name every Secret. */}}
 {{- define "keyframe.initNames" -}}
 {{- $names := list }}
@@ -215,6 +223,7 @@ volumes:
 {{- if and .Values.postgres.enabled (not .Values.postgres.existingSecret) }}{{ $names = append $names (include "keyframe.postgresSecret" .) }}{{ end }}
 {{- if include "keyframe.initsPostgresRun" . }}{{ $names = append $names (include "keyframe.postgresRunSecret" .) }}{{ end }}
 {{- if and .Values.bootstrap.adminEmail (not .Values.bootstrap.existingSecret) }}{{ $names = append $names (include "keyframe.adminSecret" .) }}{{ end }}
+{{- if include "keyframe.initsClusterToken" . }}{{ $names = append $names (include "keyframe.clusterTokenSecret" .) }}{{ end }}
 {{- with include "keyframe.clusterCaSecret" . }}{{ $names = append $names . }}{{ end }}
 {{- if and (include "keyframe.hasServer" .) .Values.init.enabled }}{{ join " " $names }}{{ end }}
 {{- end }}

@@ -121,6 +121,9 @@ volumeMounts:
 {{- if and $values.tls.existingSecret (ne .role "controller") }}
 - { name: tls, mountPath: /etc/keyframe/tls, readOnly: true }
 {{- end }}
+{{- if and (include "keyframe.clusterTokenSecret" .root) (ne .role "controller") }}
+- { name: cluster-token, mountPath: /etc/keyframe/cluster-token, readOnly: true }
+{{- end }}
 {{- if and (include "keyframe.clusterTlsSecret" .root) (ne .role "controller") }}
 - { name: cluster-tls, mountPath: /etc/keyframe/cluster-tls, readOnly: true }
 {{- end }}
@@ -195,6 +198,10 @@ readinessProbe:
 {{- if and $values.tls.existingSecret (ne .role "controller") }}
 - name: tls
   secret: { secretName: {{ $values.tls.existingSecret }}, items: [{ key: tls.crt, path: tls.crt }, { key: tls.key, path: tls.key }] }
+{{- end }}
+{{- if and (include "keyframe.clusterTokenSecret" .root) (ne .role "controller") }}
+- name: cluster-token
+  secret: { secretName: {{ include "keyframe.clusterTokenSecret" .root }}, items: [{ key: token, path: token }] }
 {{- end }}
 {{- if and (include "keyframe.clusterTlsSecret" .root) (ne .role "controller") }}
 - name: cluster-tls

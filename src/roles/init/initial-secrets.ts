@@ -110,7 +110,7 @@ export function clusterTokenSecret({ secret }: { readonly secret: string }): Ini
     component: 'cluster-token',
     keys: ['token'],
     advice:
-      'Put a kf_cls_… token there, or delete the Secret, and a new one is created; the pods read it by themselves',
+      'Put the home token (kf_cls_…) there, or delete the Secret, and a new one is created; the pods read it by themselves',
     generate: () => ({ token: generateToken('cluster', randomUUID()).token }),
   };
 }

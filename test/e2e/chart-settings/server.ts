@@ -226,18 +226,6 @@ const secretSettings: readonly Setting[] = [
     given: { 'tls.existingSecret': 'kf-tls' },
     shows: { [`${smokeTest}.volumes[tls-ca].secret.items`]: [{ key: 'root.pem', path: 'ca.crt' }] },
   },
-  {
-    value: 'clusterTls.existingSecret',
-    set: 'kf-cluster',
-    shows: {
-      [`${server}.volumes[cluster-tls].secret.secretName`]: 'kf-cluster',
-      [variable('CLUSTER_TLS_CERTIFICATE_FILE')]: '/etc/keyframe/cluster-tls/tls.crt',
-      [variable('CLUSTER_TLS_KEY_FILE')]: '/etc/keyframe/cluster-tls/tls.key',
-      [variable('CLUSTER_CA_FILE')]: undefined,
-      [`${init}.env[KEYFRAME_INIT_CLUSTER_CA_SECRET]`]: undefined,
-      'Deployment/keyframe-controller spec.template.spec.volumes[cluster-tls]': undefined,
-    },
-  },
   { value: 'tests.enabled', set: false, shows: { 'Pod/keyframe-smoke-test kind': undefined } },
 ];
 

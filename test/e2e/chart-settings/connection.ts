@@ -1,0 +1,33 @@
+import type { Setting } from './setting.ts';
+
+/** The values of the way from the controller to the API of its release. */
+
+const server = 'Deployment/keyframe spec.template.spec';
+const variable = (name: string): string => `${server}.containers[keyframe].env[KEYFRAME_${name}].value`;
+const init = 'Job/keyframe-init spec.template.spec.containers[0]';
+
+export const connectionSettings: readonly Setting[] = [
+  {
+    value: 'clusterTls.existingSecret',
+    set: 'kf-cluster',
+    shows: {
+      [`${server}.volumes[cluster-tls].secret.secretName`]: 'kf-cluster',
+      [variable('CLUSTER_TLS_CERTIFICATE_FILE')]: '/etc/keyframe/cluster-tls/tls.crt',
+      [variable('CLUSTER_TLS_KEY_FILE')]: '/etc/keyframe/cluster-tls/tls.key',
+      [variable('CLUSTER_CA_FILE')]: undefined,
+      [`${init}.env[KEYFRAME_INIT_CLUSTER_CA_SECRET]`]: undefined,
+      'Deployment/keyframe-controller spec.template.spec.volumes[cluster-tls]': undefined,
+    },
+  },
+  {
+    value: 'controller.token.existingSecret',
+    set: 'kf-token',
+    shows: {
+      [`${server}.volumes[cluster-token].secret`]: {
+        secretName: 'kf-token',
+        items: [{ key: 'token', path: 'token' }],
+      },
+      [`${init}.env[KEYFRAME_INIT_CLUSTER_TOKEN_SECRET]`]: undefined,
+    },
+  },
+];
