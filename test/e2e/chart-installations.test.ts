@@ -36,7 +36,9 @@ async function helm(
 ): Promise<string> {
   const place = ['keyframe', chartFolder, '--namespace', namespace, '--create-namespace'];
   // No Job would run in this cluster.
-  const values = ['--set', 'init.enabled=false,preDelete.enabled=false', ...neededValues];
+  const without = 'init.enabled=false,preDelete.enabled=false';
+  const secrets = 'controller.token.existingSecret=token,clusterTls.existingSecret=tls';
+  const values = ['--set', `${without},${secrets}`, ...neededValues];
   const watched = ['--set-json', `watchNamespaces=${JSON.stringify(watchNamespaces)}`];
   return await runHelm([command, ...place, ...values, ...watched, ...more], cluster).then(
     () => 'done',
@@ -69,7 +71,8 @@ test('a second one is accepted if no namespace is served by both', async () => {
 test('a server does not become an agent, because it would lose its database', async () => {
   expect(await helm('install', 'first', [])).toBe('done');
   const agent = 'mode=agent,server.url=https://keyframe.example.com,server.instance=abcdefghijklmnopqrstuvwxyz';
-  const values = ['--set', `${agent},clusterName=fra-1,bootstrap.adminEmail=`];
+  const withoutSecrets = 'controller.token.existingSecret=,clusterTls.existingSecret=';
+  const values = ['--set', `${agent},clusterName=fra-1,bootstrap.adminEmail=,${withoutSecrets}`];
   expect(await helm('upgrade', 'first', [], values)).toContain(
     'this release was installed with mode server, and would lose its server and its database',
   );

@@ -162,8 +162,18 @@ describe.each(valuesFiles)('with the values of %s', (values) => {
           [name, []],
         );
         const text = JSON.stringify(env.map(({ value, valueFrom }) => [value, valueFrom]));
-        expect(text).not.toMatch(/secretKeyRef|postgresql:\/\/|kf_(?:pat|svc)_/);
+        expect(text).not.toMatch(/secretKeyRef|postgresql:\/\/|kf_(?:pat|svc|cls)_/);
       }
+    }
+  });
+
+  test('a separate controller is given nothing of a database or a root key, and does not migrate', () => {
+    for (const { spec } of pods.filter(({ owner, kind }) => kind === 'Deployment' && owner.endsWith('-controller'))) {
+      const [main] = spec.containers;
+      expect(main?.args).toEqual(['controller']);
+      expect(main?.env?.map(({ name }) => name)).toEqual(expect.arrayContaining(['KEYFRAME_SERVER_URL']));
+      expect(spec.initContainers?.map(({ name }) => name) ?? []).not.toContain('migrate');
+      expect(JSON.stringify([main, spec.volumes])).not.toMatch(/database|postgres|root.?key/i);
     }
   });
 
@@ -183,6 +193,7 @@ describe.each(valuesFiles)('with the values of %s', (values) => {
     const expected: Readonly<Record<string, readonly string[]>> = {
       server: servers.filter((name) => !name.endsWith('-controller')),
       cluster: servers.filter((name) => !name.endsWith('-controller')),
+      controller: servers.filter((name) => name.endsWith('-controller')),
       metrics: servers,
       postgres: pods.filter(({ kind }) => kind === 'StatefulSet').map(({ owner }) => owner),
     };
@@ -201,10 +212,10 @@ describe.each(valuesFiles)('with the values of %s', (values) => {
     }
     const policies = ofKind<KubeObject & { spec: { podSelector: { matchLabels: Labels } } }>(objects, 'NetworkPolicy');
     expect(policies.length > 0).toBe(values !== without['NetworkPolicy']);
-    for (const { metadata, spec } of policies)
-      expect(selected(spec.podSelector.matchLabels)).toEqual(
-        metadata.name.endsWith('-postgres') ? expected['postgres'] : servers,
-      );
+    for (const { metadata, spec } of policies) {
+      const [, component = 'server'] = /-(controller|postgres)$/.exec(metadata.name) ?? [];
+      expect(selected(spec.podSelector.matchLabels)).toEqual(expected[component]);
+    }
   });
 
   test('the policy of approvals denies what it cannot judge, in every namespace that the controller serves', () => {
@@ -234,6 +245,12 @@ describe('by default', () => {
     pods = podsOf(objects);
   });
 
+  function podOf(owner: string): Pod {
+    const found = pods.find((pod) => pod.owner === owner);
+    if (found === undefined) throw new Error(`${owner} makes no pod`);
+    return found;
+  }
+
   test('the pods that serve the API have no account with rights, and no other pod opens its port', () => {
     const servers = pods.filter(({ kind }) => kind === 'Deployment');
     const ports = servers.map(({ spec }) => spec.containers.flatMap(({ ports: open = [] }) => open.map((p) => p.name)));
@@ -261,6 +278,7 @@ describe('by default', () => {
     ]);
     expect(Object.fromEntries(open)).toEqual({
       keyframe: ['http', 'metrics', 'cluster'],
+      'keyframe-controller': ['metrics'],
       'keyframe-postgres': ['postgres'],
     });
     expect(policies[0]?.spec.ingress.find(({ ports }) => ports[0]?.port === 'cluster')?.from).toEqual([
@@ -269,17 +287,32 @@ describe('by default', () => {
   });
 
   test('the program connects to PostgreSQL as another role than migrations', () => {
-    for (const { spec } of nonEmpty(pods.filter(({ kind }) => kind === 'Deployment'))) {
-      const [main] = spec.containers;
-      const [migrate] = spec.initContainers ?? [];
-      const address = (container: Container | undefined): string | undefined =>
-        container?.env?.find(({ name }) => name === 'KEYFRAME_DATABASE_URL_FILE')?.value;
-      expect([address(main), address(migrate)]).toEqual([
-        '/etc/keyframe/database/url',
-        '/etc/keyframe/database-owner/url',
-      ]);
-      expect(main?.volumeMounts?.map(({ name }) => name)).not.toContain('database-owner');
-    }
+    const { containers, initContainers = [] } = podOf('keyframe').spec;
+    const address = (container: Container | undefined): string | undefined =>
+      container?.env?.find(({ name }) => name === 'KEYFRAME_DATABASE_URL_FILE')?.value;
+    expect([address(containers[0]), address(initContainers[0])]).toEqual([
+      '/etc/keyframe/database/url',
+      '/etc/keyframe/database-owner/url',
+    ]);
+    expect(containers[0]?.volumeMounts?.map(({ name }) => name)).not.toContain('database-owner');
+  });
+
+  test('the pod of the controller holds the home token and a CA, and nothing of a database or a root key', () => {
+    const { spec } = podOf('keyframe-controller');
+    expect(spec.initContainers).toBeUndefined();
+    expect(spec.volumes).toEqual([
+      {
+        name: 'cluster-token',
+        secret: { secretName: 'keyframe-cluster-token', items: [{ key: 'token', path: 'token' }] },
+      },
+      { name: 'server-ca', secret: { secretName: 'keyframe-cluster-tls', items: [{ key: 'ca.crt', path: 'ca.crt' }] } },
+    ]);
+    const env = spec.containers[0]?.env?.map(({ name, value }) => `${name}=${value}`) ?? [];
+    expect(env.filter((one) => /SERVER|TOKEN/.test(one))).toEqual([
+      'KEYFRAME_SERVER_URL=https://keyframe-cluster.keyframe.svc:8702',
+      'KEYFRAME_SERVER_CA_FILE=/etc/keyframe/server-ca/ca.crt',
+      'KEYFRAME_CLUSTER_TOKEN_FILE=/etc/keyframe/cluster-token/token',
+    ]);
   });
 });
 

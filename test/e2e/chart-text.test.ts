@@ -149,6 +149,8 @@ test.each([
   [['bootstrap.adminEmail=you@example.com'], 'bootstrap.adminEmail'],
   [['bootstrap.adminEmail=admin@mail.example.org'], 'bootstrap.adminEmail'],
   [['bootstrap.adminEmail=Ann@shop.EXAMPLE'], 'bootstrap.adminEmail'],
+  [['init.enabled=false'], 'name it in controller.token.existingSecret'],
+  [['init.enabled=false', 'controller.token.existingSecret=kf-token'], 'name it in clusterTls.existingSecret'],
   [['rbac.create=false'], 'init.enabled'],
   [['serviceAccount.create=false'], 'init.enabled'],
   [['image.repository=<registry>/keyframe'], '/image/repository'],

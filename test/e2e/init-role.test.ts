@@ -172,7 +172,7 @@ test('without its rights it makes nothing and says which call was refused', asyn
 
 test('with every Secret existing, or init switched off, nothing is rendered for it', async () => {
   for (const settings of [
-    ['init.enabled=false'],
+    ['init.enabled=false', 'controller.separate=false'],
     [
       'rootKey.existingSecret=a',
       'postgres.existingSecret=b',

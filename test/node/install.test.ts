@@ -11,9 +11,11 @@ import { makeSample, sample } from '../../tools/start/sample.ts';
 import { commandsIn, followNotes } from './chart-notes.ts';
 import { CliRunner } from '../support/cli/cli.ts';
 import { Consumer } from './consumer.ts';
+import { heldByContainer } from './container-holdings.ts';
 import { followPodSection } from './documented-pod.ts';
 import { NodeSite } from '../support/node/node-site.ts';
 import { Release } from '../support/node/release.ts';
+import { Canary } from '../support/fixtures/canary.ts';
 import { testInFull } from '../support/fixtures/test-size.ts';
 import { waitFor } from '../support/fixtures/wait-for.ts';
 
@@ -83,6 +85,22 @@ describe('The chart, installed on a node with its defaults', () => {
       'secret/keyframe-postgres-run',
       'secret/keyframe-root-key',
     ]);
+  });
+
+  test('gives the container of the controller nothing with which it could decrypt or open the database', async () => {
+    const { namespace } = release;
+    const api = await heldByContainer(site, { namespace, deployment: 'keyframe' });
+    const controller = await heldByContainer(site, { namespace, deployment: 'keyframe-controller' });
+    const secrets = { 'keyframe-root-key': 'root-key', 'keyframe-postgres-run': 'url' };
+    for (const [name, key] of Object.entries(secrets)) {
+      const canary = new Canary((await site.secretValue(namespace, name, key)).trim());
+      expect([name, canary.traces(controller)]).toEqual([name, []]);
+      // Positive control: the API has it.
+      expect([name, canary.traces(api).length > 0]).toEqual([name, true]);
+    }
+    expect(controller.toString()).not.toMatch(/KEYFRAME_(?:DATABASE|ROOT_KEY)|postgresql:|root-key|\/database/);
+    const token = await site.secretValue(namespace, 'keyframe-cluster-token', 'token');
+    expect(controller.includes(token)).toBe(true);
   });
 
   test('answers through its Service, as the first administrator whose token it has put into a Secret', async () => {

@@ -71,11 +71,26 @@ kubectl -n keyframe create secret generic keyframe-root-key --from-literal=root-
 password=$(openssl rand -hex 24)
 kubectl -n keyframe create secret generic keyframe-postgres --from-literal=password="$password" \\
   --from-literal=url="postgresql://keyframe:$password@keyframe-postgres:5432/keyframe"
-helm install keyframe charts/keyframe --namespace keyframe --set init.enabled=false \\
-  --set image.repository=registry.example.com/keyframe --set bootstrap.adminEmail=you@example.com
 \`\`\`
 
 The pods then connect to PostgreSQL as the owner. \`postgres.runSecret\` names a Secret with the address of another role.
+
+The controller needs a home token and a certificate of the API for its Service. The program creates the token with your own rights. The certificate can also come from cert-manager, or from your authority:
+
+\`\`\`sh
+docker run --rm --user "$(id -u)" -v "$HOME/.kube/config:/kubeconfig:ro" \\
+  -e KEYFRAME_KUBECONFIG_FILE=/kubeconfig -e KEYFRAME_NAMESPACE=keyframe \\
+  -e KEYFRAME_INIT_CLUSTER_TOKEN_SECRET=keyframe-cluster-token registry.example.com/keyframe:1.0.0-dev init
+openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 3650 -subj /CN=keyframe-cluster \\
+  -addext subjectAltName=DNS:keyframe-cluster.keyframe.svc -keyout tls.key -out tls.crt
+kubectl -n keyframe create secret generic keyframe-cluster-tls \\
+  --from-file=tls.crt --from-file=tls.key --from-file=ca.crt=tls.crt
+helm install keyframe charts/keyframe --namespace keyframe --set init.enabled=false \\
+  --set controller.token.existingSecret=keyframe-cluster-token --set clusterTls.existingSecret=keyframe-cluster-tls \\
+  --set image.repository=registry.example.com/keyframe --set bootstrap.adminEmail=you@example.com
+\`\`\`
+
+With \`controller.separate: false\` neither is needed.
 
 Without a Secret for the administrator, the pod that finds the database empty writes the token to \`/var/run/keyframe/token\`, in memory. Its log reports that. Read the token before that pod ends:
 

@@ -5,36 +5,6 @@
 {{- printf "keyframe/%s/clusters/%s" .Values.server.instance .Values.clusterName }}
 {{- end }}
 
-{{- define "keyframe.agentEnv" }}
-{{- $values := .root.Values }}
-- { name: KEYFRAME_SERVER_URL, value: {{ trimSuffix "/" $values.server.url | quote }} }
-{{- if $values.server.ca.existingSecret }}
-- { name: KEYFRAME_SERVER_CA_FILE, value: /etc/keyframe/server-ca/ca.crt }
-{{- end }}
-- { name: KEYFRAME_CLUSTER_TOKEN_FILE, value: /etc/keyframe/cluster-token/token }
-{{- end }}
-
-{{- define "keyframe.agentMounts" }}
-- { name: cluster-token, mountPath: /etc/keyframe/cluster-token, readOnly: true }
-{{- if .Values.server.ca.existingSecret }}
-- { name: server-ca, mountPath: /etc/keyframe/server-ca, readOnly: true }
-{{- end }}
-{{- end }}
-
-{{/* Kubernetes signs the token, and replaces it before it expires. */}}
-{{- define "keyframe.agentVolumes" }}
-- name: cluster-token
-  projected:
-    sources:
-      - serviceAccountToken: { audience: {{ include "keyframe.clusterAudience" . | quote }}, expirationSeconds: 3600, path: token }
-{{- with .Values.server.ca }}
-{{- if .existingSecret }}
-- name: server-ca
-  secret: { secretName: {{ .existingSecret }}, items: [{ key: {{ .key }}, path: ca.crt }] }
-{{- end }}
-{{- end }}
-{{- end }}
-
 {{/* Fails if values are for the other mode, or if an upgrade would change the mode. */}}
 {{- define "keyframe.checkMode" -}}
 {{- if include "keyframe.hasServer" . }}

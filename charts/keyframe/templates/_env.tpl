@@ -5,11 +5,11 @@
 {{- if ne .role "migrate" }}
 - { name: KEYFRAME_SHUTDOWN_DELAY, value: {{ $values.shutdownDelay }} }
 {{- end }}
-{{- if include "keyframe.hasServer" .root }}
-{{- include "keyframe.serverEnv" . }}
-{{- else }}
-{{- include "keyframe.agentEnv" . }}
+{{- if eq .role "controller" }}
+{{- include "keyframe.connectionEnv" .root }}
 {{- include "keyframe.controllerEnv" . }}
+{{- else }}
+{{- include "keyframe.serverEnv" . }}
 {{- end }}
 {{- with $values.extraEnv }}
 {{ toYaml . }}
@@ -42,13 +42,20 @@
 - { name: KEYFRAME_WRITE_LIMIT_ENVIRONMENT, value: {{ $values.growthLimits.environmentMiBPerDay | int64 | quote }} }
 - { name: KEYFRAME_WRITE_LIMIT_CALLER, value: {{ $values.growthLimits.callerMiBPerDay | int64 | quote }} }
 - { name: KEYFRAME_SNAPSHOT_LIMIT, value: {{ $values.growthLimits.snapshotsPerEnvironment | int64 | quote }} }
-{{- if ne .role "controller" }}
 {{- include "keyframe.apiEnv" . }}
-{{- end }}
-{{- if ne .role "api" }}
+{{- if eq .role "all" }}
 {{- include "keyframe.controllerEnv" . }}
 {{- end }}
 {{- end }}
+{{- end }}
+
+{{/* How the controller reaches the server. */}}
+{{- define "keyframe.connectionEnv" }}
+- { name: KEYFRAME_SERVER_URL, value: {{ include "keyframe.serverUrl" . | quote }} }
+{{- if include "keyframe.serverCaSecret" . }}
+- { name: KEYFRAME_SERVER_CA_FILE, value: /etc/keyframe/server-ca/ca.crt }
+{{- end }}
+- { name: KEYFRAME_CLUSTER_TOKEN_FILE, value: /etc/keyframe/cluster-token/token }
 {{- end }}
 
 {{/* Whether a container migrates as the owner of the tables. Takes what keyframe.env takes; job: of the migration's Job. */}}

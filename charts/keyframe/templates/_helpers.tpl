@@ -104,8 +104,7 @@ app.kubernetes.io/part-of: keyframe
 {{/* The Secret for TLS of the port of controllers; empty without that port. */}}
 {{- define "keyframe.clusterTlsSecret" -}}
 {{- if and (include "keyframe.hasServer" .) .Values.controller.separate }}
-{{- $byDefault := .Values.init.enabled | ternary (printf "%s-cluster-tls" (include "keyframe.fullname" .)) "" }}
-{{- default $byDefault .Values.clusterTls.existingSecret }}
+{{- default (printf "%s-cluster-tls" (include "keyframe.fullname" .)) .Values.clusterTls.existingSecret }}
 {{- end }}
 {{- end }}
 
@@ -117,14 +116,30 @@ app.kubernetes.io/part-of: keyframe
 {{/* The Secret with the home token, which the controller's pods present at that port; empty without that port. */}}
 {{- define "keyframe.clusterTokenSecret" -}}
 {{- if and (include "keyframe.hasServer" .) .Values.controller.separate }}
-{{- $byDefault := .Values.init.enabled | ternary (printf "%s-cluster-token" (include "keyframe.fullname" .)) "" }}
-{{- default $byDefault .Values.controller.token.existingSecret }}
+{{- default (printf "%s-cluster-token" (include "keyframe.fullname" .)) .Values.controller.token.existingSecret }}
 {{- end }}
 {{- end }}
 
 {{/* The name by which controllers reach that port. A CA can sign for it only. */}}
 {{- define "keyframe.clusterHost" -}}
 {{- printf "%s-cluster.%s.svc" (include "keyframe.fullname" .) .Release.Namespace }}
+{{- end }}
+
+{{/* The address of the server for the controller: that port, or in mode agent the server elsewhere. */}}
+{{- define "keyframe.serverUrl" -}}
+{{- if include "keyframe.hasServer" . }}https://{{ include "keyframe.clusterHost" . }}:{{ .Values.cluster.port }}
+{{- else }}{{ trimSuffix "/" .Values.server.url }}
+{{- end }}
+{{- end }}
+
+{{/* The Secret with the authorities that sign the server's certificate; empty for the public ones. */}}
+{{- define "keyframe.serverCaSecret" -}}
+{{- if include "keyframe.hasServer" . }}{{ include "keyframe.clusterTlsSecret" . }}{{ else }}{{ .Values.server.ca.existingSecret }}{{ end }}
+{{- end }}
+
+{{/* The key of these authorities. */}}
+{{- define "keyframe.serverCaKey" -}}
+{{- if include "keyframe.hasServer" . }}ca.crt{{ else }}{{ .Values.server.ca.key }}{{ end }}
 {{- end }}
 
 {{/* The Secret with the first administrator's token; empty if there is none. */}}
@@ -282,6 +297,13 @@ seccompProfile: { type: RuntimeDefault }
 {{- end }}
 {{- if and (include "keyframe.initNames" .) (not (include "keyframe.hookAccounts" .)) }}
 {{- fail "init.enabled requires rbac.create and serviceAccount.create for its account: set them, or create the Secrets as the chart's README describes and set init.enabled to false" }}
+{{- end }}
+{{- if and .Values.controller.separate (not .Values.init.enabled) }}
+{{- range list "controller.token.existingSecret" "clusterTls.existingSecret" }}
+{{- if not (include "keyframe.valueAt" (list $ .)) }}
+{{- fail (printf "init.enabled is false, and the controller reaches the API over HTTPS: create a Secret as the chart's README describes, and name it in %s. Or set controller.separate to false" .) }}
+{{- end }}
+{{- end }}
 {{- end }}
 {{- if and .Values.postgres.backup.enabled (not .Values.postgres.enabled) }}
 {{- fail "postgres.backup dumps the chart's own PostgreSQL, and postgres.enabled is false: back up your database as docs/backup-and-recovery.md describes" }}

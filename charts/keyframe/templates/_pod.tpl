@@ -54,7 +54,7 @@ enableServiceLinks: false
 terminationGracePeriodSeconds: {{ $values.terminationGracePeriodSeconds }}
 securityContext:
   {{- include "keyframe.podSecurity" .root | nindent 2 }}
-{{- $hasDatabase := include "keyframe.hasServer" .root }}
+{{- $hasDatabase := ne .role "controller" }}
 {{- if or $hasDatabase $values.extraInitContainers }}
 initContainers:
   {{- with $values.extraInitContainers }}
@@ -94,10 +94,10 @@ resources:
 securityContext:
   {{- include "keyframe.containerSecurity" .root | nindent 2 }}
 volumeMounts:
-  {{- if include "keyframe.hasServer" .root }}
-  {{- include "keyframe.serverMounts" . | nindent 2 }}
+  {{- if eq .role "controller" }}
+  {{- include "keyframe.connectionMounts" .root | nindent 2 }}
   {{- else }}
-  {{- include "keyframe.agentMounts" .root | trim | nindent 2 }}
+  {{- include "keyframe.serverMounts" . | nindent 2 }}
   {{- end }}
   {{- with $values.extraVolumeMounts }}
   {{- toYaml . | nindent 2 }}
@@ -115,24 +115,32 @@ volumeMounts:
 {{- end }}
 {{- if ne .role "migrate" }}
 - { name: root-key, mountPath: /etc/keyframe/root-key, readOnly: true }
-{{- if and $values.bootstrap.adminEmail (ne .role "controller") }}
+{{- if $values.bootstrap.adminEmail }}
 - { name: bootstrap, mountPath: {{ include "keyframe.bootstrapFolder" .root }}{{ if include "keyframe.adminSecret" .root }}, readOnly: true{{ end }} }
 {{- end }}
-{{- if and $values.tls.existingSecret (ne .role "controller") }}
+{{- if $values.tls.existingSecret }}
 - { name: tls, mountPath: /etc/keyframe/tls, readOnly: true }
 {{- end }}
-{{- if and (include "keyframe.clusterTokenSecret" .root) (ne .role "controller") }}
+{{- if include "keyframe.clusterTokenSecret" .root }}
 - { name: cluster-token, mountPath: /etc/keyframe/cluster-token, readOnly: true }
 {{- end }}
-{{- if and (include "keyframe.clusterTlsSecret" .root) (ne .role "controller") }}
+{{- if include "keyframe.clusterTlsSecret" .root }}
 - { name: cluster-tls, mountPath: /etc/keyframe/cluster-tls, readOnly: true }
 {{- end }}
-{{- if and $values.oidc.issuer (ne .role "controller") }}
+{{- if $values.oidc.issuer }}
 - { name: oidc, mountPath: /etc/keyframe/oidc, readOnly: true }
 {{- if $values.oidc.ca.existingSecret }}
 - { name: oidc-ca, mountPath: /etc/keyframe/oidc-ca, readOnly: true }
 {{- end }}
 {{- end }}
+{{- end }}
+{{- end }}
+
+{{/* All that the controller's pods hold: a token, and the certificates by which they know the server. */}}
+{{- define "keyframe.connectionMounts" -}}
+- { name: cluster-token, mountPath: /etc/keyframe/cluster-token, readOnly: true }
+{{- if include "keyframe.serverCaSecret" . }}
+- { name: server-ca, mountPath: /etc/keyframe/server-ca, readOnly: true }
 {{- end }}
 {{- end }}
 
@@ -168,10 +176,10 @@ readinessProbe:
 
 {{/* Secrets are mounted as files, because a crash report can contain environment variables. */}}
 {{- define "keyframe.volumes" -}}
-{{- if include "keyframe.hasServer" .root }}
-{{- include "keyframe.serverVolumes" . }}
+{{- if eq .role "controller" }}
+{{- include "keyframe.connectionVolumes" .root }}
 {{- else }}
-{{- include "keyframe.agentVolumes" .root | trim }}
+{{- include "keyframe.serverVolumes" . }}
 {{- end }}
 {{- with .root.Values.extraVolumes }}
 {{ toYaml . }}
@@ -195,19 +203,19 @@ readinessProbe:
 {{- if ne .role "migrate" }}
 - name: root-key
   secret: { secretName: {{ include "keyframe.rootKeySecret" .root }} }
-{{- if and $values.tls.existingSecret (ne .role "controller") }}
+{{- if $values.tls.existingSecret }}
 - name: tls
   secret: { secretName: {{ $values.tls.existingSecret }}, items: [{ key: tls.crt, path: tls.crt }, { key: tls.key, path: tls.key }] }
 {{- end }}
-{{- if and (include "keyframe.clusterTokenSecret" .root) (ne .role "controller") }}
+{{- if include "keyframe.clusterTokenSecret" .root }}
 - name: cluster-token
   secret: { secretName: {{ include "keyframe.clusterTokenSecret" .root }}, items: [{ key: token, path: token }] }
 {{- end }}
-{{- if and (include "keyframe.clusterTlsSecret" .root) (ne .role "controller") }}
+{{- if include "keyframe.clusterTlsSecret" .root }}
 - name: cluster-tls
   secret: { secretName: {{ include "keyframe.clusterTlsSecret" .root }}, items: [{ key: tls.crt, path: tls.crt }, { key: tls.key, path: tls.key }] }
 {{- end }}
-{{- if and $values.oidc.issuer (ne .role "controller") }}
+{{- if $values.oidc.issuer }}
 - name: oidc
   secret: { secretName: {{ required "oidc.issuer needs oidc.existingSecret" $values.oidc.existingSecret }}, items: [{ key: {{ $values.oidc.key }}, path: {{ $values.oidc.key }} }] }
 {{- with $values.oidc.ca }}
@@ -217,7 +225,7 @@ readinessProbe:
 {{- end }}
 {{- end }}
 {{- end }}
-{{- if and $values.bootstrap.adminEmail (ne .role "controller") }}
+{{- if $values.bootstrap.adminEmail }}
 - name: bootstrap
   {{- with include "keyframe.adminSecret" .root }}
   # Not needed after the first user exists. The Secret that init created can then be deleted.
@@ -226,6 +234,22 @@ readinessProbe:
   emptyDir: { medium: Memory, sizeLimit: 1Mi }
   {{- end }}
 {{- end }}
+{{- end }}
+{{- end }}
+
+{{- define "keyframe.connectionVolumes" -}}
+- name: cluster-token
+{{- if include "keyframe.hasServer" . }}
+  secret: { secretName: {{ include "keyframe.clusterTokenSecret" . }}, items: [{ key: token, path: token }] }
+{{- else }}
+  # Kubernetes signs the token, and replaces it before it expires.
+  projected:
+    sources:
+      - serviceAccountToken: { audience: {{ include "keyframe.clusterAudience" . | quote }}, expirationSeconds: 3600, path: token }
+{{- end }}
+{{- with include "keyframe.serverCaSecret" . }}
+- name: server-ca
+  secret: { secretName: {{ . }}, items: [{ key: {{ include "keyframe.serverCaKey" $ }}, path: ca.crt }] }
 {{- end }}
 {{- end }}
 

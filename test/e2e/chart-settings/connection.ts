@@ -4,9 +4,19 @@ import type { Setting } from './setting.ts';
 
 const server = 'Deployment/keyframe spec.template.spec';
 const variable = (name: string): string => `${server}.containers[keyframe].env[KEYFRAME_${name}].value`;
+const controllerPod = 'Deployment/keyframe-controller spec.template.spec';
 const init = 'Job/keyframe-init spec.template.spec.containers[0]';
 
 export const connectionSettings: readonly Setting[] = [
+  {
+    value: 'cluster.port',
+    set: 8443,
+    shows: {
+      'Service/keyframe-cluster spec.ports[cluster]': { name: 'cluster', port: 8443, targetPort: 'cluster' },
+      [`${controllerPod}.containers[keyframe].env[KEYFRAME_SERVER_URL].value`]:
+        'https://keyframe-cluster.keyframe.svc:8443',
+    },
+  },
   {
     value: 'clusterTls.existingSecret',
     set: 'kf-cluster',
@@ -16,7 +26,11 @@ export const connectionSettings: readonly Setting[] = [
       [variable('CLUSTER_TLS_KEY_FILE')]: '/etc/keyframe/cluster-tls/tls.key',
       [variable('CLUSTER_CA_FILE')]: undefined,
       [`${init}.env[KEYFRAME_INIT_CLUSTER_CA_SECRET]`]: undefined,
-      'Deployment/keyframe-controller spec.template.spec.volumes[cluster-tls]': undefined,
+      // Not its key.
+      [`${controllerPod}.volumes[server-ca].secret`]: {
+        secretName: 'kf-cluster',
+        items: [{ key: 'ca.crt', path: 'ca.crt' }],
+      },
     },
   },
   {
@@ -27,6 +41,7 @@ export const connectionSettings: readonly Setting[] = [
         secretName: 'kf-token',
         items: [{ key: 'token', path: 'token' }],
       },
+      [`${controllerPod}.volumes[cluster-token].secret.secretName`]: 'kf-token',
       [`${init}.env[KEYFRAME_INIT_CLUSTER_TOKEN_SECRET]`]: undefined,
     },
   },

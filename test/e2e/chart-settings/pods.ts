@@ -24,7 +24,7 @@ const note = { 'example.test/note': 'read' };
 const everywhere = (path: string, value: unknown): Record<string, unknown> =>
   Object.fromEntries(
     [
-      'servers initContainers[migrate]',
+      `${server}.initContainers[migrate]`,
       'servers containers[keyframe]',
       'Job/keyframe-init spec.template.spec.containers[init]',
       'Job/keyframe-pre-delete spec.template.spec.containers[pre-delete]',
@@ -76,7 +76,7 @@ export const podSettings: readonly Setting[] = [
     value: 'image.pullPolicy',
     set: 'Never',
     shows: {
-      'servers initContainers[migrate].imagePullPolicy': 'Never',
+      [`${server}.initContainers[migrate].imagePullPolicy`]: 'Never',
       'servers containers[keyframe].imagePullPolicy': 'Never',
       'Job/keyframe-pre-delete spec.template.spec.containers[0].imagePullPolicy': 'Never',
     },
@@ -194,7 +194,7 @@ export const podSettings: readonly Setting[] = [
     value: 'extraEnv',
     set: [{ name: 'NODE_OPTIONS', value: '--trace-warnings' }],
     shows: {
-      'servers initContainers[migrate].env[NODE_OPTIONS].value': '--trace-warnings',
+      [`${server}.initContainers[migrate].env[NODE_OPTIONS].value`]: '--trace-warnings',
       'servers containers[keyframe].env[NODE_OPTIONS].value': '--trace-warnings',
       'Job/keyframe-init spec.template.spec.containers[0].env[NODE_OPTIONS].value': '--trace-warnings',
       'Job/keyframe-pre-delete spec.template.spec.containers[0].env[NODE_OPTIONS].value': '--trace-warnings',

@@ -64,7 +64,7 @@ const programSettings: readonly Setting[] = [
     set: 'debug',
     shows: {
       'servers containers[keyframe].env[KEYFRAME_LOG_LEVEL].value': 'debug',
-      'servers initContainers[migrate].env[KEYFRAME_LOG_LEVEL].value': 'debug',
+      [`${server}.initContainers[migrate].env[KEYFRAME_LOG_LEVEL].value`]: 'debug',
       [`${init}.env[KEYFRAME_LOG_LEVEL].value`]: 'debug',
     },
   },
@@ -137,6 +137,7 @@ const secretSettings: readonly Setting[] = [
   {
     value: 'init.enabled',
     set: false,
+    given: { 'controller.token.existingSecret': 'kf-token', 'clusterTls.existingSecret': 'kf-cluster' },
     shows: {
       'Job/keyframe-init kind': undefined,
       'ServiceAccount/keyframe-init kind': undefined,
@@ -168,7 +169,6 @@ const secretSettings: readonly Setting[] = [
       [variable('OIDC_CLIENT_SECRET_FILE')]: '/etc/keyframe/oidc/client-secret',
       [`${main}.volumeMounts[oidc].mountPath`]: '/etc/keyframe/oidc',
       [`${server}.volumes[oidc].secret.secretName`]: 'kf-oidc',
-      'Deployment/keyframe-controller spec.template.spec.volumes[oidc]': undefined,
     },
   },
   { value: 'oidc.clientId', set: 'other', given: oidc, shows: { [variable('OIDC_CLIENT_ID')]: 'other' } },
@@ -214,7 +214,6 @@ const secretSettings: readonly Setting[] = [
       [`${server}.volumes[tls].secret.secretName`]: 'kf-tls',
       [variable('TLS_CERTIFICATE_FILE')]: '/etc/keyframe/tls/tls.crt',
       [variable('TLS_KEY_FILE')]: '/etc/keyframe/tls/tls.key',
-      'Deployment/keyframe-controller spec.template.spec.volumes[tls]': undefined,
       [`${smokeTest}.containers[0].env[KEYFRAME_SMOKE_TEST_URL].value`]: 'https://keyframe.keyframe:80',
       // Not the key of the certificate.
       [`${smokeTest}.volumes[tls-ca].secret.items`]: [{ key: 'ca.crt', path: 'ca.crt' }],
@@ -251,7 +250,7 @@ const databaseSettings: readonly Setting[] = [
     given: external,
     shows: {
       [variable('DATABASE_URL_FILE')]: '/etc/keyframe/database/uri',
-      'servers initContainers[migrate].env[KEYFRAME_DATABASE_URL_FILE].value': '/etc/keyframe/database/uri',
+      [`${server}.initContainers[migrate].env[KEYFRAME_DATABASE_URL_FILE].value`]: '/etc/keyframe/database/uri',
     },
   },
   {
@@ -260,7 +259,8 @@ const databaseSettings: readonly Setting[] = [
     given: external,
     shows: {
       [variable('DATABASE_DIRECT_URL_FILE')]: '/etc/keyframe/database/direct',
-      'servers initContainers[migrate].env[KEYFRAME_DATABASE_DIRECT_URL_FILE].value': '/etc/keyframe/database/direct',
+      [`${server}.initContainers[migrate].env[KEYFRAME_DATABASE_DIRECT_URL_FILE].value`]:
+        '/etc/keyframe/database/direct',
     },
   },
   {
@@ -274,8 +274,8 @@ const databaseSettings: readonly Setting[] = [
       },
       ...Object.fromEntries(
         ['containers[keyframe]', 'initContainers[migrate]'].flatMap((container) => [
-          [`servers ${container}.env[KEYFRAME_DATABASE_CA_FILE].value`, '/etc/keyframe/database-ca/ca.crt'],
-          [`servers ${container}.volumeMounts[database-ca].mountPath`, '/etc/keyframe/database-ca'],
+          [`${server}.${container}.env[KEYFRAME_DATABASE_CA_FILE].value`, '/etc/keyframe/database-ca/ca.crt'],
+          [`${server}.${container}.volumeMounts[database-ca].mountPath`, '/etc/keyframe/database-ca'],
         ]),
       ),
     },
@@ -301,7 +301,7 @@ const databaseSettings: readonly Setting[] = [
       }),
       // No pod of the server can read the owner's address.
       'servers volumes[database-owner]': undefined,
-      'servers initContainers[migrate].env[KEYFRAME_DATABASE_URL_FILE].value': '/etc/keyframe/database/url',
+      [`${server}.initContainers[migrate].env[KEYFRAME_DATABASE_URL_FILE].value`]: '/etc/keyframe/database/url',
     },
   },
   {
@@ -318,7 +318,7 @@ const databaseSettings: readonly Setting[] = [
     set: minorRelease,
     given: { ...external, 'database.migration.existingSecret': 'owner' },
     shows: {
-      'servers initContainers[migrate].args': ['migrate', '--finish-upgrade'],
+      [`${server}.initContainers[migrate].args`]: ['migrate', '--finish-upgrade'],
       [`${migration}.containers[migrate].args`]: ['migrate', '--finish-upgrade'],
     },
   },
@@ -337,8 +337,8 @@ const databaseSettings: readonly Setting[] = [
     set: 'pg',
     shows: {
       [`${postgres}.volumes[password].secret.secretName`]: 'pg',
-      'servers volumes[database-owner].secret.secretName': 'pg',
-      'servers initContainers[migrate].env[KEYFRAME_DATABASE_RUN_GENERATED].value': 'true',
+      [`${server}.volumes[database-owner].secret.secretName`]: 'pg',
+      [`${server}.initContainers[migrate].env[KEYFRAME_DATABASE_RUN_GENERATED].value`]: 'true',
       [`${init}.env[KEYFRAME_INIT_POSTGRES_SECRET]`]: undefined,
       [`${init}.env[KEYFRAME_INIT_POSTGRES_RUN_SECRET].value`]: 'keyframe-postgres-run',
     },
@@ -347,11 +347,11 @@ const databaseSettings: readonly Setting[] = [
     value: 'postgres.runSecret',
     set: 'run',
     shows: {
-      'servers volumes[database].secret.secretName': 'run',
-      'servers initContainers[migrate].env[KEYFRAME_DATABASE_URL_FILE].value': '/etc/keyframe/database-owner/url',
-      'servers initContainers[migrate].env[KEYFRAME_DATABASE_RUN_URL_FILE].value': '/etc/keyframe/database/url',
+      [`${server}.volumes[database].secret.secretName`]: 'run',
+      [`${server}.initContainers[migrate].env[KEYFRAME_DATABASE_URL_FILE].value`]: '/etc/keyframe/database-owner/url',
+      [`${server}.initContainers[migrate].env[KEYFRAME_DATABASE_RUN_URL_FILE].value`]: '/etc/keyframe/database/url',
       // Its password is the operator's.
-      'servers initContainers[migrate].env[KEYFRAME_DATABASE_RUN_GENERATED]': undefined,
+      [`${server}.initContainers[migrate].env[KEYFRAME_DATABASE_RUN_GENERATED]`]: undefined,
       // Only migrations know the owner's address.
       'servers containers[keyframe].volumeMounts[database-owner]': undefined,
       [`${init}.env[KEYFRAME_INIT_POSTGRES_RUN_SECRET]`]: undefined,

@@ -4,11 +4,21 @@ import type { Setting } from './setting.ts';
 /** The values that concern the cluster around the pods: accounts, rights, definitions, the network, monitoring. */
 
 const policy = 'NetworkPolicy/keyframe spec';
+const controllerPolicy = 'NetworkPolicy/keyframe-controller spec';
 const exposed = { 'ingress.enabled': true, 'ingress.host': 'keyframe.corp.test' };
 const gateway = { name: 'public', namespace: 'gateways' };
 const routed = { 'httpRoute.enabled': true, 'httpRoute.parentRefs': [gateway] };
 const peers = [{ namespaceSelector: { matchLabels: { team: 'edge' } } }];
 const egress = [{ ports: [{ port: 5432 }] }];
+const toServer = {
+  ports: [{ port: 8702 }],
+  to: [{ podSelector: { matchLabels: expect.objectContaining({ 'app.kubernetes.io/component': 'server' }) } }],
+};
+const withoutInit = {
+  'init.enabled': false,
+  'controller.token.existingSecret': 'kf-token',
+  'clusterTls.existingSecret': 'kf-cluster',
+};
 const definition = 'CustomResourceDefinition/secretsyncs.keyframe.dev';
 const note = { 'example.test/note': 'read' };
 const withLabels = (labels: object): unknown => expect.objectContaining(labels);
@@ -17,7 +27,7 @@ const rightsSettings: readonly Setting[] = [
   {
     value: 'serviceAccount.create',
     set: false,
-    given: { 'init.enabled': false, 'serviceAccount.name': 'given' },
+    given: { ...withoutInit, 'serviceAccount.name': 'given' },
     shows: {
       'ServiceAccount/given kind': undefined,
       'Deployment/keyframe-controller spec.template.spec.serviceAccountName': 'given',
@@ -45,7 +55,7 @@ const rightsSettings: readonly Setting[] = [
   {
     value: 'rbac.create',
     set: false,
-    given: { 'init.enabled': false },
+    given: { ...withoutInit },
     shows: {
       'ClusterRole/keyframe-keyframe-controller kind': undefined,
       'ClusterRole/keyframe-keyframe-controller-cluster kind': undefined,
@@ -91,13 +101,6 @@ const networkSettings: readonly Setting[] = [
     shows: {
       'Service/keyframe spec.ports[http]': { name: 'http', port: 8443, targetPort: 'http' },
       'Pod/keyframe-smoke-test spec.containers[0].env[KEYFRAME_SMOKE_TEST_URL].value': 'http://keyframe.keyframe:8443',
-    },
-  },
-  {
-    value: 'cluster.port',
-    set: 8443,
-    shows: {
-      'Service/keyframe-cluster spec.ports[cluster]': { name: 'cluster', port: 8443, targetPort: 'cluster' },
     },
   },
   {
@@ -180,7 +183,7 @@ const networkSettings: readonly Setting[] = [
   {
     value: 'networkPolicy.enabled',
     set: false,
-    shows: { [policy]: undefined, 'NetworkPolicy/keyframe-postgres spec': undefined },
+    shows: { [policy]: undefined, [controllerPolicy]: undefined, 'NetworkPolicy/keyframe-postgres spec': undefined },
   },
   {
     value: 'networkPolicy.apiFrom',
@@ -199,12 +202,27 @@ const networkSettings: readonly Setting[] = [
     shows: {
       [`${policy}.ingress[0]`]: { ports: [{ port: 'http' }] },
       [`${policy}.ingress[1]`]: { ports: [{ port: 'metrics' }], from: peers },
+      [`${controllerPolicy}.ingress`]: [{ ports: [{ port: 'metrics' }], from: peers }],
     },
   },
   {
     value: 'networkPolicy.egress',
     set: egress,
-    shows: { [`${policy}.egress`]: egress, [`${policy}.policyTypes`]: ['Ingress', 'Egress'] },
+    shows: {
+      [`${policy}.egress`]: egress,
+      [`${policy}.policyTypes`]: ['Ingress', 'Egress'],
+      // Of a controller of release 0.9 too.
+      [`${controllerPolicy}.egress`]: [toServer, ...egress],
+    },
+  },
+  {
+    value: 'networkPolicy.controllerEgress',
+    set: [{ ports: [{ port: 6443 }] }],
+    given: { 'networkPolicy.egress': egress },
+    shows: {
+      [`${policy}.egress`]: egress,
+      [`${controllerPolicy}.egress`]: [toServer, { ports: [{ port: 6443 }] }],
+    },
   },
 ];
 
