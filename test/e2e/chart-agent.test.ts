@@ -1,4 +1,4 @@
-/** @default The command that `cluster create` prints installs a controller that works through the server alone. */
+/** The command that `cluster create` prints installs a controller that works through the server alone. */
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
