@@ -55,8 +55,8 @@ export interface ControllerOptions {
   readonly databaseUrl?: string;
   /** How it reaches Keyframe; what the run says if it is left out. */
   readonly adapter?: PortAdapter;
-  /** The way to the server, such as a proxy, for a controller that works over HTTPS. */
-  readonly server?: { readonly url: string; readonly caFile: string };
+  /** The way to the server, such as a proxy, for a controller that works over HTTPS. The default token is the stack's. */
+  readonly server?: { readonly url: string; readonly caFile?: string; readonly tokenFile?: string };
   /** The way to the API server, such as a proxy's kubeconfig. */
   readonly kubeconfigFile?: string;
   /** Further variables, without the prefix. */
@@ -180,8 +180,9 @@ export class Stack {
     const { databaseUrl, server, clock } = options;
     if (adapterOf(options) === 'over HTTPS') {
       const { LOG_LEVEL = 'debug' } = this.#env;
-      const address = { SERVER_URL: server?.url ?? this.api.url, CLUSTER_TOKEN_FILE: await this.#homeTokenFile() };
-      return { LOG_LEVEL, ...address, ...(server === undefined ? {} : { SERVER_CA_FILE: server.caFile }) };
+      const { url = this.api.url, caFile, tokenFile = await this.#homeTokenFile() } = server ?? {};
+      const address = { SERVER_URL: url, CLUSTER_TOKEN_FILE: tokenFile };
+      return { LOG_LEVEL, ...address, ...(caFile === undefined ? {} : { SERVER_CA_FILE: caFile }) };
     }
     return { ...this.#env, DATABASE_URL: await this.#databaseUrlBy(clock, databaseUrl) };
   }

@@ -3,7 +3,7 @@ import { type AddressInfo, type Server, type Socket, connect, createServer } fro
 
 /** Passes connections on to a server of this machine, until they are broken. */
 export class BreakableProxy {
-  readonly #target: number;
+  #target: number;
   readonly #sockets = new Set<Socket>();
   #server: Server;
   #port = 0;
@@ -33,6 +33,12 @@ export class BreakableProxy {
   async resume(): Promise<void> {
     this.#server = this.#create();
     await this.#listen(this.#port);
+  }
+
+  /** Breaks all connections and leads further ones to another port. */
+  leadTo(target: number): void {
+    this.#target = target;
+    for (const socket of this.#sockets) socket.destroy();
   }
 
   close(): void {
