@@ -50,7 +50,7 @@ interface Answer extends RefusedAnswer {
 
 /**
  * Sends the requests of this process to the server. A request that is refused with 401 is sent once more if the file has
- * another token then. One that fails on a connection which the server had closed is sent once more, because each method can
+ * another token then, or had one before that the server accepted. One that fails on a connection which the server had closed is sent once more, because each method can
  * be repeated. Nothing else is sent again: that is the matter of the work queues.
  */
 export class HttpsTransport implements Transport {
@@ -80,10 +80,15 @@ export class HttpsTransport implements Transport {
 
   async #send(sent: Sent): Promise<Answer> {
     const token = this.#token.current();
+    const answer = await this.#present(sent, token);
+    const other = answer.status === 401 ? this.#token.refuse(token) : undefined;
+    return other === undefined ? answer : await this.#present(sent, other);
+  }
+
+  async #present(sent: Sent, token: string): Promise<Answer> {
     const answer = await this.#attempt(sent, token);
-    if (answer.status !== 401) return answer;
-    const other = this.#token.current();
-    return other === token ? answer : await this.#attempt(sent, other);
+    if (answer.status === 200) this.#token.accept(token);
+    return answer;
   }
 
   async #attempt(sent: Sent, token: string): Promise<Answer> {

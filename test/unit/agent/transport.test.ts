@@ -159,6 +159,22 @@ describe('the token', () => {
     expect(authorizations).toEqual(['Bearer first-token', 'Bearer first-token', 'Bearer next-token']);
   });
 
+  test('before a new one works on while the server does not know the new one', async () => {
+    let known = 'Bearer first-token';
+    const transport = await serve(({ headers: { authorization } }, response) => {
+      authorizations.push(authorization);
+      if (authorization === known) send(response, 200, {});
+      else send(response, 401, problem('unauthenticated'));
+    });
+    await post(transport);
+    writeFileSync(tokenFile, 'next-token');
+    expect([await post(transport), await post(transport)]).toEqual([{}, {}]);
+    expect(authorizations.slice(1)).toEqual(['Bearer next-token', 'Bearer first-token', 'Bearer first-token']);
+    known = 'Bearer next-token';
+    expect([await post(transport), await post(transport)]).toEqual([{}, {}]);
+    expect(authorizations.slice(4)).toEqual(['Bearer first-token', 'Bearer next-token', 'Bearer next-token']);
+  });
+
   test('stays in use while its file is missing', async () => {
     const transport = await serve((_request, response) => send(response, 200, {}));
     await post(transport);
