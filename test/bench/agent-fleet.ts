@@ -45,7 +45,9 @@ export class AgentFleet {
     nodeArgs: readonly string[] = [],
   ): Promise<AgentFleet> {
     const port = await makeControllerPort(resources);
-    const api = await startBenchApi(resources, { env: port.env, nodeArgs });
+    // All clusters are at one address.
+    const env = { ...port.env, MAX_CONNECTIONS_PER_ADDRESS: '0' };
+    const api = await startBenchApi(resources, { env, nodeArgs });
     const slugs = { organization: `org-${randomUUID()}`, project: 'shop' };
     const environments = await makeEnvironments(api.admin, slugs, (clusters * syncsPerCluster) / syncsPerEnvironment);
     const names = Array.from({ length: clusters }, (_, index) => `cluster-${index}`);
@@ -78,13 +80,14 @@ export class AgentCluster {
   constructor(parts: AgentParts) {
     this.#parts = parts;
     this.#uids = Array.from({ length: parts.syncs }, () => randomUUID());
-    const address = {
-      url: `https://localhost:${parts.port.port}`,
-      caFile: parts.port.caFile,
-      tokenFile: parts.tokenFile,
-    };
-    const logger = createLogger('silent');
-    this.backend = connectOverHttps({ ...address, clock: systemClock, logger }).connect(() => parts.name);
+    this.backend = this.connect();
+  }
+
+  /** A further process of its controller. */
+  connect(): Backend {
+    const { name, port, tokenFile } = this.#parts;
+    const address = { url: `https://localhost:${port.port}`, caFile: port.caFile, tokenFile };
+    return connectOverHttps({ ...address, clock: systemClock, logger: createLogger('silent') }).connect(() => name);
   }
 
   /** Reads the sources of all its SecretSyncs with their values, as many at once as a controller does. */

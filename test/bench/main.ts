@@ -7,10 +7,12 @@ import { changeToSecret } from './change-to-secret.ts';
 import { clusterFleet } from './cluster-fleet.ts';
 import { clusterReads } from './cluster-reads.ts';
 import { clusterSecretSync } from './cluster-secret-sync.ts';
+import { clusterStreams } from './cluster-streams.ts';
 import { commandStart } from './command-start.ts';
 import { image } from './image.ts';
 import { largeEnvironment } from './large-environment.ts';
 import { largeStart } from './large-start.ts';
+import { notify } from './notify.ts';
 import { readEnvironment } from './read-environment.ts';
 import { scale } from './scale.ts';
 import { sizing } from './sizing.ts';
@@ -23,11 +25,13 @@ const benches: ReadonlyMap<string, () => Promise<void>> = new Map([
   ['change-to-secret', changeToSecret],
   ['cluster-reads', clusterReads],
   ['cluster-secret-sync', clusterSecretSync],
+  ['cluster-streams', clusterStreams],
   ['command-start', commandStart],
   ['fleet', clusterFleet],
   ['image', image],
   ['large-environment', largeEnvironment],
   ['large-start', largeStart],
+  ['notify', notify],
   ['read-environment', readEnvironment],
   ['scale', scale],
   ['sizing', sizing],
