@@ -95,6 +95,7 @@ export class HttpsTransport implements Transport {
     try {
       return await this.#once(sent, token).catch(async (error) => {
         if (!(error instanceof StaleConnectionError)) throw error;
+        this.#dropIdle();
         return await this.#once(sent, token);
       });
     } catch (error) {
@@ -152,6 +153,11 @@ export class HttpsTransport implements Transport {
     return address.startsWith('https:')
       ? sendSecure(address, options, onResponse)
       : sendPlain(address, options, onResponse);
+  }
+
+  /** The server may have closed all that are idle, to make room: the next request opens a new connection. */
+  #dropIdle(): void {
+    for (const socket of Object.values(this.#connections.agent.freeSockets).flat()) socket?.destroy();
   }
 
   #authorities(): string | undefined {

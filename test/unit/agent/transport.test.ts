@@ -104,6 +104,22 @@ describe('a request', () => {
     expect(await post(transport)).toEqual({ served: 3 });
   });
 
+  test('is sent once more on a new connection if the server had closed all idle ones', async () => {
+    let served = 0;
+    const old = new Set<unknown>();
+    const bothCame = Promise.withResolvers<void>();
+    const transport = await serve(({ socket }, response) => {
+      served += 1;
+      if (old.has(socket)) socket.destroy();
+      else void bothCame.promise.then(() => send(response, 200, { served }));
+      old.add(socket);
+      if (served === 2) bothCame.resolve();
+    });
+    await Promise.all([post(transport), post(transport)]);
+    expect(old.size).toBe(2);
+    expect(await post(transport)).toEqual({ served: 4 });
+  });
+
   test('is not sent again if a new connection breaks', async () => {
     let served = 0;
     const transport = await serve(({ socket }) => {
