@@ -6,6 +6,8 @@ import type { World } from '../../support/api/services.ts';
 import { changeIssuer, insertIssuer, type TestIssuer } from '../../support/api/trusted-issuers.ts';
 import type { CliRunner } from '../../support/cli/cli.ts';
 import { withCommandWorld } from '../../support/cli/command-world.ts';
+import { FederationFixtures, jwtFor } from '../../support/oidc/federation-fixtures.ts';
+import { JwtSigner } from '../../support/oidc/jwt-signer.ts';
 import { prismaOf } from '../../support/database/prisma.ts';
 
 let api: TestApi;
@@ -151,18 +153,29 @@ describe('token accept-issuer', () => {
 describe('token explain', () => {
   const explain = (...given: string[]): string[] => ['token', 'explain', 'explained', ...organization(), ...given];
 
-  test('lists the checks of a JWT from standard input or a file, and never repeats it', async () => {
+  test('ends with 3 for a JWT that is refused, lists the checks, and never repeats it', async () => {
     await cli.output([...creation('explained'), ...proof()]);
     const jwt = 'eyJhbGciOiJub25lIn0.e30.Y2FuYXJ5';
     const file = join(cli.folder, 'jwt.txt');
     writeFileSync(file, `${jwt}\n`);
     for (const given of [explain(), explain('--jwt-file', '-'), explain('--jwt-file', file)]) {
       const { code, stdout, stderr } = await cli.run(given, { input: `${jwt}\n` });
-      expect([code, stderr]).toEqual([0, '']);
+      expect([code, stderr]).toEqual([3, '']);
       expect(stdout).toMatch(/form +passed/);
       expect(stdout).toMatch(/header +FAILED +the JWT is not signed with/);
       expect(stdout).not.toContain(jwt);
     }
+  });
+
+  test('ends with 0 for a JWT that proves the token', async () => {
+    const signer = new JwtSigner('ES256');
+    const fixtures = new FederationFixtures(api.services.database.pool);
+    const trusted = await fixtures.issuer({ signers: [signer] });
+    const { id, caller } = await world.serviceToken();
+    const audience = await fixtures.federate({ id, credentialId: caller.principal.credentialId }, trusted);
+    const input = jwtFor(signer, trusted, audience);
+    const { code, stdout } = await cli.run(['token', 'explain', id, ...organization()], { input });
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/claims +passed/)]);
   });
 
   test.each([

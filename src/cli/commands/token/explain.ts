@@ -2,6 +2,7 @@ import { call } from '../../../client/call.ts';
 import type { JwtExplanationView } from '../../../wire/federation.ts';
 import { usageError } from '../../core/cli-error.ts';
 import { defineCommand } from '../../core/command.ts';
+import { exitCodes } from '../../core/exit-codes.ts';
 import { completing, organizationOption, text } from '../../core/options.ts';
 import { decoded, readBytes, shownFile } from '../secret/secret-file.ts';
 import { findServiceToken, serviceTokenArgument } from './find-token.ts';
@@ -12,7 +13,7 @@ const words = { passed: 'passed', failed: 'FAILED', not_checked: 'not checked' }
 export const tokenExplainCommand = defineCommand({
   summary: 'Explain why a JWT proves a federated service token, or does not',
   description:
-    'A request with a JWT that is refused says no reason. This command sends the JWT to the server for an explanation only: it lists the checks in their order, and what to do about the one that failed. The server does not store the JWT. Requires the role admin or owner in the organization.',
+    'A request with a JWT that is refused says no reason. This command sends the JWT to the server for an explanation only: it lists the checks in their order, and what to do about the one that failed. The server does not store the JWT. The exit code is that of a request with it: 0 if it proves the token, and otherwise 3. Requires the role admin or owner in the organization.',
   arguments: { given: serviceTokenArgument },
   options: {
     ...organizationOption,
@@ -48,5 +49,6 @@ export const tokenExplainCommand = defineCommand({
       named: body.checks.filter(({ outcome }) => outcome === 'failed'),
       whenEmpty: 'The server made no checks.',
     });
+    if (!body.isProven) context.endWith(exitCodes.unauthenticated);
   },
 });
