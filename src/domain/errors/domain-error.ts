@@ -39,6 +39,16 @@ export class DomainError extends Error {
   }
 }
 
+/** The same error for another call that failed by it, so that each call has an error of its own. */
+export function copyOf(error: DomainError): DomainError {
+  const { code, detail, fields, retryAfterSeconds } = error;
+  return new DomainError(code, detail, {
+    cause: error,
+    fields,
+    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+  });
+}
+
 /** An `invalid_input` for one field. */
 export function invalidField(field: string, message: string): DomainError {
   return new DomainError('invalid_input', `${field}: ${message}`, { fields: [{ field, message }] });

@@ -1,4 +1,4 @@
-import { DomainError } from '../../domain/errors/domain-error.ts';
+import { copyOf, DomainError } from '../../domain/errors/domain-error.ts';
 import { FairQueue } from '../../lib/fair-queue.ts';
 import { presentOwner, workFor } from '../../store/pool-shares.ts';
 
@@ -47,9 +47,7 @@ export class GroupedLookup<Asked, Found> {
     try {
       return await this.#join(asked).promise;
     } catch (error) {
-      throw error instanceof DomainError
-        ? new DomainError(error.code, error.detail, { cause: error, fields: error.fields })
-        : new Error('a lookup failed', { cause: error });
+      throw error instanceof DomainError ? copyOf(error) : new Error('a lookup failed', { cause: error });
     }
   }
 

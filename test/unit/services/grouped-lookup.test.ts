@@ -84,10 +84,12 @@ test('keeps what comes while the most are under way for the next, and takes no m
 test('fails each call of a failed lookup with a separate error, and serves the next calls', async () => {
   const failed = find('a', 'b', 'a');
   await turn();
-  const cause = new DomainError('store_unavailable', 'try again');
+  const cause = new DomainError('store_unavailable', 'try again', { retryAfterSeconds: 5 });
   begun[0]?.reject(cause);
   const errors = valuesOf(await failed);
-  expect(errors).toEqual([1, 2, 3].map(() => expect.objectContaining({ code: 'store_unavailable', cause })));
+  expect(errors).toEqual(
+    [1, 2, 3].map(() => expect.objectContaining({ code: 'store_unavailable', retryAfterSeconds: 5, cause })),
+  );
   expect(new Set(errors).size).toBe(3);
   const next = find('a');
   await turn();
