@@ -159,7 +159,8 @@ export const variables = {
     roles: serverRoles,
     default: '120000',
     format: count,
-    description: 'Max items per minute that the controllers of one cluster ask for or report, on each replica.',
+    description:
+      'Max items per minute that the controllers of one cluster ask for or report from one network, on each replica.',
     details: limitDetails,
   },
   RATE_LIMIT_CLUSTER_MIB: {
@@ -167,7 +168,8 @@ export const variables = {
     roles: serverRoles,
     default: '4096',
     format: count,
-    description: 'Max MiB of bodies and responses per minute of the controllers of one cluster, on each replica.',
+    description:
+      'Max MiB of bodies and responses per minute of the controllers of one cluster from one network, on each replica.',
     details: limitDetails,
   },
   TRUSTED_ISSUER_PRIVATE_ADDRESSES: {

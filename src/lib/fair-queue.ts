@@ -23,6 +23,16 @@ export class FairQueue<Owner, T> {
     this.#size += 1;
   }
 
+  /** Removes what no longer waits. */
+  remove(owner: Owner, item: T): void {
+    const own = this.#waiting.get(owner) ?? [];
+    const index = own.indexOf(item);
+    if (index === -1) return;
+    own.splice(index, 1);
+    this.#size -= 1;
+    if (own.length === 0) this.#waiting.delete(owner);
+  }
+
   /** Removes and returns the next ones, at most `max`. */
   take(max: number): T[] {
     const taken: T[] = [];

@@ -6,7 +6,7 @@ export interface KeyedLimiterOptions extends WaitingLimits {
   readonly concurrency: number;
 }
 
-/** Limits concurrent jobs for each key. Jobs above the limit wait and start in the order of their arrival. */
+/** Limits concurrent jobs for each key. Jobs above the limit wait; owners of jobs of one key take turns. */
 export class KeyedLimiter {
   readonly #options: KeyedLimiterOptions;
   readonly #turns = new Map<string, Turns>();
@@ -21,11 +21,11 @@ export class KeyedLimiter {
   }
 
   /** Runs `work` when its turn comes and returns its result. Throws what `work` throws, or the error of `makeError`. */
-  async run<T>(key: string, work: () => Promise<T>): Promise<T> {
+  async run<T>(key: string, work: () => Promise<T>, owner?: string): Promise<T> {
     const turns = this.#turns.get(key) ?? new Turns(this.#options.concurrency, this.#options);
     this.#turns.set(key, turns);
     try {
-      return await turns.run(work);
+      return await turns.run(work, owner);
     } finally {
       if (turns.isIdle) this.#turns.delete(key);
     }

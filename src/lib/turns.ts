@@ -1,6 +1,8 @@
+import { FairQueue } from './fair-queue.ts';
+
 /** How many jobs wait, and how long. */
 export interface WaitingLimits {
-  /** Maximum number of waiting jobs. */
+  /** Maximum number of waiting jobs of one owner. */
   readonly maxWaiting: number;
   /** Maximum time that a job waits, in milliseconds. */
   readonly waitMs: number;
@@ -8,11 +10,11 @@ export interface WaitingLimits {
   readonly makeError: () => Error;
 }
 
-/** A number of places for jobs. Jobs above it wait and start in the order of their arrival. */
+/** A number of places for jobs. Jobs above it wait. Owners take turns, and the jobs of one owner start in their order. */
 export class Turns {
   readonly #places: number;
   readonly #limits: WaitingLimits | undefined;
-  readonly #waiting = new Set<() => void>();
+  readonly #waiting = new FairQueue<string, () => void>();
   #running = 0;
 
   /** Without limits, all jobs wait as long as it takes. */
@@ -27,9 +29,9 @@ export class Turns {
   }
 
   /** Runs `work` when its turn comes and returns its result. Throws what `work` throws, or the error of the limits. */
-  async run<T>(work: () => Promise<T>): Promise<T> {
+  async run<T>(work: () => Promise<T>, owner = ''): Promise<T> {
     if (this.#running < this.#places) this.#running += 1;
-    else await this.#turn();
+    else await this.#turn(owner);
     try {
       return await work();
     } finally {
@@ -37,13 +39,13 @@ export class Turns {
     }
   }
 
-  async #turn(): Promise<void> {
+  async #turn(owner: string): Promise<void> {
     const limits = this.#limits;
-    if (limits !== undefined && this.#waiting.size >= limits.maxWaiting) throw limits.makeError();
+    if (limits !== undefined && this.#waiting.sizeOf(owner) >= limits.maxWaiting) throw limits.makeError();
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    this.#waiting.add(resolve);
+    this.#waiting.add(owner, resolve);
     const giveUp = ({ makeError }: WaitingLimits): void => {
-      this.#waiting.delete(resolve);
+      this.#waiting.remove(owner, resolve);
       reject(makeError());
     };
     const timer = limits && setTimeout(() => giveUp(limits), limits.waitMs);
@@ -55,13 +57,12 @@ export class Turns {
   }
 
   #leave(): void {
-    const [next] = this.#waiting;
+    const [next] = this.#waiting.take(1);
     if (next === undefined) {
       this.#running -= 1;
       return;
     }
     // The place passes directly to the next job, so that no new job takes it.
-    this.#waiting.delete(next);
     next();
   }
 }

@@ -54,7 +54,7 @@ async function countRefusal(error: unknown, { rateLimits, address, token }: Refu
   if (error instanceof AuthenticationRefusal) await rateLimits.guessed(address, token);
   if (error instanceof RefusedName) {
     await rateLimits.acceptedCluster(address, token, error.cluster);
-    await rateLimits.countCluster(error.cluster, { items: 1 });
+    await rateLimits.countCluster(address, error.cluster, { items: 1 });
   }
   // Without the keys of its issuer, it is not known whose a JWT is.
   if (error instanceof DomainError && error.code === 'issuer_unavailable') await rateLimits.countPublic(address);

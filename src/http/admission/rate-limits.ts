@@ -15,9 +15,9 @@ export interface RateLimitOptions {
   readonly failedAuthentications: number;
   /** Bytes of requests and responses a minute of one user or service token. */
   readonly trafficBytes: number;
-  /** Items that one cluster asks for, reports or changes in a minute; no limit by default. */
+  /** Items that one cluster asks for, reports or changes from one network in a minute; no limit by default. */
   readonly clusterItems?: number;
-  /** Bytes of requests and responses a minute of one cluster; no limit by default. */
+  /** Bytes of requests and responses a minute of one cluster from one network; no limit by default. */
   readonly clusterBytes?: number;
 }
 
@@ -68,7 +68,7 @@ export class RateLimits {
   readonly #ended: RateCounter | undefined;
   /** Bytes, by the caller. */
   readonly #traffic: RateCounter | undefined;
-  /** Items and bytes, by `limitsOwner`. */
+  /** Items and bytes, by `limitsOwner` and network: a thief of a token elsewhere uses up nothing of what a controller has. */
   readonly #clusters: { readonly items: RateCounter | undefined; readonly bytes: RateCounter | undefined };
   readonly #known = new KnownTokens(knownTokenLimits);
 
@@ -182,17 +182,18 @@ export class RateLimits {
     const owner = limitsOwner(cluster);
     if (this.#guesses !== undefined) this.#known.add(nameAt(sourceNetwork(address), token), owner);
     for (const counter of [this.#clusters.items, this.#clusters.bytes]) {
-      const state = await counter?.peek(owner);
+      const state = await counter?.peek(ownerAt(address, owner));
       if (state !== undefined && state.used >= state.limit) throw new LimitExceeded('cluster', details.cluster, state);
     }
   }
 
   /** Counts what a request of a cluster was about, and its bytes. Never throws. */
   async countCluster(
+    address: string | null,
     cluster: LimitedCluster,
     { items = 0, bytes = 0 }: { readonly items?: number; readonly bytes?: number },
   ): Promise<void> {
-    const owner = limitsOwner(cluster);
+    const owner = ownerAt(address ?? '', limitsOwner(cluster));
     await this.#clusters.items?.count(owner, items);
     await this.#clusters.bytes?.count(owner, bytes);
   }
@@ -201,6 +202,10 @@ export class RateLimits {
   async countTraffic({ id }: BearerPrincipal, bytes: number): Promise<void> {
     await this.#traffic?.count(id, bytes);
   }
+}
+
+function ownerAt(address: string, owner: string): string {
+  return `${owner} ${sourceNetwork(address)}`;
 }
 
 /** 0 is no limit. */

@@ -4,6 +4,7 @@ import type { ClusterStreamEvent } from '../../services/cluster/cluster-stream.t
 import type { ClusterStreams, OpenClusterStream } from '../../services/cluster/cluster-streams.ts';
 import { clusterEventNames } from '../../wire/cluster/events.ts';
 import { type IdentifyClusterDeps, identifyCluster } from '../admission/identify-cluster.ts';
+import { sourceAddress, sourceNetwork } from '../admission/source-address.ts';
 import type { Work, WorkLimit } from '../admission/work-limit.ts';
 import { refuseBody } from '../request/body.ts';
 import { sendResponse } from '../response/send-response.ts';
@@ -26,7 +27,10 @@ export function eventsHandler(deps: EventsHandlerDeps): RequestHandler {
     work.isOf(limitsOwner(cluster));
     const processId = processOf(request);
     refuseBody(request);
-    const stream = textOf(deps.services.clusterStreams.start(cluster, processId));
+    const address = sourceAddress(request);
+    const reader = { processId, network: sourceNetwork(address ?? '') };
+    await deps.rateLimits.countCluster(address, cluster, { items: 1 });
+    const stream = textOf(deps.services.clusterStreams.start(cluster, reader));
     // It stays open for an hour, and streams have limits of their own.
     work.leave();
     await sendResponse(response, { status: 200, headers, content: stream }, { work });

@@ -13,7 +13,7 @@ import {
 } from '../../wire/cluster/methods.ts';
 import { parseInput } from '../../wire/parse-input.ts';
 import { type IdentifyClusterDeps, identifyCluster } from '../admission/identify-cluster.ts';
-import { sourceAddress } from '../admission/source-address.ts';
+import { sourceAddress, sourceNetwork } from '../admission/source-address.ts';
 import { readRoomOf, type Work, type WorkLimit } from '../admission/work-limit.ts';
 import { inviteBody, readJson } from '../request/body.ts';
 import { contextOf } from '../request-context.ts';
@@ -71,30 +71,32 @@ function methodHandler(name: ClusterMethodName, deps: MethodDeps): RequestHandle
     let bytes = 0;
     let items = 1;
     work.isOf(owner, (more) => void (bytes += more));
-    const leave = underWay.enter(owner, processOf(request), method.flight);
+    const address = sourceAddress(request);
+    const network = sourceNetwork(address ?? '');
+    const starting = { owner, process: processOf(request), network, flight: method.flight };
     try {
       const { limits } = method;
       const body = await readJson({ request, limits, work, invite: () => inviteBody(request) });
       const asked = parseInput('body', method.request, body);
       items = itemsOf(asked);
       const call: ClusterCall = {
-        port: clusterPorts.of(cluster.name, sourceAddress(request)),
+        port: clusterPorts.of(cluster.name, address),
         cluster,
         room: readRoomOf(work),
         onBug: (error) => {
           logger.error({ requestId: contextOf(request).id, ...errorFields(error) }, 'a read of a cluster failed');
         },
       };
-      // Not a variable, which would keep the values for as long as a slow reader takes.
       const run = async (): Promise<unknown> => await clusterPorts.inShare(cluster, () => handle(call, asked));
-      const answer = await answerOf(request, { cluster, asked, method, run });
-      const prepared = await prepareResponse({ status: 200, body: answer }, work);
+      const prepared = await underWay.run(starting, async () => {
+        const answer = await answerOf(request, { cluster, asked, method, run });
+        return await prepareResponse({ status: 200, body: answer }, work);
+      });
       work.computed();
       await sendResponse(response, prepared, { work });
     } finally {
-      leave();
       // A request that is refused costs as much.
-      await rateLimits.countCluster(cluster, { items, bytes });
+      await rateLimits.countCluster(address, cluster, { items, bytes });
     }
   };
   return (request, response) => workLimit.during(response, (work) => serve(request, response, work));

@@ -12,6 +12,14 @@ export type ClusterStreamEvent =
   /** Nothing happened for some time. */
   | { readonly kind: 'idle' };
 
+/** Who reads a stream of a cluster. */
+export interface StreamReader {
+  /** A random id, as the reader says. */
+  readonly processId: string;
+  /** The network from which it reads. */
+  readonly network: string;
+}
+
 export interface ClusterStreamDeps {
   readonly clock: Clock;
   /** A number in [0, 1). */
@@ -32,7 +40,7 @@ const maxRenewalMs = 60_000;
 export class ClusterStream implements ChangeSubscriber {
   /** Of the limits of streams. */
   readonly owner: string;
-  readonly processId: string;
+  readonly reader: StreamReader;
   readonly #deps: ClusterStreamDeps;
   #waiting: ClusterStreamEvent[] = [];
   /** `ending` after what waits. */
@@ -40,10 +48,10 @@ export class ClusterStream implements ChangeSubscriber {
   #wake: () => void = () => {};
   readonly #cancels: (() => void)[] = [];
 
-  constructor(cluster: ClusterPrincipal, processId: string, deps: ClusterStreamDeps) {
+  constructor(cluster: ClusterPrincipal, reader: StreamReader, deps: ClusterStreamDeps) {
     const { acceptedUntil } = cluster;
     this.owner = limitsOwner(cluster);
-    this.processId = processId;
+    this.reader = reader;
     this.#deps = deps;
     const { clock, random } = deps;
     const longestMs = lifetime.meanMs * (1 + lifetime.spread * (2 * random() - 1));

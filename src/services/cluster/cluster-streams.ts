@@ -4,7 +4,7 @@ import { DomainError } from '../../domain/errors/domain-error.ts';
 import { limits } from '../../domain/limits.ts';
 import { type Clock, systemClock } from '../../lib/clock.ts';
 import type { ChangeFeed } from '../changes/change-feed.ts';
-import { ClusterStream, type ClusterStreamEvent } from './cluster-stream.ts';
+import { ClusterStream, type ClusterStreamEvent, type StreamReader } from './cluster-stream.ts';
 
 export interface ClusterStreamsDeps {
   readonly feed: Pick<ChangeFeed, 'subscribe' | 'ready'>;
@@ -38,13 +38,14 @@ export class ClusterStreams {
 
   /**
    * Opens a stream for a process of a cluster. Its first event is `ready`. A process has two at a time, so that it can open
-   * another one before the former one ends: the third ends the first. Throws DomainError overloaded or limit_exceeded beyond
-   * the limit of streams, and store_unavailable while commits cannot be received.
+   * another one before the former one ends: the third ends the first. Beyond the streams of a cluster, it ends the oldest one
+   * of the network that has most of them, so that a thief of its token does not keep the controller of the cluster out.
+   * Throws DomainError overloaded beyond the limit of all streams, and store_unavailable while commits cannot be received.
    */
-  start(cluster: ClusterPrincipal, processId: string): OpenClusterStream {
-    this.#refuseTooMany(limitsOwner(cluster), processId);
+  start(cluster: ClusterPrincipal, reader: StreamReader): OpenClusterStream {
+    this.#makeRoom(limitsOwner(cluster), reader);
     const { ports, clock = systemClock, random = Math.random } = this.#deps;
-    const stream: ClusterStream = new ClusterStream(cluster, processId, { clock, random, leave: () => leave() });
+    const stream: ClusterStream = new ClusterStream(cluster, reader, { clock, random, leave: () => leave() });
     this.#streams.add(stream);
     const unsubscribe = ports.of(cluster.name).changes.subscribe(stream);
     const leave = (): void => {
@@ -70,22 +71,24 @@ export class ClusterStreams {
     for (const stream of this.#streams) stream.end();
   }
 
-  #refuseTooMany(owner: string, processId: string): void {
+  #makeRoom(owner: string, { processId }: StreamReader): void {
     if (this.#isDraining) throw new DomainError('overloaded', 'this server is shutting down; connect again');
     if (!this.#deps.feed.ready) {
       throw new DomainError('store_unavailable', 'commits cannot be heard at the moment; connect again in a second');
     }
     const ofOwner = [...this.#streams].filter((stream) => stream.owner === owner);
-    const ofProcess = ofOwner.filter((stream) => stream.processId === processId);
+    const ofProcess = ofOwner.filter((stream) => stream.reader.processId === processId);
     // Its connection may be gone without a word.
     if (ofProcess.length >= limits.clusterStreamsPerProcess) return ofProcess[0]?.end();
-    if (ofOwner.length >= limits.clusterStreamsPerCluster) {
-      throw new DomainError('limit_exceeded', `${limits.clusterStreamsPerCluster} streams of ${owner} are open`, {
-        retryAfterSeconds: 10,
-      });
-    }
+    if (ofOwner.length >= limits.clusterStreamsPerCluster) return oldestOfLargest(ofOwner)?.end();
     if (this.#streams.size >= limits.clusterStreams) {
       throw new DomainError('overloaded', 'too many streams of clusters are open on this server; connect again later');
     }
   }
+}
+
+/** The oldest stream of the network that has most of them. */
+function oldestOfLargest(streams: readonly ClusterStream[]): ClusterStream | undefined {
+  const byNetwork = [...Map.groupBy(streams, ({ reader }) => reader.network).values()];
+  return byNetwork.toSorted((one, other) => other.length - one.length)[0]?.[0];
 }

@@ -205,15 +205,17 @@ describe('a cluster', () => {
   test.each([
     ['items', { items: 10 }, { clusterItems: 10 }],
     ['bytes', { bytes: 10 }, { clusterBytes: 10 }],
-  ])('has a limit of %s for a minute, whichever token it presents', async (_, used, limit) => {
+  ])('has a limit of %s for a minute and a network, whichever token it presents', async (_, used, limit) => {
     const limits = new RateLimits({ ...noRateLimits, ...limit });
     await limits.acceptedCluster(address, namesOf('first'), cluster);
-    await limits.countCluster(cluster, used);
+    await limits.countCluster(address, cluster, used);
     const refusal: unknown = await limits
       .acceptedCluster(address, namesOf('second'), cluster)
       .catch((error: unknown) => error);
     expect(refusal).toMatchObject({ code: 'limit_exceeded', limit: 'cluster', retryAfterSeconds: 60 });
     await limits.acceptedCluster(address, namesOf('first'), { name: 'fra-2', isHome: false });
+    // What a thief of its token uses up elsewhere is not the controller's.
+    await limits.acceptedCluster('198.51.100.7', namesOf('second'), cluster);
     jest.advanceTimersByTime(60_000);
     await limits.acceptedCluster(address, namesOf('second'), cluster);
   });
@@ -221,7 +223,7 @@ describe('a cluster', () => {
   test('shares its limits with all other home clusters, and with no remote one', async () => {
     const limits = new RateLimits({ ...noRateLimits, clusterItems: 10 });
     for (let count = 0; count < 10; count += 1)
-      await limits.countCluster({ name: `home-${count}`, isHome: true }, { items: 1 });
+      await limits.countCluster(address, { name: `home-${count}`, isHome: true }, { items: 1 });
     const accepted = limits.acceptedCluster(address, namesOf('home'), { name: 'another', isHome: true });
     await expect(accepted).rejects.toMatchObject({ code: 'limit_exceeded', limit: 'cluster' });
     await limits.acceptedCluster(address, namesOf('remote'), { name: 'home-1', isHome: false });

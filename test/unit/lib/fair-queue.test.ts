@@ -24,3 +24,11 @@ test('counts what waits', () => {
   expect([queue.size, queue.sizeOf('a'), queue.sizeOf('b'), queue.sizeOf('c')]).toEqual([1, 1, 0, 0]);
   expect([queue.take(5), queue.take(5), queue.size]).toEqual([['a1'], [], 0]);
 });
+
+test('removes what no longer waits', () => {
+  const queue = queueOf('a', 'a', 'b');
+  queue.remove('a', 'a0');
+  queue.remove('b', 'b2');
+  queue.remove('c', 'c9');
+  expect([queue.size, queue.sizeOf('b'), queue.take(5)]).toEqual([1, 0, ['a1']]);
+});

@@ -72,3 +72,23 @@ test('gives a place back when a work throws', async () => {
   }
   expect(limiter.keys).toBe(0);
 });
+
+test('lets owners take turns, and refuses only the owner of whom enough wait', async () => {
+  const begun: string[] = [];
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const run = async (owner: string): Promise<unknown> =>
+    await limiter
+      .run(
+        'key',
+        async () => {
+          begun.push(owner);
+          await promise;
+        },
+        owner,
+      )
+      .catch((error: unknown) => error);
+  const works = ['a', 'a', 'a', 'a', 'a', 'a', 'b'].map(run);
+  resolve();
+  expect(await Promise.all(works)).toEqual([undefined, undefined, undefined, undefined, undefined, refused, undefined]);
+  expect(begun).toEqual(['a', 'a', 'a', 'b', 'a', 'a']);
+});

@@ -74,8 +74,8 @@ class Reader {
   }
 }
 
-async function start(by = principal(), processId = 'one'): Promise<Reader> {
-  const reader = new Reader(streams.start(by, processId));
+async function start(by = principal(), processId = 'one', network = '192.0.2.1'): Promise<Reader> {
+  const reader = new Reader(streams.start(by, { processId, network }));
   subscribers.at(-1)?.subscriber.onReady();
   await settled();
   return reader;
@@ -90,6 +90,7 @@ function codeOf(act: () => unknown): string {
   return 'done';
 }
 
+const one = { processId: 'one', network: '192.0.2.1' };
 const change: ChangeEvent = { kind: 'snapshot', organizationId: 'o', snapshotId: 's' };
 
 describe('a stream', () => {
@@ -146,7 +147,7 @@ describe('a stream', () => {
   });
 
   test('whose credential has ended meanwhile has nothing', async () => {
-    const opened = streams.start(principal('fra-1', -1), 'one');
+    const opened = streams.start(principal('fra-1', -1), one);
     await clock.advance(0);
     const reader = new Reader(opened);
     await settled();
@@ -173,7 +174,7 @@ describe('a stream', () => {
 
 describe('a reader that reads nothing', () => {
   test('has 5,000 events waiting, in their order', async () => {
-    const lists = streams.start(principal(), 'one')(new AbortController().signal)[Symbol.asyncIterator]();
+    const lists = streams.start(principal(), one)(new AbortController().signal)[Symbol.asyncIterator]();
     const { subscriber } = subscribers[0] ?? {};
     subscriber?.onReady();
     for (let number = 1; number < 5_000; number += 1) subscriber?.onEvent({ ...change, snapshotId: String(number) });
@@ -192,7 +193,7 @@ describe('a reader that reads nothing', () => {
   });
 
   test('is cut off beyond that, and nothing waits any more', async () => {
-    const lists = streams.start(principal(), 'one')(new AbortController().signal)[Symbol.asyncIterator]();
+    const lists = streams.start(principal(), one)(new AbortController().signal)[Symbol.asyncIterator]();
     const { subscriber } = subscribers[0] ?? {};
     subscriber?.onReady();
     for (let number = 1; number <= 5_000; number += 1) subscriber?.onEvent(change);
@@ -208,7 +209,7 @@ describe('the server', () => {
     feed.onLost?.();
     await settled();
     expect([readers.map(({ isOver }) => isOver), streams.open]).toEqual([[true, true], 0]);
-    expect(codeOf(() => streams.start(principal(), 'one'))).toBe('store_unavailable');
+    expect(codeOf(() => streams.start(principal(), one))).toBe('store_unavailable');
   });
 
   test('asks for other streams before it stops, and opens none then', async () => {
@@ -216,7 +217,7 @@ describe('the server', () => {
     streams.drain();
     await settled();
     expect([reader.read, reader.isOver]).toEqual([['ready', 'renew'], false]);
-    expect(codeOf(() => streams.start(principal(), 'one'))).toBe('overloaded');
+    expect(codeOf(() => streams.start(principal(), one))).toBe('overloaded');
     streams.close();
     await settled();
     expect(reader.isOver).toBe(true);
@@ -227,23 +228,38 @@ describe('the server', () => {
     expect(readers.map(({ isOver }) => isOver)).toEqual([true, false, false, false]);
   });
 
-  test('refuses a cluster more than 16 streams, and no other cluster', async () => {
-    for (let number = 0; number < 16; number += 1) await start(principal(), String(number));
-    expect(codeOf(() => streams.start(principal(), 'next'))).toBe('limit_exceeded');
-    expect(codeOf(() => streams.start(principal('ams-1'), 'next'))).toBe('done');
-    // A process that renews keeps to its two.
-    expect(codeOf(() => streams.start(principal(), '0'))).toBe('limit_exceeded');
+  test('ends the oldest of 16 streams of a cluster that opens another one, and none of another cluster', async () => {
+    const other = await start(principal('ams-1'));
+    const readers: Reader[] = [];
+    for (let number = 0; number < 17; number += 1) readers.push(await start(principal(), String(number)));
+    expect(readers.map(({ isOver }, number) => (isOver ? [number] : [])).flat()).toEqual([0]);
+    expect([other.isOver, streams.open]).toEqual([false, 17]);
+  });
+
+  test('ends no stream of a controller, however many a thief of its token opens in another network', async () => {
+    for (let number = 0; number < 20; number += 1) await start(principal(), `thief-${number}`, '198.51.100.1');
+    const controller = await start(principal(), 'controller');
+    for (let number = 20; number < 60; number += 1) await start(principal(), `thief-${number}`, '198.51.100.1');
+    expect([controller.isOver, streams.open]).toEqual([false, 16]);
+  });
+
+  test('opens a stream for a controller at once, however many a thief opens in its network', async () => {
+    for (let number = 0; number < 20; number += 1) await start(principal(), `thief-${number}`);
+    const controller = await start(principal(), 'controller');
+    for (let number = 20; number < 35; number += 1) await start(principal(), `thief-${number}`);
+    expect(controller.isOver).toBe(false);
   });
 
   test('counts the streams of all home clusters together', async () => {
     const home = (name: string): ClusterPrincipal => ({ ...principal(name), isHome: true, credential: 'home_token' });
-    for (let number = 0; number < 16; number += 1) await start(home(`home-${number}`), String(number));
-    expect(codeOf(() => streams.start(home('one-more'), 'next'))).toBe('limit_exceeded');
-    expect(codeOf(() => streams.start(principal('home-1'), 'next'))).toBe('done');
+    for (let number = 0; number < 20; number += 1) await start(home(`home-${number}`), String(number));
+    await start(principal('home-1'));
+    expect(streams.open).toBe(17);
   });
 
   test('has at most 1,000 streams', () => {
-    for (let number = 0; number < 1_000; number += 1) streams.start(principal(`cluster-${number % 500}`), `${number}`);
-    expect(codeOf(() => streams.start(principal('ams-1'), 'next'))).toBe('overloaded');
+    for (let number = 0; number < 1_000; number += 1)
+      streams.start(principal(`cluster-${number % 500}`), { ...one, processId: `${number}` });
+    expect(codeOf(() => streams.start(principal('ams-1'), one))).toBe('overloaded');
   });
 });
