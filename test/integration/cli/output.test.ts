@@ -44,7 +44,6 @@ interface RunOptions {
   readonly shape?: ShapeName;
   readonly input?: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** How the command ends; default 0. */
   readonly ends?: number;
 }
 
@@ -82,9 +81,7 @@ describe('--output json', () => {
     const same = await prints('push', ['-', '--yes'], { input });
     expect(same).toMatchObject({ added: [], unchanged: ['A', 'C'], set: [], revision: 2 });
     expect(await prints('list')).toMatchObject({ secrets: [{ key: 'A' }, { key: 'B' }, { key: 'C' }] });
-    await prints('list', ['--reveal']);
-    await prints('pull');
-    await prints('get', ['A']);
+    await Promise.all([prints('list', ['--reveal']), prints('pull'), prints('get', ['A'])]);
     const both = await prints('get', ['C', 'A'], { shape: 'secret-list' });
     expect(both).toMatchObject({ secrets: [{ key: 'C' }, { key: 'A' }], revision: 2 });
     expect(both).toMatchObject({ secrets: [{ value: 'a#b' }, { value: '1' }] });
@@ -164,9 +161,8 @@ describe('--output json', () => {
     const jobs = ['-n', 'x', '-s', 'organization', '-p', 'read', '--issuer', issuer.name, '--claim', 'sub=ci'];
     const federated = await prints<Token>('token create-service', jobs, { shape: 'new-federated-token' });
     expect(await prints('token accept-issuer', [federated.id])).toMatchObject({ federation: { isAccepted: true } });
-    expect(await prints('token explain', [federated.id], { input: 'a.b', ends: 3 })).toMatchObject({
-      isProven: false,
-    });
+    const explained = await prints('token explain', [federated.id], { input: 'a.b', ends: 3 });
+    expect(explained).toMatchObject({ isProven: false });
     const personal = await prints<Token>('token create', ['-n', 'laptop']);
     await prints('token list');
     expect(await prints('token revoke', [personal.id, '--yes'])).toMatchObject({ kind: 'personal_token' });
