@@ -5,12 +5,17 @@ import { runTool } from '../../../tools/devcluster/cluster/run-tool.ts';
 import type { ProcessIdentity } from '../../../tools/process-identity.ts';
 import { processesOf } from '../cluster/cluster-cache.ts';
 
-/** Names of images on the node of a run. */
+/** The images on the node of a run, by their names. */
 export class NodeImageNames {
   readonly #runFolder: string;
 
   constructor({ runFolder }: { readonly runFolder: string }) {
     this.#runFolder = runFolder;
+  }
+
+  /** Takes in the images of a file, as `docker save` writes it. */
+  async bring(file: string): Promise<void> {
+    await this.#ctr(['import', '--local', file]);
   }
 
   /** Gives an image that is there another name as well. */

@@ -67,12 +67,19 @@ export class Release {
     await this.#helm('upgrade', values, ['--reset-then-reuse-values']);
   }
 
+  /** Does so for the pods of a Deployment that is not paused, and does not wait for them. */
+  async beginUpgrade(values: ChartValues): Promise<void> {
+    await this.#helm('upgrade', values, ['--reset-then-reuse-values', '--wait=hookOnly']);
+  }
+
   /** Returns to the release before the last upgrade. */
   async rollback(): Promise<void> {
-    await runHelm(
-      ['rollback', name, '--namespace', this.namespace, '--wait', '--timeout', helmTimeout],
-      this.#site.node,
-    );
+    await this.#rollback('--wait');
+  }
+
+  /** Does so for the pods of a Deployment that is not paused, and does not wait for them. */
+  async beginRollback(): Promise<void> {
+    await this.#rollback();
   }
 
   /** Removes what it installed, and waits until that is gone. */
@@ -102,6 +109,11 @@ export class Release {
   async admin(): Promise<{ client: ApiClient; api: Api; token: string }> {
     const [url, token] = await Promise.all([this.url(), this.adminToken()]);
     return { client: new ApiClient({ url, token }), api: new Api(url, token), token };
+  }
+
+  async #rollback(...more: readonly string[]): Promise<void> {
+    const place = ['--namespace', this.namespace, '--timeout', helmTimeout];
+    await runHelm(['rollback', name, ...place, ...more], this.#site.node);
   }
 
   // The next release is another's: it is to find no definitions of this one.
