@@ -251,7 +251,7 @@ describe('an installation as docs/install.md describes it for production', () =>
     const deployment = ['-n', release.namespace, 'get', 'deployment', 'keyframe-controller'];
     expect(await site.kubectl([...deployment, '-o', `jsonpath=${template}`])).toBe('read urgent');
     const labelled = ['-n', release.namespace, 'get', 'pods,deployments,services', '-l', 'example.com/team=platform'];
-    expect((await site.kubectl([...labelled, '-o', 'name'])).trim().split('\n')).toHaveLength(6);
+    expect((await site.kubectl([...labelled, '-o', 'name'])).trim().split('\n')).toHaveLength(7);
   });
 
   test('has the memory limit of each Deployment in its pods', async () => {
