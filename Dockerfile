@@ -58,7 +58,7 @@ ENV NODE_ENV=production \
   PATH=/app/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 # A number, so that Kubernetes can see that it is not root. Nothing in the image belongs to it, and it needs to write nothing.
 USER 65532:65532
-EXPOSE 8700 8701
+EXPOSE 8700 8701 8702
 # No HEALTHCHECK: Kubernetes ignores it and asks /healthz and /readyz itself.
 ENTRYPOINT ["/app/bin/keyframe-server"]
 CMD ["all"]

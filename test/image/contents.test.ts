@@ -37,7 +37,7 @@ describe('The image', () => {
     expect(config.User).toBe('65532:65532');
     expect(config.Entrypoint).toEqual(['/app/bin/keyframe-server']);
     expect(config.Cmd).toEqual(['all']);
-    expect(Object.keys(config.ExposedPorts ?? {})).toEqual(['8700/tcp', '8701/tcp']);
+    expect(Object.keys(config.ExposedPorts ?? {})).toEqual(['8700/tcp', '8701/tcp', '8702/tcp']);
   });
 
   test('says which release it is and what it was built upon', () => {
