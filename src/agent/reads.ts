@@ -2,7 +2,7 @@ import { DomainError } from '../domain/errors/domain-error.ts';
 import type { SourcesAnswer, SourcesQuestion } from '../domain/source-reads.ts';
 import { namespaceGrants } from '../wire/cluster/asker.ts';
 import { clusterBodyLimits, maxUnderWay } from '../wire/cluster/methods.ts';
-import { maxReadItems, readItem, type ReadOutcome, type ReadsAnswer } from '../wire/cluster/reads.ts';
+import { maxReadItems, type ReadItem, readItem, type ReadOutcome, type ReadsAnswer } from '../wire/cluster/reads.ts';
 import { encodeInput } from '../wire/parse-input.ts';
 import { type Parcel, parcelOf, Room } from './parcels.ts';
 
@@ -114,19 +114,29 @@ function inTurns(waiting: readonly Waiting[]): Waiting[] {
 
 /** Adds an item to a request; false if it has no room. One that is too large goes alone. Throws DomainError invalid_input. */
 function addTo({ members, items, namespaces }: Group, room: Room, waiting: Waiting): boolean {
-  const { asker, sources, maxKeys } = waiting.question;
+  const { asker } = waiting.question;
   const { namespace, name, uid, requestId } = asker;
   if (namespace === null) throw new Error('a SecretSync has a namespace');
-  const item = parcelOf(
-    encodeInput('body', readItem, { asker: { namespace, name, uid, requestId }, sources, maxKeys }),
-  );
-  const needsGrants = sources.some(({ credential }) => credential === 'keyless') && !namespaces.has(namespace);
+  const item = itemOf(waiting.question, { namespace, name, uid, requestId });
+  const needsGrants =
+    waiting.question.sources.some(({ credential }) => credential === 'keyless') && !namespaces.has(namespace);
   const granted = needsGrants ? [grantsOf(waiting.question, namespace)] : [];
   if (!room.take([item, ...granted]) && members.length > 0) return false;
   members.push(waiting);
   items.push(item);
   for (const parcel of granted) namespaces.set(namespace, parcel);
   return true;
+}
+
+/** Without the selection if that has no room in a request: the values are asked for separately then. Throws DomainError invalid_input. */
+function itemOf({ sources, maxKeys, selection }: SourcesQuestion, asker: ReadItem['asker']): Parcel {
+  try {
+    const item = parcelOf(encodeInput('body', readItem, { asker, sources, maxKeys, selection }));
+    if (selection === undefined || new Room(clusterBodyLimits.reads).take([item])) return item;
+  } catch (error) {
+    if (selection === undefined) throw error;
+  }
+  return parcelOf(encodeInput('body', readItem, { asker, sources, maxKeys }));
 }
 
 function grantsOf({ asker }: SourcesQuestion, namespace: string): Parcel {

@@ -1,4 +1,5 @@
 import type { Asker } from './asker.ts';
+import type { KeyRules } from './chosen-keys.ts';
 import type { SeenRules } from './cluster-ceiling.ts';
 import type { RefusalFault } from './credential-faults.ts';
 import type { DomainError } from './errors/domain-error.ts';
@@ -41,6 +42,18 @@ export interface SourcesQuestion {
   readonly sources: readonly AskedSource[];
   /** How many keys of each state the caller has memory for. */
   readonly maxKeys: number;
+  /** Which values the Secret needs. An answer over the network has them too, if they fit. */
+  readonly selection?: ValueSelection | undefined;
+}
+
+/** The values that a Secret needs, before the keys of its sources are known. */
+export interface ValueSelection {
+  /** The rules of each source, in their order. */
+  readonly rules: readonly KeyRules[];
+  /** The names that templates use. */
+  readonly templateNames: readonly string[];
+  /** How many bytes of values the caller has memory for. */
+  readonly maxBytes: number;
 }
 
 /** The service token that a source reads with. */
@@ -62,6 +75,8 @@ export interface ReadSource {
   readonly clusterRules: SeenRules | undefined;
   /** Also undefined for a revision above the newest one. */
   readonly state: FoundState | LargerState | undefined;
+  /** The values of the selection, whose read is in the audit; undefined if they must be asked for. */
+  readonly values?: ReadonlyMap<string, Plaintext> | undefined;
 }
 
 /** `personal`: the token is valid, and belongs to a user. */

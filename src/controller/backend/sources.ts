@@ -5,9 +5,8 @@ import type { RevisionQuestion, SourcesAnswer, SourcesQuestion, ValuesQuestion }
 /**
  * Reads the environments of SecretSyncs (docs/internals/reading-and-audit.md).
  *
- * A reconcile asks `read` once, and `values` once for each source. Over HTTPS, both are one round trip: the question of
- * `reads` will say which keys each source selects, and the answer has their values if they fit. The adapter then answers
- * `values` of the same request id from it. Only a large state, a snapshot and a rollback need another request.
+ * A reconcile asks `read` once. The question says which values the Secret needs, and an answer over HTTPS has them if they
+ * fit. Otherwise the reconcile asks `values` once for each source: in one process, for a large state, and for a snapshot.
  */
 export interface SourcesBackend {
   /**

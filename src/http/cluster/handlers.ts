@@ -3,7 +3,7 @@ import { servedAtHomeOnly } from '../../domain/cluster-refusal.ts';
 import type { ClusterPort } from '../../services/cluster/cluster-port.ts';
 import type { ReadRoom } from '../../services/secrets/read-sizes.ts';
 import type { ClusterMethodName, RequestOf, ResultOf } from '../../wire/cluster/methods.ts';
-import { keysToRead, readItems } from './reads.ts';
+import { keysToRead, readItems, valuesToRead } from './reads.ts';
 
 /** What a method works with. */
 export interface ClusterCall {
@@ -32,12 +32,15 @@ export const clusterHandlers: Handlers = {
   },
   compare: async ({ port }, question) => await port.changes.compare(question),
   reads: async ({ port, room, onBug }, question) => {
-    await room.enter(keysToRead(question.items) * bytesOfKey);
-    return await readItems(question, { read: async (one) => await port.sources.read(one), onBug });
+    await room.enter(keysToRead(question.items) * bytesOfKey + valuesToRead(question.items));
+    return await readItems(question, {
+      read: async (one, answer) => await port.sources.readForAnswer(one, answer),
+      onBug,
+    });
   },
   states: async ({ port, room }, question) => {
     await room.enter(question.maxKeys * bytesOfKey);
-    return await port.sources.find(question);
+    return await port.sources.findForAnswer(question);
   },
   values: async ({ port, room }, question) => await port.sources.values(question, room),
 

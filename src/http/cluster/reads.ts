@@ -1,9 +1,12 @@
+import { setImmediate } from 'node:timers/promises';
 import { DomainError } from '../../domain/errors/domain-error.ts';
 import type { SourcesAnswer, SourcesQuestion } from '../../domain/source-reads.ts';
+import type { AnswerRoom } from '../../services/cluster/sources.ts';
 import type { ReadItem, ReadOutcome, ReadsAnswer, ReadsQuestion } from '../../wire/cluster/reads.ts';
+import { AnswerLimits, maxValueBytes } from './answer-limits.ts';
 
 export interface ReadItemsDeps {
-  readonly read: (question: SourcesQuestion) => Promise<SourcesAnswer>;
+  readonly read: (question: SourcesQuestion, room: AnswerRoom) => Promise<SourcesAnswer>;
   /** Called with an error that is no DomainError. */
   readonly onBug: (error: unknown) => void;
   /** How long the items may take, once one of them has a result. */
@@ -15,10 +18,12 @@ export interface ReadItemsDeps {
 const defaultLimitMs = 2_000;
 // Of the states in one answer: some megabytes of names.
 const defaultMaxKeys = 20_000;
+// Other requests get their turn after so many items were started.
+const startedInTurn = 10;
 
 /**
  * Reads the sources of many SecretSyncs. It answers once all are read, or after 2 seconds if one is: then the others get
- * `again`. So does what is beyond the size of an answer. The first item that is read is always in it.
+ * `again`, and end at their next step. So does what is beyond the size of an answer. The first item that is read is always in it.
  */
 export async function readItems(question: ReadsQuestion, deps: ReadItemsDeps): Promise<ReadsAnswer> {
   const { limitMs = defaultLimitMs } = deps;
@@ -36,6 +41,12 @@ export function keysToRead(items: readonly ReadItem[]): number {
   return Math.max(Math.min(all, defaultMaxKeys), ...items.map(maxKeysOf));
 }
 
+/** How many bytes of values the answer for these items can have. */
+export function valuesToRead(items: readonly ReadItem[]): number {
+  const all = items.reduce((sum, { selection }) => sum + (selection?.maxBytes ?? 0), 0);
+  return Math.min(all, maxValueBytes);
+}
+
 /** The items of one request. They start in their order, as far as there is room for their states. */
 class Batch {
   readonly #question: ReadsQuestion;
@@ -44,8 +55,10 @@ class Batch {
   readonly #outcomes: (ReadOutcome | undefined)[];
   readonly #first = Promise.withResolvers<void>();
   readonly #done = Promise.withResolvers<void>();
+  readonly #room = new AnswerLimits();
   #next = 0;
   #reading = 0;
+  #isStarting = false;
   /** Keys that the states have, or can have while they are read. */
   #keys = 0;
   #isClosed = false;
@@ -55,7 +68,7 @@ class Batch {
     this.#deps = deps;
     this.#maxKeys = deps.maxKeys ?? defaultMaxKeys;
     this.#outcomes = question.items.map(() => undefined);
-    this.#start();
+    void this.#start();
   }
 
   /** Resolves once an item has a result. */
@@ -71,18 +84,22 @@ class Batch {
   /** Starts nothing more. Returns the outcomes in the order of the question. */
   close(): readonly ReadOutcome[] {
     this.#isClosed = true;
+    this.#room.close();
     return this.#outcomes.map((outcome) => outcome ?? { outcome: 'again' });
   }
 
-  #start(): void {
-    const { items } = this.#question;
-    for (;;) {
-      const item = items[this.#next];
-      const isRoom = this.#keys === 0 || (item !== undefined && this.#keys + maxKeysOf(item) <= this.#maxKeys);
-      if (this.#isClosed || item === undefined || !isRoom) break;
+  /** Starts what has room. Never throws. */
+  async #start(): Promise<void> {
+    if (this.#isStarting) return;
+    this.#isStarting = true;
+    for (let started = 1; !this.#isClosed; started += 1) {
+      const item = this.#question.items[this.#next];
+      if (item === undefined || (this.#keys > 0 && this.#keys + maxKeysOf(item) > this.#maxKeys)) break;
       void this.#read(item, this.#next);
       this.#next += 1;
+      if (started % startedInTurn === 0) await setImmediate();
     }
+    this.#isStarting = false;
     if (this.#reading === 0) this.#done.resolve();
   }
 
@@ -94,15 +111,15 @@ class Batch {
     this.#keys += keysOf(outcome) - maxKeysOf(item);
     if (!this.#isClosed) this.#outcomes[index] = outcome;
     this.#first.resolve();
-    this.#start();
+    void this.#start();
   }
 
-  async #outcomeOf({ asker: named, sources, maxKeys }: ReadItem): Promise<ReadOutcome> {
+  async #outcomeOf({ asker: named, sources, maxKeys, selection }: ReadItem): Promise<ReadOutcome> {
     const { grants = [], ownGrant } =
       this.#question.namespaces.find(({ namespace }) => namespace === named.namespace) ?? {};
     const asker = { kind: 'SecretSync', ...named, grants, ownGrant } as const;
     try {
-      return { outcome: 'read', answer: await this.#deps.read({ asker, sources, maxKeys }) };
+      return { outcome: 'read', answer: await this.#deps.read({ asker, sources, maxKeys, selection }, this.#room) };
     } catch (error) {
       if (error instanceof DomainError) return { outcome: 'failed', error };
       this.#deps.onBug(error);

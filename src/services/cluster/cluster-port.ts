@@ -1,4 +1,5 @@
 import type { KeyObject } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import type { Keyring } from '../../crypto/keyring.ts';
 import { type ClusterPrincipal, limitsOwner } from '../../domain/cluster-principal.ts';
 import type { Hello, HelloAnswer, PortProgram } from '../../domain/clusters.ts';
@@ -23,12 +24,15 @@ type PartDeps = ClusterChangesDeps &
   ClusterSourcesDeps &
   ClusterTokensDeps;
 
-export interface ClusterPortsDeps extends Omit<PartDeps, 'cluster' | 'sourceAddress'> {
+export interface ClusterPortsDeps extends Omit<PartDeps, 'cluster' | 'sourceAddress' | 'admissions'> {
   readonly clusters: Pick<ClusterRegistry, 'hello'>;
   readonly keyring: Pick<Keyring, 'fingerprintKeyFor'>;
   readonly syncStates: Pick<SyncStates, 'report' | 'forget' | 'reported' | 'seen'>;
   readonly waitingRestores: WaitingRestores;
 }
+
+// Far more than the sources that are read at the same time. Without its admission, a source is admitted again.
+const maxAdmissions = 1_000;
 
 /** What the controller of one cluster asks of the services: the port of docs/internals/controller-port.md. */
 export interface ClusterPort {
@@ -86,7 +90,7 @@ export class ClusterPorts {
 
   /** For the controller of this process. `cluster` throws DomainError cluster_unavailable while the name is unknown. */
   ofOwn(cluster: () => string): ClusterPort {
-    return portOf({ ...this.#deps, cluster, sourceAddress: null });
+    return portOf({ ...this.#deps, cluster, sourceAddress: null, admissions: new LRUCache({ max: maxAdmissions }) });
   }
 }
 

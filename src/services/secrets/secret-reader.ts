@@ -33,11 +33,11 @@ export interface FindOptions {
 const inlineBytes = 128 * 1024;
 const keptBytes = 512 * 1024;
 
-/** Values of a state, and where to wait for the memory that they take. */
-interface WantedValues {
-  readonly revisionId: string;
-  readonly keys: readonly string[];
-  readonly room: ReadRoom | undefined;
+/** A state as the database has it. */
+interface StoredState {
+  readonly revision: number;
+  /** Bytes of each value, by key. */
+  readonly sizes: ReadonlyMap<string, number>;
 }
 
 export interface SecretReaderDeps {
@@ -75,22 +75,25 @@ export class SecretReader {
 
   /**
    * Decrypts the values of some keys of a found state, and audits that they were read; without any key, that the names
-   * were. With a room, it waits there before the values are fetched. Throws DomainError conflict if the state does not have one of the keys, a value was destroyed or the
-   * environment deleted meanwhile, key_unavailable, overloaded and store_unavailable.
+   * were. A room is for the caller of another process: the read waits there before the values are fetched, and the audit has
+   * what the database says of the state, not the caller. Throws DomainError conflict if the state does not have one of the
+   * keys, a value was destroyed or the environment deleted meanwhile, key_unavailable, overloaded and store_unavailable.
    */
   async read(
     access: ReadingAccess,
-    { environmentId, revision, revisionId, keyCount }: StateRef,
+    state: StateRef,
     keys: readonly string[],
     room?: ReadRoom,
   ): Promise<ReadonlyMap<string, Plaintext>> {
+    const { environmentId, revisionId } = state;
     if (environmentId !== access.environmentId)
       throw new Error('a state is read with the access that it was found with');
     return await auditedRead(this.#deps.audit, access, async (note) => {
+      const { revision, keyCount } = room === undefined ? state : await this.#entered(state, keys, room);
       const count = keys.length === 0 ? { secrets: keyCount, values: false } : { secrets: keys.length };
       note({ revision, revisionId, ...count });
       if (keys.length === 0) return new Map();
-      const values = await this.#values(access, { revisionId, keys, room });
+      const values = await this.#values(access, revisionId, keys);
       if (keys.some((key) => !values.has(key))) throw goneMeanwhile();
       return values;
     });
@@ -149,26 +152,44 @@ export class SecretReader {
     });
   }
 
+  /** What the database says of a state, after the wait for the memory that its values take. */
+  async #entered(
+    place: StatePlace,
+    keys: readonly string[],
+    room: ReadRoom,
+  ): Promise<Omit<StateRef, keyof StatePlace>> {
+    const { revision, sizes } = await this.#stored(place);
+    await room.enter(keys.reduce((sum, key) => sum + (sizes.get(key) ?? 0), 0));
+    return { revision, keyCount: sizes.size };
+  }
+
+  async #stored({ environmentId, revisionId }: StatePlace): Promise<StoredState> {
+    const kept = await this.#kept({ environmentId, revisionId });
+    if (kept !== undefined) {
+      const sizes = kept.secrets.map(({ key, value }) => [key, Buffer.byteLength(value.reveal())] as const);
+      return { revision: kept.revision, sizes: new Map(sizes) };
+    }
+    const { secretsPerEnvironment: maxKeys } = limits;
+    const selection = { revision: revisionId, maxKeys, maxInlineBytes: 0 };
+    const stored = await listSizes(this.#deps.database.pool, environmentId, selection);
+    if (stored === undefined) throw goneMeanwhile();
+    const whole = stored.secrets.filter(({ isDestroyed }) => isDestroyed !== true);
+    return { revision: stored.revision, sizes: new Map(whole.map(({ key, valueBytes }) => [key, valueBytes])) };
+  }
+
   /** The values of keys at a revision; without those that it does not have. */
   async #values(
     access: ReadingAccess,
-    { revisionId, keys, room }: WantedValues,
+    revisionId: string,
+    keys: readonly string[],
   ): Promise<ReadonlyMap<string, Plaintext>> {
     const { environmentId } = access;
-    const wanted = new Set(keys);
     const kept = await this.#kept({ environmentId, revisionId });
     if (kept !== undefined) {
-      const values = kept.secrets.flatMap(({ key, value }) => (wanted.has(key) ? [[key, value] as const] : []));
-      await room?.enter(values.reduce((sum, [, value]) => sum + Buffer.byteLength(value.reveal()), 0));
-      return new Map(values);
+      const wanted = new Set(keys);
+      return new Map(kept.secrets.flatMap(({ key, value }) => (wanted.has(key) ? [[key, value] as const] : [])));
     }
     const { pool } = this.#deps.database;
-    if (room !== undefined) {
-      const { secretsPerEnvironment: maxKeys } = limits;
-      const stored = await listSizes(pool, environmentId, { revision: revisionId, maxKeys, maxInlineBytes: 0 });
-      const chosen = stored?.secrets.filter(({ key }) => wanted.has(key)) ?? [];
-      await room.enter(chosen.reduce((sum, { valueBytes }) => sum + valueBytes, 0));
-    }
     const sealed = await listValuesAt(pool, { environmentId, revisionId }, keys);
     const open = await this.#opener(access, sealed);
     return new Map(sealed.map((secret) => [secret.key, open(secret)]));

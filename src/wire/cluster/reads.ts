@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import type { DomainError } from '../../domain/errors/domain-error.ts';
 import { limits } from '../../domain/limits.ts';
-import type { AskedSource, SourcesAnswer } from '../../domain/source-reads.ts';
+import type { AskedSource, SourcesAnswer, ValueSelection } from '../../domain/source-reads.ts';
 import { namedSync, namespaceGrants, type NamespaceGrants, type SyncAsker } from './asker.ts';
 import { codecOf, strict } from './codec.ts';
 import { domainError } from './error.ts';
-import { askedSource, maxReadKeys, sourcesAnswer } from './sources.ts';
+import { askedSource, maxReadKeys, sourcesAnswer, valueSelection } from './sources.ts';
 
 /** Reads of many SecretSyncs in one request. */
 
@@ -17,6 +17,7 @@ export interface ReadItem {
   readonly asker: Pick<SyncAsker, 'name' | 'uid' | 'requestId'> & { readonly namespace: string };
   readonly sources: readonly AskedSource[];
   readonly maxKeys: number;
+  readonly selection?: ValueSelection | undefined;
 }
 
 export interface ReadsQuestion {
@@ -41,6 +42,7 @@ export const readItem = codecOf<ReadItem>()(
     asker: namedSync,
     sources: z.array(askedSource).min(1).max(limits.sourcesPerSecretSync),
     maxKeys: maxReadKeys,
+    selection: valueSelection.optional(),
   }),
 );
 

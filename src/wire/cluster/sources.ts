@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import type { KeyRules } from '../../domain/chosen-keys.ts';
+import { globLimits } from '../../domain/key-globs.ts';
 import { limits } from '../../domain/limits.ts';
 import type { FoundState, LargerState, StateRef } from '../../domain/secret-states.ts';
 import type {
@@ -12,6 +14,7 @@ import type {
   SourceRefusal,
   SourcesAnswer,
   SourceToken,
+  ValueSelection,
   ValuesQuestion,
 } from '../../domain/source-reads.ts';
 import { environmentSlugs, seenRules, syncAsker } from './asker.ts';
@@ -44,6 +47,34 @@ export const askedSource = codecOf<AskedSource>()(
 );
 
 export const maxReadKeys = maxKeys;
+
+const keyName = boundedText(limits.secretKeyLength);
+const globs = z.array(boundedText(globLimits.length)).max(globLimits.globs);
+const maxRenamed = 128;
+
+const keyRules = codecOf<KeyRules>()(
+  strict({
+    include: globs.optional(),
+    exclude: globs.optional(),
+    hidden: globs.optional(),
+    rename: z
+      .array(strict({ from: keyName, to: keyName }))
+      .max(maxRenamed)
+      .optional(),
+    rewrite: strict({ stripPrefix: keyName.optional(), addPrefix: keyName.optional() }).optional(),
+  }),
+);
+
+// Templates can name more keys: then the values are asked for separately.
+const maxTemplateNames = 1_000;
+
+export const valueSelection = codecOf<ValueSelection>()(
+  strict({
+    rules: z.array(keyRules).max(limits.sourcesPerSecretSync),
+    templateNames: z.array(keyName).max(maxTemplateNames),
+    maxBytes: z.int().min(0),
+  }),
+);
 
 const admittedSource = codecOf<AdmittedSource>()(
   strict({ ...identityShape, asker: syncAsker, tokenId: id, environmentId: id }),
@@ -90,6 +121,7 @@ const readSource = codecOf<ReadSource>()(
     head: z.object({ revision: count, revisionId: z.string() }).optional(),
     clusterRules: seenRules.optional(),
     state: foundState.optional(),
+    values: values.optional(),
   }),
 );
 

@@ -2,9 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { SourcesBackend } from '../../../src/controller/backend/sources.ts';
 import type { Asker } from '../../../src/domain/asker.ts';
+import type { KeyRules } from '../../../src/domain/chosen-keys.ts';
 import type { Plaintext } from '../../../src/domain/plaintext.ts';
-import { refOf } from '../../../src/domain/secret-states.ts';
-import type { AskedSource, SourceCredential } from '../../../src/domain/source-reads.ts';
+import { type FoundState, refOf } from '../../../src/domain/secret-states.ts';
+import type { AskedSource, ReadSource, SourceCredential } from '../../../src/domain/source-reads.ts';
 import { ClusterCalls, clusterRule } from '../../support/api/cluster-calls.ts';
 import { portAdapters } from '../../support/api/adapters.ts';
 import { type ConnectedPort, connectThrough } from '../../support/api/port-adapters.ts';
@@ -54,13 +55,22 @@ describe.each(portAdapters)('%s', (adapter) => {
     const asker = newAsker();
     const identity = { name: undefined, slugs: world.slugs, credential };
     const asked: AskedSource = { ...identity, state: 'newest', recordedId: world.environment.id };
-    const { sources, refusal } = await backend.read({ asker, sources: [asked], maxKeys: 100 });
+    const selection = { rules: [{ include: [key] }], templateNames: [], maxBytes: 1_000 };
+    const { sources, refusal } = await backend.read({ asker, sources: [asked], maxKeys: 100, selection });
     if (refusal !== undefined) throw refusal.error;
-    const { token, environmentId = '', state } = sources[0] ?? {};
-    if (state === undefined || 'keys' in state) throw new Error('the state was not found');
+    const { token, environmentId, state, values: answered } = only(sources);
     const source = { ...identity, asker, tokenId: token?.id ?? '', environmentId };
-    const values: ReadonlyMap<string, Plaintext> = await backend.values({ source, state: refOf(state), keys: [key] });
+    const values: ReadonlyMap<string, Plaintext> =
+      answered ?? (await backend.values({ source, state: refOf(state), keys: [key] }));
     return values.get(key)?.reveal();
+  }
+
+  /** What was found of the only source. */
+  function only([source]: readonly ReadSource[]): ReadSource & { environmentId: string; state: FoundState } {
+    const { environmentId, state } = source ?? {};
+    if (source === undefined || environmentId === undefined || state === undefined || 'keys' in state)
+      throw new Error('the state was not found');
+    return { ...source, environmentId, state };
   }
 
   /** How many statements some work takes. */
@@ -75,8 +85,8 @@ describe.each(portAdapters)('%s', (adapter) => {
       kind === 'a token' ? { token: (await world.serviceToken({ permission: 'read' })).token } : 'keyless';
     // The authentication has a statement of its own.
     const admission = kind === 'a token' ? 2 : 1;
-    // Two requests, each with a statement for the token of the cluster, and the second one is admitted again.
-    const transport = adapter === 'in process' ? 0 : 2 + admission;
+    // The token of the cluster.
+    const transport = adapter === 'in process' ? 0 : 1;
 
     test('is read by one statement besides its admission and its audit, or by none if its state is kept', async () => {
       await calls.patch({ KEY: 'value', OTHER: 'x' });
@@ -133,6 +143,104 @@ describe.each(portAdapters)('%s', (adapter) => {
         await services.database.pool.query('ALTER TABLE audit_gone RENAME TO audit_entry');
       }
       expect(await readOne(backend, presented, 'KEY')).toBe('value');
+    });
+  });
+
+  describe('an answer over the network', () => {
+    if (adapter === 'in process') return;
+
+    interface Asked {
+      readonly rules?: KeyRules;
+      readonly maxBytes?: number;
+      readonly recordedId?: string;
+    }
+
+    /** The keys and the values in the answer for one keyless source, and how many keys and whether values are in the audit. */
+    async function disclosed({ rules = {}, maxBytes = 1_000, recordedId = world.environment.id }: Asked): Promise<{
+      readonly names: readonly string[];
+      readonly values: Readonly<Record<string, string>>;
+      readonly audited: readonly unknown[];
+    }> {
+      const source = { name: undefined, slugs: world.slugs, credential: 'keyless', state: 'newest' } as const;
+      const selection = { rules: [rules], templateNames: [], maxBytes };
+      const backend = sourcesOf();
+      // The first one creates the keyless token.
+      await backend.read({ asker: newAsker(), sources: [{ ...source, recordedId: undefined }], maxKeys: 0 });
+      const asker = newAsker();
+      const asked = { asker, sources: [{ ...source, recordedId }], maxKeys: 100, selection };
+      const [found] = (await backend.read(asked)).sources;
+      const entries = await prismaOf(services.database).auditEntry.findMany({ where: { requestId: asker.requestId } });
+      const { state } = found ?? {};
+      return {
+        names: state && 'secrets' in state ? state.secrets.map(({ key }) => key) : [],
+        values: Object.fromEntries([...(found?.values ?? [])].map(([key, value]) => [key, value.reveal()])),
+        audited: entries.flatMap(({ target }) => {
+          const { secrets, values = true } = target as { secrets: number; values?: boolean };
+          return [secrets, values];
+        }),
+      };
+    }
+
+    beforeEach(async () => {
+      await calls.patch({ KEY: 'value', OTHER: 'x' });
+    });
+
+    test('has the values that the Secret needs, and the audit says how many', async () => {
+      const names = ['KEY', 'OTHER'];
+      expect(await disclosed({})).toEqual({ names, values: { KEY: 'value', OTHER: 'x' }, audited: [2, true] });
+      const rules = { hidden: ['KEY'] };
+      expect(await disclosed({ rules })).toEqual({ names, values: { OTHER: 'x' }, audited: [1, true] });
+    });
+
+    test('has the names only if the values are more than the controller has memory for, and the audit says so', async () => {
+      const names = ['KEY', 'OTHER'];
+      expect(await disclosed({ maxBytes: 5 })).toEqual({ names, values: {}, audited: [2, false] });
+      expect(await disclosed({ maxBytes: 6 })).toMatchObject({ audited: [2, true] });
+    });
+
+    test('has nothing of an environment in place of the recorded one', async () => {
+      const recordedId = randomUUID();
+      expect(await disclosed({ recordedId })).toEqual({ names: [], values: {}, audited: [] });
+    });
+
+    test('has the names only of an environment in place of the recorded one that a token reads', async () => {
+      const { token } = await world.serviceToken({ permission: 'read' });
+      const source = { name: undefined, slugs: world.slugs, credential: { token }, state: 'newest' } as const;
+      const selection = { rules: [{}], templateNames: [], maxBytes: 1_000 };
+      const read = async (recordedId: string): Promise<unknown> => {
+        const asked = { asker: newAsker(), sources: [{ ...source, recordedId }], maxKeys: 100, selection };
+        return (await sourcesOf().read(asked)).sources.map(({ values }) => values?.size);
+      };
+      expect([await read(world.environment.id), await read(randomUUID())]).toEqual([[2], [undefined]]);
+    });
+
+    test('discloses no value that another source replaces', async () => {
+      const { token } = await world.serviceToken({ permission: 'read' });
+      const source = (name: string): AskedSource => ({
+        name,
+        slugs: world.slugs,
+        credential: { token },
+        state: 'newest',
+        recordedId: undefined,
+      });
+      const selection = { rules: [{}, { include: ['KEY'] }], templateNames: [], maxBytes: 1_000 };
+      const asked = { asker: newAsker(), sources: [source('a'), source('b')], maxKeys: 100, selection };
+      const { sources } = await sourcesOf().read(asked);
+      expect(sources.map(({ values }) => [...(values?.keys() ?? [])])).toEqual([['OTHER'], ['KEY']]);
+    });
+
+    test('audits values with the revision that the database has, whatever the controller says', async () => {
+      const asker = newAsker();
+      const identity = { name: undefined, slugs: world.slugs, credential: 'keyless' } as const;
+      const asked: AskedSource = { ...identity, state: 'newest', recordedId: undefined };
+      const backend = sourcesOf();
+      const { sources } = await backend.read({ asker, sources: [asked], maxKeys: 100 });
+      const { token, state, environmentId } = only(sources);
+      const { requestId } = newAsker();
+      const source = { ...identity, asker: { ...asker, requestId }, tokenId: token?.id ?? '', environmentId };
+      await backend.values({ source, state: { ...refOf(state), revision: 77, keyCount: 99 }, keys: [] });
+      const entry = await prismaOf(services.database).auditEntry.findFirst({ where: { requestId } });
+      expect(entry?.target).toMatchObject({ revision: state.revision, secrets: 2, values: false });
     });
   });
 });

@@ -177,6 +177,27 @@ describe('the reads of a controller', () => {
     expect(server.sent).toHaveLength(1);
   });
 
+  test('leave out a selection that no request has room for', async () => {
+    const server = new FakeServer();
+    const globs = Array.from({ length: 256 }, (_, index) => `K${index}`.padEnd(253, 'X'));
+    const rules = {
+      include: globs,
+      exclude: globs,
+      hidden: globs,
+      rename: globs.slice(0, 128).map((from) => ({ from, to: from })),
+    };
+    const large = { rules: Array.from({ length: 8 }, () => rules), templateNames: [], maxBytes: 1 };
+    const unknown = {
+      rules: [{}],
+      templateNames: Array.from({ length: 2_000 }, (_, index) => `K${index}`),
+      maxBytes: 1,
+    };
+    const small = { rules: [{}], templateNames: [], maxBytes: 1 };
+    for (const selection of [small, large, unknown]) void server.reads.read({ ...question('a'), selection });
+    await turn();
+    expect(server.sent[0]?.items.map((item) => 'selection' in item)).toEqual([true, false, false]);
+  });
+
   test('fail each with its own error', async () => {
     const server = new FakeServer();
     const error = new DomainError('not_found', 'no environment');

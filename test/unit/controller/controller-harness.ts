@@ -1,11 +1,13 @@
 import { fingerprintOfCluster } from '../../../src/lib/set-fingerprint.ts';
 import type { ConnectBackend } from '../../../src/controller/backend/backend.ts';
 import { type Controller, createController } from '../../../src/controller/index.ts';
+import type { SourcesBackend } from '../../../src/controller/backend/sources.ts';
 import type { Condition } from '../../../src/controller/generated/condition.ts';
 import type { SecretSync, SecretSyncStatus } from '../../../src/controller/generated/secret-sync.ts';
 import type { Hello, HelloAnswer, NameHolder } from '../../../src/domain/clusters.ts';
 import type { DomainError } from '../../../src/domain/errors/domain-error.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
+import { AnswerLimits } from '../../../src/http/cluster/answer-limits.ts';
 import { ClusterSources } from '../../../src/services/cluster/sources.ts';
 import type { PortAdapter } from '../../support/api/adapters.ts';
 import { fingerprintKeyFor, secretSync, type SyncOptions } from './builders.ts';
@@ -41,6 +43,8 @@ export interface HarnessOptions {
   readonly clusterName?: string;
   /** For the kinds that act in their own name. */
   readonly resources?: ResourcesBackend;
+  /** Whether answers have the values, as over a network. */
+  readonly hasValuesInAnswers?: boolean;
 }
 
 /** A controller on a cluster and services in memory, with a clock of the test's own. */
@@ -83,21 +87,20 @@ export class Harness {
   readonly lease = new FakeLease(this.clock);
   readonly controller: Controller;
 
-  constructor({
-    watchNamespaces = [],
-    targetMetadataPrefixes = [],
-    reconcileBytes,
-    cluster = new FakeCluster(),
-    services = new FakeServices(),
-    clusters = { claim: () => Promise.resolve('ours') },
-    clusterName = 'test',
-    resources = noResources,
-  }: HarnessOptions = {}) {
+  constructor(options: HarnessOptions = {}) {
+    const {
+      watchNamespaces = [],
+      targetMetadataPrefixes = [],
+      reconcileBytes,
+      cluster = new FakeCluster(),
+      services = new FakeServices(),
+      clusterName = 'test',
+    } = options;
     this.cluster = cluster;
     this.services = services;
     this.controller = createController({
       kube: this.cluster,
-      connect: this.#connectTo(resources, clusters),
+      connect: this.#connectTo(options),
       logger: createLogger('debug', { write: (line: string) => void this.logs.push(JSON.parse(line)) }),
       clock: this.clock,
       steadyNow: () => this.clock.now(),
@@ -126,13 +129,17 @@ export class Harness {
   }
 
   /** The services in memory, with the adapter of the run. */
-  #connectTo(resources: ResourcesBackend, clusters: FakeClusters): ConnectBackend {
+  #connectTo({
+    resources = noResources,
+    clusters = { claim: () => Promise.resolve('ours') },
+    hasValuesInAnswers = false,
+  }: HarnessOptions): ConnectBackend {
     const { services, clock } = this;
     const connect: ConnectBackend = (nameOf) => ({
       ...resources,
       cluster: { hello: async (hello) => await this.#hello(clusters, nameOf(), hello) },
       changes: services.changes,
-      sources: new ClusterSources(services.sourcesDeps(nameOf)),
+      sources: sourcesOf(new ClusterSources(services.sourcesDeps(nameOf)), hasValuesInAnswers),
       fleet: services,
       fingerprint: fingerprintOfCluster(fingerprintKeyFor, nameOf),
     });
@@ -212,4 +219,15 @@ export class Harness {
   ready(name = 'app'): Condition | undefined {
     return this.status(name).conditions?.find(({ type }) => type === 'Ready');
   }
+}
+
+/** With values in the answers, nothing else must be asked for. */
+function sourcesOf(sources: ClusterSources, hasValuesInAnswers: boolean): SourcesBackend {
+  if (!hasValuesInAnswers) return sources;
+  const unexpected = (): Promise<never> => Promise.reject(new Error('values were asked for that the answer has'));
+  return {
+    read: (question) => sources.readForAnswer(question, new AnswerLimits()),
+    find: unexpected,
+    values: unexpected,
+  };
 }

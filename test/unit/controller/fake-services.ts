@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { FakeRules } from './fake-rules.ts';
 import type { Backend } from '../../../src/controller/backend/backend.ts';
 import type { WaitingRestoresBackend } from '../../../src/controller/backend/fleet.ts';
@@ -13,7 +14,7 @@ import { type KeylessAdmission, type KeylessEntry, KeylessTokenRefusal } from '.
 import type { EnvironmentAccess } from '../../../src/services/access/access.ts';
 import type { EnvironmentSlugs } from '../../../src/domain/slugs.ts';
 import { AuthenticationRefusal } from '../../../src/services/access/authentication.ts';
-import type { ClusterSourcesDeps } from '../../../src/services/cluster/sources.ts';
+import type { Admissions, ClusterSourcesDeps } from '../../../src/services/cluster/sources.ts';
 import { FakeSyncStates } from './fake-sync-states.ts';
 
 interface Environment {
@@ -152,7 +153,8 @@ export class FakeServices implements Omit<ClusterSourcesDeps, 'cluster' | 'sourc
         deletedSince: isAsked === true ? deletedAfter(environment, revision) : [],
       };
     },
-    read: async ({ environmentId, caller }, { revisionId }, keys) => {
+    read: async ({ environmentId, caller }, { revisionId }, keys, room) => {
+      await room?.enter(keys.length);
       const values = this.#histories.get(environmentId)?.get(numberOf(revisionId) ?? 0) ?? {};
       this.reads.push({ environmentId, caller, keys });
       await this.onStep?.('after reading values');
@@ -193,7 +195,8 @@ export class FakeServices implements Omit<ClusterSourcesDeps, 'cluster' | 'sourc
 
   sourcesDeps(cluster: () => string): ClusterSourcesDeps {
     const { authentication, access, keyless, secretReader } = this;
-    return { authentication, access, keyless, secretReader, cluster, sourceAddress: null };
+    const admissions: Admissions = new LRUCache({ max: 100 });
+    return { authentication, access, keyless, secretReader, cluster, sourceAddress: null, admissions };
   }
 
   /** Revokes or reinstates the keyless token of the namespace ns, and reports it unless it is to be missed. */

@@ -2,6 +2,7 @@ import { AuthenticationRefusal } from '../../../src/services/access/authenticati
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { BearerPrincipal } from '../../../src/domain/principal.ts';
 import { Harness, prod, secrets, shortestChange, syncs } from './controller-harness.ts';
+import type { SyncOptions } from './builders.ts';
 import { settled } from './fake-clock.ts';
 import { serviceToken } from './fake-services.ts';
 
@@ -297,5 +298,36 @@ describe('an environment', () => {
     harness.services.change('acme/web/other', { O: '2' });
     await harness.calls();
     expect(harness.values()).toEqual({ O: '2' });
+  });
+});
+
+describe('values in the answer of a read', () => {
+  test.each<[string, SyncOptions, Record<string, string>]>([
+    ['all of them', {}, { A: 'alpha', B: 'beta' }],
+    ['the selected ones', { spec: { keys: { include: ['A'] } } }, { A: 'alpha' }],
+    [
+      'the hidden ones that a template uses',
+      { spec: { keys: { hidden: ['*'] }, template: { data: { C: '$(A)!' } } } },
+      { C: 'alpha!' },
+    ],
+  ])('go into the Secret without another request: %s', async (_, options, values) => {
+    harness = new Harness({ hasValuesInAnswers: true });
+    await harness.synced(options);
+    expect(harness.values()).toEqual(values);
+    expect(harness.ready()?.reason).toBe('Synced');
+  });
+
+  test('are as new as the observation of the Secret, whatever came between', async () => {
+    harness = new Harness({ hasValuesInAnswers: true });
+    await harness.synced();
+    harness.services.change(prod, { A: 'newest', B: 'beta' });
+    await settled();
+    expect(harness.values()).toEqual({ A: 'newest', B: 'beta' });
+  });
+
+  test('are not there if the keys cannot have their names, and the refusal needs no other request', async () => {
+    harness = new Harness({ hasValuesInAnswers: true });
+    await harness.synced({ spec: { keys: { rename: [{ from: 'A', to: 'B' }] } } });
+    expect(harness.ready()?.reason).toBe('KeyConflict');
   });
 });

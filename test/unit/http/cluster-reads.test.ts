@@ -1,7 +1,10 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
 import { DomainError } from '../../../src/domain/errors/domain-error.ts';
 import type { SourcesAnswer, SourcesQuestion } from '../../../src/domain/source-reads.ts';
-import { keysToRead, readItems } from '../../../src/http/cluster/reads.ts';
+import { keysToRead, readItems, valuesToRead } from '../../../src/http/cluster/reads.ts';
+import { AnswerLimits } from '../../../src/http/cluster/answer-limits.ts';
+import type { AnswerRoom } from '../../../src/services/cluster/sources.ts';
 import type { ReadItem, ReadsQuestion } from '../../../src/wire/cluster/reads.ts';
 
 /** Reads of many SecretSyncs in one request, as the server carries them out. */
@@ -26,7 +29,7 @@ const onBug = (error: unknown): never => {
 /** The outcomes, by the names of the items. */
 async function outcomes(
   items: readonly ReadItem[],
-  read: (question: SourcesQuestion) => Promise<SourcesAnswer>,
+  read: (question: SourcesQuestion, room: AnswerRoom) => Promise<SourcesAnswer>,
   more: { limitMs?: number; maxKeys?: number; namespaces?: ReadsQuestion['namespaces'] } = {},
 ): Promise<Record<string, string>> {
   const { namespaces = [], ...options } = more;
@@ -89,6 +92,42 @@ describe('a request for many SecretSyncs', () => {
     expect(performance.now() - startedMs).toBeLessThan(400);
   });
 
+  test('ends the reads that are not in its answer', async () => {
+    const ends: string[] = [];
+    const read = async ({ asker: { name } }: SourcesQuestion, room: AnswerRoom): Promise<SourcesAnswer> => {
+      if (name === 'slow') await new Promise((resolve) => setTimeout(resolve, 50));
+      try {
+        room.expectOpen();
+      } catch (error) {
+        ends.push(`${name}: ${(error as DomainError).code}`);
+      }
+      return answerOf(1);
+    };
+    expect(await outcomes([itemOf('fast'), itemOf('slow')], read, { limitMs: 1 })).toEqual({
+      fast: 'read',
+      slow: 'again',
+    });
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(ends).toEqual(['slow: overloaded']);
+  });
+
+  test('gives other requests their turn while it starts its items', async () => {
+    let started = 0;
+    const seen: number[] = [];
+    const items = Array.from({ length: 25 }, (_, index) => itemOf(`i${index}`));
+    const read = (): Promise<SourcesAnswer> => {
+      started += 1;
+      return Promise.resolve(answerOf(1));
+    };
+    const reading = outcomes(items, read);
+    while (started < items.length) {
+      seen.push(started);
+      await turn();
+    }
+    await reading;
+    expect(seen).toEqual([10, 20]);
+  });
+
   test('waits for its first item, however slow that is', async () => {
     const read = async (): Promise<SourcesAnswer> => {
       await new Promise((resolve) => setTimeout(resolve, 100));
@@ -148,4 +187,19 @@ test('the memory of a request is that of what can be read at once', () => {
   expect(keysToRead([{ ...one, sources: Array.from({ length: 8 }, () => one.sources[0] ?? ([] as never)) }])).toBe(
     80_000,
   );
+});
+
+test('the values of one answer have two mebibytes', () => {
+  const selection = { rules: [{}], templateNames: [], maxBytes: 1_000_000 };
+  const item = { ...itemOf('a'), selection };
+  expect(valuesToRead([itemOf('without')])).toBe(0);
+  expect(valuesToRead([item, itemOf('without')])).toBe(1_000_000);
+  expect(valuesToRead([item, item, item])).toBe(2 * 1024 * 1024);
+  const room = new AnswerLimits();
+  expect([1_000_000, 1_000_000, 97_152, 1].map((bytes) => room.takeValues(bytes))).toEqual([true, true, true, false]);
+});
+
+test('the globs of one answer are compared a limited number of times', () => {
+  const room = new AnswerLimits();
+  expect([200_000, 60_000, 50_000].map((count) => room.takeComparisons(count))).toEqual([true, false, true]);
 });

@@ -1,9 +1,11 @@
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { Asker } from '../../../src/domain/asker.ts';
 import type { GrantRule } from '../../../src/domain/grants.ts';
 import { Plaintext } from '../../../src/domain/plaintext.ts';
 import { type FoundState, refOf } from '../../../src/domain/secret-states.ts';
 import type { AdmittedSource, AskedSource, SourcesAnswer } from '../../../src/domain/source-reads.ts';
+import type { DomainError } from '../../../src/domain/errors/domain-error.ts';
+import { AnswerLimits } from '../../../src/http/cluster/answer-limits.ts';
 import { AuthenticationRefusal } from '../../../src/services/access/authentication.ts';
 import { ClusterSources } from '../../../src/services/cluster/sources.ts';
 import { FakeServices, serviceToken } from '../controller/fake-services.ts';
@@ -194,5 +196,41 @@ describe('the values of a source', () => {
     const source = admitted(keyless, answer, 'other');
     await expect(valueOf(source, foundOf(answer))).rejects.toMatchObject({ code: 'token_revoked' });
     expect(services.reads).toEqual([]);
+  });
+});
+
+describe('a read for another process', () => {
+  test('ends at its next step once the answer was sent without it', async () => {
+    const room = new AnswerLimits();
+    services.onStep = (step) => {
+      steps.push(step);
+      if (step === 'after authentication') room.close();
+    };
+    const { refusal } = await reads.readForAnswer(
+      { asker: askerOf('r'), sources: [sourceOf('one')], maxKeys: 10 },
+      room,
+    );
+    expect(steps).toEqual(['before authentication', 'after authentication']);
+    expect(refusal?.error.code).toBe('overloaded');
+  });
+
+  test.each([
+    [500, 'is not judged again after a short wait for memory', 'value of one'],
+    [1_500, 'is refused if its access was withdrawn during a long one', 'unauthenticated'],
+  ])('of values, %i ms, %s', async (waitMs, _, outcome) => {
+    const source = sourceOf('one');
+    const answer = await read([source]);
+    const room = {
+      enter: async (): Promise<void> => {
+        services.tokens.set('kf_svc_one', 'the token was revoked');
+        const now = performance.now();
+        jest.spyOn(performance, 'now').mockReturnValue(now + waitMs);
+        await Promise.resolve();
+      },
+    };
+    const question = { source: admitted(source, answer), state: refOf(foundOf(answer)), keys: ['KEY'] };
+    const values = await reads.values(question, room).catch((error: unknown) => (error as DomainError).code);
+    jest.restoreAllMocks();
+    expect(typeof values === 'string' ? values : values.get('KEY')?.reveal()).toBe(outcome);
   });
 });

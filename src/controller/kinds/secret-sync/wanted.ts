@@ -206,8 +206,8 @@ async function planned(
 }
 
 /**
- * Reads the needed values of each source with its own token, one source at a time: a SecretSync with many sources must not
- * take all connections to the database.
+ * The needed values of each source. Those that its answer does not have are read with its own token, one source at a time: a
+ * SecretSync with many sources must not take all connections to the database.
  */
 async function readChosen(
   backend: UniteDeps['sources'],
@@ -215,10 +215,14 @@ async function readChosen(
   needed: DataPlan['needed'],
 ): Promise<ChosenValues> {
   const values = new Map<string | undefined, ReadonlyMap<string, Plaintext>>();
-  for (const { source, admitted, found } of readings) {
+  for (const { source, admitted, found, values: answered } of readings) {
     const keys = needed.filter((placed) => placed.source === source.name).map(({ key }) => key);
-    if (found !== undefined)
-      values.set(source.name, await backend.values({ source: admitted, state: refOf(found), keys }));
+    if (found === undefined) continue;
+    const isAnswered = answered !== undefined && keys.every((key) => answered.has(key));
+    values.set(
+      source.name,
+      isAnswered ? answered : await backend.values({ source: admitted, state: refOf(found), keys }),
+    );
   }
   return values;
 }

@@ -2,7 +2,7 @@ import { DomainError } from '../../../../domain/errors/domain-error.ts';
 import type { Plaintext } from '../../../../domain/plaintext.ts';
 import type { SizedKey } from '../../../../domain/secret-states.ts';
 import type { SecretSyncSpec } from '../../../generated/secret-sync.ts';
-import { type ChosenKey, chooseKeys, decodedBase64, neededBy } from './keys.ts';
+import { type EncodedKey, chooseKeys, decodedBase64, neededBy } from './keys.ts';
 import { type Source, fieldOf, inSource, keysFieldOf } from '../spec/source.ts';
 import { type KeyFacts, type Template, type ValueSize, addSizes, composeValues, composedSize } from './template.ts';
 import { unmetNeed } from './type-needs.ts';
@@ -27,7 +27,7 @@ export interface SecretData {
 }
 
 /** A key on its way into a Secret, with the name of the source that it comes from. */
-export interface PlacedKey extends ChosenKey {
+export interface PlacedKey extends EncodedKey {
   readonly source: string | undefined;
 }
 
@@ -110,7 +110,7 @@ function winnersAmong(parts: readonly SourcePart[], keysField: string): Choice[]
 }
 
 /** Bytes of the names that the Secret gets. They are ASCII. */
-function nameBytes(keys: readonly ChosenKey[]): number {
+function nameBytes(keys: readonly EncodedKey[]): number {
   return keys.reduce((total, { name, isHidden }) => total + (isHidden ? 0 : name.length), 0);
 }
 
@@ -154,7 +154,7 @@ function choicesOf({ source, secrets }: SourcePart): readonly Choice[] {
   return chosen.map((key) => ({ placed: { ...key, source: source.name }, bytes: sizes.get(key.key) ?? 0 }));
 }
 
-function choose(source: SourcePart['source'], keys: readonly string[]): readonly ChosenKey[] {
+function choose(source: SourcePart['source'], keys: readonly string[]): readonly EncodedKey[] {
   try {
     return chooseKeys(source.keys, keys, fieldOf(source, 'keys'));
   } catch (error) {

@@ -134,6 +134,11 @@ export class BoundedReads {
     return this.#allowance.maxKeys;
   }
 
+  /** How many bytes of values may still be read. */
+  get maxValueBytes(): number {
+    return Math.max(0, this.#allowance.maxValueBytes - this.#valueBytes);
+  }
+
   /**
    * Returns a state that was asked for with `maxKeys`. Throws AllowanceExceededError if it has more, and DomainError
    * target_too_large for more than the largest state that an environment or a Secret can have.

@@ -1,5 +1,7 @@
 import type { Asker } from '../../../../domain/asker.ts';
 import { DomainError } from '../../../../domain/errors/domain-error.ts';
+import type { KeyRules } from '../../../../domain/chosen-keys.ts';
+import type { Plaintext } from '../../../../domain/plaintext.ts';
 import type { FoundState, SizedKey } from '../../../../domain/secret-states.ts';
 import type {
   AdmittedSource,
@@ -8,6 +10,7 @@ import type {
   RevisionQuestion,
   SourceIdentity,
   SourceRefusal,
+  ValueSelection,
 } from '../../../../domain/source-reads.ts';
 import { callOnce } from '../../../../lib/call-once.ts';
 import type { SourcesBackend } from '../../../backend/sources.ts';
@@ -21,6 +24,7 @@ import { targetOf } from '../spec/resource.ts';
 import { environmentPath, slugsOf } from '../../../environment-ref.ts';
 import { type Source, sourcesOf } from '../spec/source.ts';
 import type { SourceToken } from '../tokens/token-place.ts';
+import { referencedKeys } from '../data/template.ts';
 import type { BoundedReads } from './bounded-reads.ts';
 import { GrantVerdicts, confirmKeyless } from './keyless.ts';
 import { SourceRefusedError, refusedAccess, refusedSource } from './refusals.ts';
@@ -39,6 +43,8 @@ export interface SourceReading {
   readonly admitted: AdmittedSource;
   /** The state that the values are read from; undefined for one that never had any. */
   readonly found: FoundState | undefined;
+  /** What the Secret needs of it, if the answer has it. */
+  readonly values: ReadonlyMap<string, Plaintext> | undefined;
 }
 
 export interface SourceReadings {
@@ -95,7 +101,7 @@ export async function readSources(deps: ReadDeps, context: SyncContext, plan: Re
   const asker = describeAsker(deps, 'SecretSync', context);
   const confirm = expectGrants(deps, context, asker, asked);
   try {
-    const answered = await ask(deps, asker, asked, plan.reads.maxKeys);
+    const answered = await ask(deps, asker, asked, plan.reads);
     const { sources } = answered;
     for (const source of sources) noteToken(source);
     expectAccess(plan, answered);
@@ -150,13 +156,15 @@ async function ask(
   deps: ReadDeps,
   asker: Asker<'SecretSync'>,
   asked: readonly SourceToRead[],
-  maxKeys: number,
+  reads: BoundedReads,
 ): Promise<Answered> {
   const tokenDeps = { ...deps, secretsClient: sharedSecrets(deps) };
   const presented = await presentTokens(tokenDeps, asked);
   let sources = asked.map((source, index): PresentedSource => ({ ...source, presented: at(presented, index) }));
   for (;;) {
-    const answer = await deps.sources.read({ asker, maxKeys, sources: sources.map(askedSource) });
+    const selection = selectionOf(asked, reads);
+    const { maxKeys } = reads;
+    const answer = await deps.sources.read({ asker, maxKeys, sources: sources.map(askedSource), selection });
     const { refusal, isReplaced } = answer;
     const newer = refusal === undefined ? undefined : await withNewerToken(tokenDeps, sources, refusal);
     if (newer === undefined) {
@@ -194,6 +202,19 @@ function at<T>(list: readonly T[], index: number): T {
   const found = list[index];
   if (found === undefined) throw new Error('an answer is about all sources that were asked for');
   return found;
+}
+
+/** What the Secret needs; undefined if its templates are wrong, which is reported once the keys are known. */
+function selectionOf(sources: readonly SourceToRead[], reads: BoundedReads): ValueSelection | undefined {
+  const [first] = sources;
+  try {
+    const templateNames = [...referencedKeys(first?.context.resource.spec.template)];
+    const rules = sources.map(({ context: { source } }): KeyRules => source.keys ?? {});
+    return { rules, templateNames, maxBytes: reads.maxValueBytes };
+  } catch (error) {
+    if (!(error instanceof DomainError)) throw error;
+    return undefined;
+  }
 }
 
 function askedSource(one: PresentedSource): AskedSource {
@@ -271,7 +292,7 @@ async function readSource(
       revisionId,
       keys: [...secrets, ...destroyed].map(({ key }) => key),
     };
-    return { facts, source, secrets, admitted, found };
+    return { facts, source, secrets, admitted, found, values: found === undefined ? undefined : one.read.values };
   } catch (error) {
     throw error instanceof DomainError ? refusedSource(one, error) : error;
   }
