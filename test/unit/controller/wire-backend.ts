@@ -35,7 +35,7 @@ export function overTheWire(connect: ConnectBackend, { clock, isHome }: WireDeps
       const asked = ids.restored(parseInput('body', method.request, JSON.parse(body)));
       refuseElsewhere(principal, asked);
       const result = await handle(call as unknown as ClusterCall, asked);
-      return result === undefined ? {} : { result: z.encode(method.result, result) };
+      return { result: z.encode(method.result, result) ?? null };
     } catch (error) {
       if (!(error instanceof DomainError)) throw error;
       return { error: z.encode(domainError, error) };
