@@ -93,16 +93,27 @@ export function grantPatch(need: GrantNeed, name: string): string {
   return `kubectl patch accessgrants.keyframe.dev ${name} --type=json -p '${patch}'`;
 }
 
+// Resources of one namespace that ask together have the same list, and each refusal names what it allows.
+const knownTexts = new WeakMap<readonly GrantRule[], Map<GrantedKindName, string>>();
+
 /** What rules allow one kind, as text such as `Read on acme/web/{dev, prod}`; the first few of them. */
 export function grantedText(rules: readonly GrantRule[], kind: GrantedKindName): string {
-  const texts = rules
+  const known = knownTexts.get(rules) ?? new Map<GrantedKindName, string>();
+  knownTexts.set(rules, known);
+  const text = known.get(kind) ?? textOf(rules, kind);
+  known.set(kind, text);
+  return text;
+}
+
+function textOf(rules: readonly GrantRule[], kind: GrantedKindName): string {
+  const allowed = rules
     .filter((rule) => isFor(rule, kind))
     .map(({ organization, project, environments, permission }) => {
       const listed = shortened(environments);
       const place = environments.length === 1 ? listed : `{${listed}}`;
       return `${grantedPermission(permission)} on ${organization}/${project}/${place}`;
     });
-  return texts.length === 0 ? 'nothing' : shortened([...new Set(texts)].toSorted());
+  return allowed.length === 0 ? 'nothing' : shortened([...new Set(allowed)].toSorted());
 }
 
 // The rules of a namespace must not fill the message of a condition.

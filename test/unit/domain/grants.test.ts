@@ -232,4 +232,21 @@ describe('what a namespace is granted', () => {
     expect(text.length).toBeLessThan(2500);
     expect(text).toMatch(/, 59 more\}, .*, 59 more$/);
   });
+
+  test('is made once for all refusals by the same rules', () => {
+    let read = 0;
+    const counted: GrantRule = {
+      ...rule,
+      environments: ['prod'],
+      get permission() {
+        read += 1;
+        return 'read' as const;
+      },
+    };
+    const rules = [counted];
+    const all = Array.from({ length: 3 }, () => grantedText(rules, 'ServiceToken'));
+    expect([new Set(all).size, read]).toEqual([1, 1]);
+    grantedText([counted], 'ServiceToken');
+    expect(read).toBe(2);
+  });
 });

@@ -17,6 +17,7 @@ const allowed: Readonly<Record<string, string>> = {
   'src/dashboard/parts/use-now.ts: now': 'the time of the clock',
   'src/dashboard/state/drafts.ts: drafts': 'must survive the page that shows them; tests use one environment each',
   'src/dashboard/state/drafts.ts: listeners': 'a component that unmounts leaves it',
+  'src/domain/grants.ts: knownTexts': 'has an entry for each list of rules',
   'src/http/request-context.ts: contexts': 'has an entry for each request object',
   'src/http/request/body-inbox.ts: inboxes': 'has an entry for each request object',
   'src/http/request/body-inbox.ts: skipping': 'has an entry for each connection object',
