@@ -166,7 +166,7 @@ export class KeylessAccess {
     const { token } = found;
     if (token === undefined || found.environmentId !== admitted.environmentId) throw replacedMeanwhile(slugs);
     if (token.useDue) this.#usage.note('keyless_token', token.id);
-    this.#denials.forget(subjectOf(reader));
+    this.#denials.forget(reader);
     const access = new EnvironmentHandle({
       caller: {
         principal: keylessPrincipal(reader, found, token),
@@ -207,9 +207,8 @@ export class KeylessAccess {
 
   /** Throws the error, audited unless the same was reported of this source before. */
   async #deny({ reader, slugs }: Reading, error: DomainError, { organizationId, token }: Refused): Promise<never> {
-    const subject = subjectOf(reader);
     const verdict = JSON.stringify([slugs, error.code, error.detail]);
-    if (!this.#denials.isReported(subject, verdict)) {
+    if (!this.#denials.isReported(reader, verdict)) {
       // What is no slug may be a misplaced secret.
       const place = error.code === 'invalid_input' ? {} : slugs;
       const { id, name } = token ?? actorOf(reader);
@@ -225,7 +224,7 @@ export class KeylessAccess {
         credential: null,
         cluster: reader.cluster,
       });
-      this.#denials.report(subject, verdict);
+      this.#denials.report(reader, verdict);
     }
     throw error;
   }
@@ -245,8 +244,4 @@ function actorOf({ uid, namespace, name }: SyncReader): Actor {
 /** What the audit says of a reader, beside the environment. */
 function targetOf(reader: SyncReader): AuditTarget {
   return { cluster: reader.cluster, ...readerTarget(reader) };
-}
-
-function subjectOf({ cluster, uid, source }: SyncReader): string {
-  return JSON.stringify([cluster, uid, source]);
 }
