@@ -1,6 +1,8 @@
 import { createSecretKey, type KeyObject } from 'node:crypto';
 import type { Backend, ConnectBackend } from '../controller/backend/backend.ts';
 import type { PresentState, StateQuestion } from '../domain/changes.ts';
+import type { ClusterState } from '../domain/cluster-ceiling.ts';
+import { stateRefusal } from '../domain/cluster-refusal.ts';
 import { portProtocol } from '../domain/clusters.ts';
 import { DomainError } from '../domain/errors/domain-error.ts';
 import type { RefusedReports, SyncStateReport } from '../domain/fleet.ts';
@@ -65,7 +67,7 @@ export function connectBy(
           values: async (question) => await calls.call('values', { ...question, source: sourceOf(question.source) }),
         },
         fleet: fleetOf(calls),
-        fingerprint: fingerprintOfCluster(() => greeting.fingerprintKey, cluster),
+        fingerprint: fingerprintOfCluster((name) => greeting.fingerprintKeyOf(name), cluster),
       };
     },
   };
@@ -74,16 +76,18 @@ export function connectBy(
 /** What this process knows of the server by its answers to hellos. */
 class Greeting {
   #key: KeyObject | undefined;
+  #state: ClusterState = 'enabled';
   #fault: string | undefined = 'the server of Keyframe has not answered yet';
 
   get fault(): string | undefined {
     return this.#fault;
   }
 
-  /** Throws DomainError cluster_unavailable before the first answer. */
-  get fingerprintKey(): KeyObject {
+  /** Throws DomainError cluster_unavailable before the first answer, and the refusal of a cluster that is not enabled. */
+  fingerprintKeyOf(cluster: string): KeyObject {
     if (this.#key !== undefined) return this.#key;
-    throw new DomainError('cluster_unavailable', this.#fault ?? 'another cluster has the name of this one');
+    const unknown = this.#fault ?? 'another cluster has the name of this one';
+    throw stateRefusal(cluster, { state: this.#state }) ?? new DomainError('cluster_unavailable', unknown);
   }
 
   say: (calls: Calls, ...hello: Parameters<Backend['cluster']['hello']>) => ReturnType<Backend['cluster']['hello']> =
@@ -93,6 +97,7 @@ class Greeting {
         const { fingerprintKey, ...answer } = await calls.call('hello', { ...hello, ...program });
         if (fingerprintKey !== undefined) this.#key = createSecretKey(Buffer.from(fingerprintKey, 'base64'));
         this.#fault = undefined;
+        this.#state = answer.state;
         return answer;
       } catch (error) {
         if (error instanceof DomainError && (this.#fault !== undefined || !isPassing(error)))

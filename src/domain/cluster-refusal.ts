@@ -12,13 +12,13 @@ export function isClusterRefusal({ code }: DomainError): boolean {
 }
 
 /** The refusal if nothing is done for the cluster now; undefined if it is enabled. */
-export function stateRefusal(cluster: string, ceiling: ClusterCeiling): DomainError | undefined {
+export function stateRefusal(cluster: string, { state }: Pick<ClusterCeiling, 'state'>): DomainError | undefined {
   const remedy = `an instance admin runs \`keyframe cluster enable ${cluster}\``;
-  if (ceiling.state === 'disabled') {
+  if (state === 'disabled') {
     const detail = `cluster ${cluster} is disabled. If it should work again, ${remedy}`;
     return new DomainError('cluster_disabled', detail);
   }
-  if (ceiling.state === 'enabled') return undefined;
+  if (state === 'enabled') return undefined;
   const detail = `cluster ${cluster} was forgotten. If it should work again, ${remedy}`;
   return new DomainError('cluster_unknown', detail);
 }

@@ -28,6 +28,8 @@ export interface ClusterClaimDeps {
   readonly issuer: Pick<ClusterIssuerReader, 'known' | 'refresh'>;
   /** Called when this process may start to work under the name, and when it must stop. */
   readonly onChange: (mayWork: boolean) => void;
+  /** Called when an answer has another state of the cluster than the one before. */
+  readonly onState: (state: ClusterState) => void;
   /** Learns the database's time from each answer. */
   readonly serverClock: Pick<ServerClock, 'note'>;
   readonly clock: Clock;
@@ -111,6 +113,11 @@ export class ClusterClaim {
     this.hello();
   }
 
+  /** Call it when the state of the cluster has changed: the answer has what an enabled cluster needs. */
+  greet(): void {
+    this.#queue.add(helloKey);
+  }
+
   /** Call it when this process stops leading. */
   standBy(): void {
     this.#isLeading = false;
@@ -173,8 +180,10 @@ export class ClusterClaim {
     if ('refusal' in answer) return answer;
     const { state, holder, isHome, now } = answer;
     serverClock.note(now, askedAt);
+    const isChanged = state !== this.#state;
     this.#state = state;
     this.#isHome = isHome;
+    if (isChanged) this.#deps.onState(state);
     return holder === undefined ? 'ours' : { refusal: clusterNameTaken(this.#name(), holder.heldBy) };
   }
 

@@ -7,7 +7,7 @@ import type { Clock, SteadyNow } from '../../lib/clock.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { Metrics } from '../../observability/metrics.ts';
 import type { Backend, ConnectBackend } from '../backend/backend.ts';
-import { controllerEvents } from './change-events.ts';
+import { clusterEvent, controllerEvents } from './change-events.ts';
 import { ClusterClaim } from './cluster-claim.ts';
 import { ClusterIssuerReader } from './cluster-issuer.ts';
 import { EventLog } from './event-log.ts';
@@ -115,6 +115,7 @@ export class Manager implements Controller {
       kinds: () => this.#kindNames(),
       issuer: new ClusterIssuerReader({ kube: deps.kube, logger }),
       onChange: (mayWork) => (mayWork ? this.#startKinds() : this.#stopKinds()),
+      onState: (state) => this.#events.publish(clusterEvent(state)),
       serverClock: this.#serverClock,
       clock,
       steadyNow,
@@ -187,6 +188,7 @@ export class Manager implements Controller {
     this.#unsubscribe = this.#backend.changes.subscribe({
       onEvent: (change) => {
         for (const event of controllerEvents(change)) this.#events.publish(event);
+        if (change.kind === 'cluster') this.#claim.greet();
       },
       onReady: () => {
         // Earlier commits may not have been reported.

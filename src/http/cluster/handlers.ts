@@ -26,8 +26,9 @@ const bytesOfKey = 256;
 export const clusterHandlers: Handlers = {
   hello: async ({ port, cluster }, request) => {
     const answer = await port.cluster.hello(request);
-    const { holder } = answer;
-    const fingerprintKey = holder === undefined ? port.fingerprintKey().export().toString('base64') : undefined;
+    // A cluster for which nothing is done needs none.
+    const isServed = answer.holder === undefined && answer.state === 'enabled';
+    const fingerprintKey = isServed ? port.fingerprintKey().export().toString('base64') : undefined;
     return { ...answer, isHome: cluster.isHome, fingerprintKey };
   },
   compare: async ({ port }, question) => await port.changes.compare(question),

@@ -4,7 +4,7 @@ import { boundedText, codecOf, date, id, strict } from './codec.ts';
 
 /** The answer to a controller that is not in the process of the services. */
 export interface RemoteHelloAnswer extends HelloAnswer {
-  /** The key of the cluster's fingerprints, in base64; absent if another cluster has the name. */
+  /** The key of the cluster's fingerprints, in base64; absent if another cluster has the name, or if it is not enabled. */
   readonly fingerprintKey: string | undefined;
 }
 

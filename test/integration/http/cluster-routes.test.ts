@@ -68,6 +68,17 @@ describe('a request', () => {
     expect(body).toMatchObject({ result: { isHome: false } });
   });
 
+  test('of a cluster that is not enabled gets no key of fingerprints with its hello', async () => {
+    const { pool } = api.services.database;
+    const name = `stopped-${randomUUID()}`;
+    await claimName(pool, name, hello.uid);
+    for (const column of ['disabled_at', 'forgotten_at']) {
+      await pool.query(`UPDATE served_cluster SET ${column} = now() WHERE name = $1`, [name]);
+      const { body } = await post('hello', hello, { headers: { 'keyframe-cluster': name } });
+      expect(body).toEqual({ result: { state: expect.any(String), isHome: true, now: expect.any(String) } });
+    }
+  });
+
   test('is logged with its cluster, its route and the code of an error, and without what it has', async () => {
     const own = asker('SecretSnapshot');
     const slugs = { ...world.slugs, environment: 'canary-slug' };

@@ -41,6 +41,8 @@ export interface HarnessOptions {
   readonly clusters?: FakeClusters;
   /** The configured name of the cluster, or `uid` for the uid of its namespace kube-system; default: test. */
   readonly clusterName?: string;
+  /** Whether workloads may be restarted; false by default. */
+  readonly rollouts?: boolean;
   /** For the kinds that act in their own name. */
   readonly resources?: ResourcesBackend;
   /** Whether answers have the values, as over a network. */
@@ -88,14 +90,8 @@ export class Harness {
   readonly controller: Controller;
 
   constructor(options: HarnessOptions = {}) {
-    const {
-      watchNamespaces = [],
-      targetMetadataPrefixes = [],
-      reconcileBytes,
-      cluster = new FakeCluster(),
-      services = new FakeServices(),
-      clusterName = 'test',
-    } = options;
+    const { cluster = new FakeCluster(), services = new FakeServices(), clusterName = 'test' } = options;
+    const { watchNamespaces = [], targetMetadataPrefixes = [], reconcileBytes, rollouts = false } = options;
     this.cluster = cluster;
     this.services = services;
     this.controller = createController({
@@ -121,6 +117,7 @@ export class Harness {
         watchNamespaces,
         targetMetadataPrefixes,
         reconcileBytes,
+        rollouts,
         namespace: 'system',
         clusterName: clusterName === 'uid' ? undefined : clusterName,
         random: () => 0.5,
@@ -144,7 +141,7 @@ export class Harness {
       fingerprint: fingerprintOfCluster(fingerprintKeyFor, nameOf),
     });
     if (Harness.#adapter === 'in process') return connect;
-    return overTheWire(connect, { clock, isHome: () => this.isHome });
+    return overTheWire(connect, { clock, isHome: () => this.isHome, hasGreeted: () => this.hellos.length > 0 });
   }
 
   async #hello(clusters: FakeClusters, name: string, hello: Hello): Promise<HelloAnswer> {

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { connectBy } from '../../../src/agent/backend.ts';
 import type { Transport } from '../../../src/agent/transport.ts';
 import type { ConnectBackend } from '../../../src/controller/backend/backend.ts';
+import type { Fingerprint } from '../../../src/controller/backend/fingerprint.ts';
 import type { ClusterPrincipal } from '../../../src/domain/cluster-principal.ts';
 import { DomainError } from '../../../src/domain/errors/domain-error.ts';
 import { Plaintext } from '../../../src/domain/plaintext.ts';
@@ -16,14 +17,15 @@ import { fingerprintKeyFor } from './builders.ts';
 export interface WireDeps {
   readonly clock: Clock;
   readonly isHome: () => boolean;
+  readonly hasGreeted: () => boolean;
 }
 
 /**
  * A controller's way to a backend as over HTTPS, without a network: each call is JSON there and back, and each request has a
- * backend of its own. What needs no request comes directly: the key of fingerprints, and changes, because ids in memory are no
- * UUIDs.
+ * backend of its own. What needs no request comes directly: changes, because ids in memory are no UUIDs, and the key of
+ * fingerprints if no controller says hello.
  */
-export function overTheWire(connect: ConnectBackend, { clock, isHome }: WireDeps): ConnectBackend {
+export function overTheWire(connect: ConnectBackend, { clock, isHome, hasGreeted }: WireDeps): ConnectBackend {
   const ids = new WireIds();
   const serve = async (name: ClusterMethodName, body: string, cluster: string): Promise<unknown> => {
     const method = clusterMethods[name] as unknown as ClusterMethod<object, unknown>;
@@ -51,8 +53,9 @@ export function overTheWire(connect: ConnectBackend, { clock, isHome }: WireDeps
   const { connect: connectAgent } = connectBy(open, { clock, logger: createLogger('silent') });
   return (cluster) => {
     const agent = connectAgent(cluster);
-    const { changes, fingerprint } = connect(cluster);
-    const { subscribe } = changes;
+    const direct = connect(cluster);
+    const fingerprint: Fingerprint = (...given) => (hasGreeted() ? agent : direct).fingerprint(...given);
+    const { subscribe } = direct.changes;
     return ids.disguising({ ...agent, fingerprint, changes: { ...agent.changes, subscribe } });
   };
 }
