@@ -1,5 +1,4 @@
 import type { ClusterPrincipal } from '../../domain/cluster-principal.ts';
-import { servedAtHomeOnly } from '../../domain/cluster-refusal.ts';
 import type { ClusterPort } from '../../services/cluster/cluster-port.ts';
 import type { ReadRoom } from '../../services/secrets/read-sizes.ts';
 import type { ClusterMethodName, RequestOf, ResultOf } from '../../wire/cluster/methods.ts';
@@ -100,10 +99,3 @@ export const clusterHandlers: Handlers = {
   'waiting-restores/forget': async ({ port }, { uids }) => await port.fleet.waitingRestores.forget(uids),
   'waiting-restores/reported': async ({ port }, { after }) => await port.fleet.waitingRestores.reported(after),
 };
-
-/** Throws DomainError served_at_home_only for a SecretEnvironment of another cluster than a home cluster. */
-export function refuseElsewhere({ isHome }: ClusterPrincipal, request: object): void {
-  if (isHome || !('asker' in request)) return;
-  const { kind } = request.asker as { readonly kind?: string };
-  if (kind === 'SecretEnvironment') throw servedAtHomeOnly();
-}

@@ -1,16 +1,9 @@
 import { type Request, type RequestHandler, type Response, Router } from 'express';
-import { z } from 'zod';
-import { type ClusterPrincipal, limitsOwner } from '../../domain/cluster-principal.ts';
-import { DomainError } from '../../domain/errors/domain-error.ts';
+import { limitsOwner } from '../../domain/cluster-principal.ts';
+import type { ErrorCode } from '../../domain/errors/catalogue.ts';
 import { errorFields, type Logger } from '../../observability/logger.ts';
 import type { ClusterPorts } from '../../services/cluster/cluster-port.ts';
-import { domainError } from '../../wire/cluster/error.ts';
-import {
-  type ClusterAnswer,
-  type ClusterMethod,
-  type ClusterMethodName,
-  clusterMethods,
-} from '../../wire/cluster/methods.ts';
+import { type ClusterMethod, type ClusterMethodName, clusterMethods } from '../../wire/cluster/methods.ts';
 import { parseInput } from '../../wire/parse-input.ts';
 import { type IdentifyClusterDeps, identifyCluster } from '../admission/identify-cluster.ts';
 import { sourceAddress, sourceNetwork } from '../admission/source-address.ts';
@@ -20,7 +13,8 @@ import { contextOf } from '../request-context.ts';
 import { prepareResponse, sendResponse } from '../response/send-response.ts';
 import { serveGet, servePost, unknownPath } from '../router.ts';
 import { type EventsHandlerDeps, eventsHandler } from './events.ts';
-import { type ClusterCall, clusterHandlers, refuseElsewhere } from './handlers.ts';
+import { answerOf } from './answers.ts';
+import { type ClusterCall, clusterHandlers } from './handlers.ts';
 import { processOf } from './process-of.ts';
 import { RequestsUnderWay } from './under-way.ts';
 
@@ -88,8 +82,9 @@ function methodHandler(name: ClusterMethodName, deps: MethodDeps): RequestHandle
         },
       };
       const run = async (): Promise<unknown> => await clusterPorts.inShare(cluster, () => handle(call, asked));
+      const onError = (code: ErrorCode): void => void (contextOf(request).code = code);
       const prepared = await underWay.run(starting, async () => {
-        const answer = await answerOf(request, { cluster, asked, method, run });
+        const answer = await answerOf(method, { cluster, asked, run, onError });
         return await prepareResponse({ status: 200, body: answer }, work);
       });
       work.computed();
@@ -100,26 +95,6 @@ function methodHandler(name: ClusterMethodName, deps: MethodDeps): RequestHandle
     }
   };
   return (request, response) => workLimit.during(response, (work) => serve(request, response, work));
-}
-
-interface Answering {
-  readonly cluster: ClusterPrincipal;
-  readonly asked: object;
-  readonly method: ClusterMethod<object, unknown>;
-  readonly run: () => Promise<unknown>;
-}
-
-/** The result, or what the services threw. Throws every other error. */
-async function answerOf(request: Request, { cluster, asked, method, run }: Answering): Promise<ClusterAnswer> {
-  try {
-    refuseElsewhere(cluster, asked);
-    const result = await run();
-    return { result: z.encode(method.result, result) ?? null };
-  } catch (error) {
-    if (!(error instanceof DomainError)) throw error;
-    contextOf(request).code = error.code;
-    return { error: z.encode(domainError, error) };
-  }
 }
 
 function itemsOf(asked: object): number {

@@ -1,15 +1,13 @@
-import { z } from 'zod';
 import { connectBy } from '../../../src/agent/backend.ts';
 import type { Transport } from '../../../src/agent/transport.ts';
 import type { ConnectBackend } from '../../../src/controller/backend/backend.ts';
 import type { Fingerprint } from '../../../src/controller/backend/fingerprint.ts';
 import type { ClusterPrincipal } from '../../../src/domain/cluster-principal.ts';
-import { DomainError } from '../../../src/domain/errors/domain-error.ts';
 import { Plaintext } from '../../../src/domain/plaintext.ts';
-import { type ClusterCall, clusterHandlers, refuseElsewhere } from '../../../src/http/cluster/handlers.ts';
+import { answerOf } from '../../../src/http/cluster/answers.ts';
+import { type ClusterCall, clusterHandlers } from '../../../src/http/cluster/handlers.ts';
 import type { Clock } from '../../../src/lib/clock.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
-import { domainError } from '../../../src/wire/cluster/error.ts';
 import { type ClusterMethod, type ClusterMethodName, clusterMethods } from '../../../src/wire/cluster/methods.ts';
 import { parseInput } from '../../../src/wire/parse-input.ts';
 import { fingerprintKeyFor } from './builders.ts';
@@ -32,16 +30,9 @@ export function overTheWire(connect: ConnectBackend, { clock, isHome, hasGreeted
     const handle = clusterHandlers[name] as unknown as (call: ClusterCall, request: object) => Promise<unknown>;
     const principal = { name: cluster, isHome: isHome() } as ClusterPrincipal;
     const port = { ...connect(() => cluster), fingerprintKey: () => fingerprintKeyFor(cluster) };
-    const call = { port, cluster: principal, room, onBug: () => undefined };
-    try {
-      const asked = ids.restored(parseInput('body', method.request, JSON.parse(body)));
-      refuseElsewhere(principal, asked);
-      const result = await handle(call as unknown as ClusterCall, asked);
-      return { result: z.encode(method.result, result) ?? null };
-    } catch (error) {
-      if (!(error instanceof DomainError)) throw error;
-      return { error: z.encode(domainError, error) };
-    }
+    const call = { port, cluster: principal, room, onBug: () => undefined } as unknown as ClusterCall;
+    const asked = ids.restored(parseInput('body', method.request, JSON.parse(body)));
+    return await answerOf(method, { cluster: principal, asked, run: () => handle(call, asked) });
   };
   const open = (cluster: () => string): Transport => ({
     post: async (path, body) => {
@@ -118,11 +109,11 @@ function mapped(value: unknown, convert: (id: string) => string, isId = false): 
   if (typeof value === 'string') return isId ? convert(value) : value;
   if (Array.isArray(value)) return value.map((item) => mapped(item, convert, isId));
   if (typeof value !== 'object' || value === null || isLeaf(value)) return value;
-  const copy = {};
-  for (const name of Object.keys(value)) {
-    // Grants are those of the moment at which they are sent.
-    const get = (): unknown => mapped(value[name as keyof typeof value], convert, idMembers.has(name));
-    Object.defineProperty(copy, name, { get, enumerable: true });
+  const copy: Record<string, unknown> = {};
+  for (const [name, descriptor] of Object.entries(Object.getOwnPropertyDescriptors(value))) {
+    // Grants, which are those of the moment at which they are sent, have no ids.
+    if (descriptor.get !== undefined) Object.defineProperty(copy, name, descriptor);
+    else copy[name] = mapped(descriptor.value, convert, idMembers.has(name));
   }
   return copy;
 }
