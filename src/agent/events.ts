@@ -23,6 +23,8 @@ export interface ServerEventsDeps {
 // The server sends a comment every 10 s.
 const silenceMs = 25_000;
 const maxPauseMs = 5_000;
+// A controller without a configured name learns it from the API server of its cluster, a moment after its start.
+const namelessPauseMs = 250;
 // A stream that ended sooner counts as one that could not be opened.
 const settledMs = 5_000;
 // How long both streams are read after a renewal: what the former server still has to report arrives meanwhile.
@@ -143,6 +145,7 @@ class Connection {
       this.#subscriber.onReady();
       return;
     }
+    if (isNameless(fault)) return this.#openIn(namelessPauseMs);
     this.#openAfter(stream, fault);
     if (this.#failures <= 1) this.#warn(fault);
   }
@@ -155,11 +158,14 @@ class Connection {
   /** At once after a stream that worked, else after a pause that spreads the controllers of all clusters. */
   #openAfter(stream: Stream, fault?: unknown): void {
     this.#failures = stream.isSettled ? 0 : this.#failures + 1;
+    const { random = Math.random } = this.#deps;
+    this.#openIn(this.#failures === 0 ? 0 : askedPauseMs(fault) + maxPauseMs * random());
+  }
+
+  #openIn(pauseMs: number): void {
     const isOpening = [...this.#streams].some(({ isReady }) => !isReady);
     if (isOpening || this.#cancelNext !== undefined) return;
-    const { clock, random = Math.random } = this.#deps;
-    const pauseMs = this.#failures === 0 ? 0 : askedPauseMs(fault) + maxPauseMs * random();
-    this.#cancelNext = clock.after(pauseMs, () => {
+    this.#cancelNext = this.#deps.clock.after(pauseMs, () => {
       this.#cancelNext = undefined;
       this.#open();
     });
@@ -253,6 +259,11 @@ class Stream {
       this.#abort.abort(new DomainError('store_unavailable', 'the server was silent for 25 seconds'));
     });
   }
+}
+
+/** Whether the stream could not be asked for, because the name of the cluster is unknown. */
+function isNameless(fault: unknown): boolean {
+  return fault instanceof DomainError && fault.code === 'cluster_unavailable';
 }
 
 /** How long the server wants a controller to wait. */

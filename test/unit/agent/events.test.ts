@@ -223,6 +223,17 @@ describe('a gap', () => {
     expect(lines.map(({ level }) => level)).toEqual(['info', 'warn', 'warn', 'info']);
   });
 
+  test('is tried soon and without a warning while the name of the cluster is unknown', async () => {
+    refusal = new DomainError('cluster_unavailable', 'no namespace is listed yet');
+    await streams[0]?.end(refusal);
+    attempts = 0;
+    await clock.advance(1_000);
+    expect([attempts, lines.filter(({ level }) => level === 'warn')]).toEqual([4, []]);
+    refusal = undefined;
+    await clock.advance(250);
+    expect(streams).toHaveLength(2);
+  });
+
   test('waits as long as the server asks', async () => {
     await work();
     refusal = new DomainError('overloaded', 'too many requests', { retryAfterSeconds: 30 });
