@@ -45,11 +45,11 @@ function createFederated(name: string, of: TestIssuer, claims: object): Promise<
 
 const row = (page: Page, name: string) => page.getByRole('row', { name });
 
-/** The widths of a small phone, a tablet, and a window at twice its size. */
+/** Nothing is cut off at the widths of phones, a tablet, and a window at twice its size, besides names. */
 async function expectNarrow(page: Page): Promise<void> {
-  for (const width of [320, 640, 768]) {
+  for (const width of [320, 390, 640, 768]) {
     await page.setViewportSize({ width, height: 800 });
-    const isTooWide = `[document.documentElement, ...document.querySelectorAll('dialog[open] .drawer-content')]
+    const isTooWide = `[document.documentElement, ...document.querySelectorAll('dialog[open] .drawer-content, .grid-place > .small')]
       .some((element) => element.scrollWidth > element.clientWidth)`;
     expect([width, await page.evaluate<boolean>(isTooWide)]).toEqual([width, false]);
   }
