@@ -16,7 +16,13 @@ let admin: KubeHttp;
 
 interface Server extends KubeObject {
   readonly spec: {
-    readonly template: { readonly spec: { readonly containers: readonly { readonly args: string[] }[] } };
+    readonly template: {
+      readonly spec: {
+        readonly containers: readonly { readonly args: string[] }[];
+        readonly initContainers?: readonly { readonly name: string }[];
+        readonly volumes: readonly { readonly name: string }[];
+      };
+    };
   };
 }
 
@@ -59,6 +65,13 @@ describe('a release', () => {
     return items.flatMap(({ spec }) => spec.template.spec.containers.flatMap(({ args }) => args)).sort();
   }
 
+  /** The names of the controller's init containers and volumes. */
+  async function partsOfController(): Promise<string[]> {
+    const { spec } = await admin.json<Server>({ path: `${server}-controller` });
+    const { initContainers = [], volumes } = spec.template.spec;
+    return [...initContainers, ...volumes].map(({ name }) => name);
+  }
+
   test(`of ${formerRelease} is upgraded with its definitions, rolled back, and removed without them; its hooks run and go`, async () => {
     const jobs = new JobRunner(admin, 'installed');
     resources.defer(() => jobs.stop());
@@ -76,9 +89,11 @@ describe('a release', () => {
       spec: { template: { spec: { containers: [{ resources: { limits: { memory: '1Gi' } } }] } } },
     });
     expect(await rolesOf()).toEqual(['api', 'controller']);
+    expect(await partsOfController()).toEqual(['cluster-token', 'server-ca']);
     expect(jobs.ran).toEqual(['keyframe-init', 'keyframe-init']);
     await runHelm(['rollback', ...release], cluster);
     expect(await rolesOf()).toEqual(['api', 'controller']);
+    expect(await partsOfController()).toEqual(['migrate', 'database', 'database-owner', 'root-key']);
     await runHelm(upgrade, cluster);
     const owned = await makeOwned(admin, 'team-a');
     await runHelm(['uninstall', ...release], cluster);
