@@ -13,6 +13,7 @@ import {
 } from '../wire/cluster/methods.ts';
 import { encodeInput } from '../wire/parse-input.ts';
 import { strangeAnswer, TokenRefusal } from './answer-errors.ts';
+import type { AnswerLimits } from './answers.ts';
 import type { Transport } from './transport.ts';
 
 /** Calls the methods of the server. No more of them are under way than the server allows. */
@@ -46,9 +47,9 @@ export class Calls {
   /** The same with the JSON of the request, which is made when its turn has come: grants are sent as they are then. */
   async send<Name extends ClusterMethodName>(name: Name, makeBody: () => string): Promise<ResultOf<Name>> {
     const method = clusterMethods[name] as unknown as ClusterMethod<never, ResultOf<Name>>;
-    const { result: schema, timeoutMs, flight } = method;
+    const { result: schema, flight } = method;
     return await this.#turns[flight].run(async () => {
-      const { result, error } = await this.#post(name, makeBody(), timeoutMs);
+      const { result, error } = await this.#post(name, makeBody(), method);
       if (error !== undefined) throw decoded(domainError, error);
       if (result === undefined) throw strangeAnswer('has neither a result nor an error');
       return decoded(schema, result ?? undefined);
@@ -58,11 +59,11 @@ export class Calls {
   async #post(
     name: ClusterMethodName,
     body: string,
-    timeoutMs: number,
+    limits: AnswerLimits,
   ): Promise<Awaited<ReturnType<Transport['post']>>> {
     const isHello = name === 'hello';
     try {
-      const answer = await this.#transport.post(`/${name}`, body, timeoutMs);
+      const answer = await this.#transport.post(`/${name}`, body, limits);
       if (isHello) this.#isRefused = false;
       return answer;
     } catch (error) {

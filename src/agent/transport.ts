@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { type ClientRequest, Agent as HttpAgent, type IncomingMessage, request as sendPlain } from 'node:http';
 import { Agent as HttpsAgent, request as sendSecure } from 'node:https';
 import { networkFault } from '../client/answer-error.ts';
-import { parsedObject } from '../client/parsed-object.ts';
 import { isCertificateError, outage, type RefusedAnswer, refusal, silence } from './answer-errors.ts';
+import { type AnswerLimits, Answers } from './answers.ts';
 import { TokenFile } from './token-file.ts';
 
 export interface ServerAddress {
@@ -22,16 +22,14 @@ export interface TransportDeps extends ServerAddress {
 
 export interface Transport {
   /** Sends a POST of JSON below /api/v1/cluster. Returns the object in the answer. Throws DomainError. */
-  post(path: string, body: string, timeoutMs: number): Promise<Readonly<Record<string, unknown>>>;
+  post(path: string, body: string, limits: AnswerLimits): Promise<Readonly<Record<string, unknown>>>;
   /** Sends a GET on a connection of its own. Returns the text of the answer as it comes. Throws DomainError. */
   stream(path: string, signal: AbortSignal): Promise<AsyncIterable<string>>;
 }
 
 const prefix = '/api/v1/cluster';
-// All values of an environment are at most 16 MiB, and JSON can need six times their length.
-const maxAnswerBytes = 128 * 1024 * 1024;
-// For the status and the headers of a stream; the first message may take longer.
-const streamTimeoutMs = 10_000;
+// For the status and the headers of a stream, whose first message may take longer, and for a refusal of it.
+const streamLimits: AnswerLimits = { timeoutMs: 10_000, maxAnswerBytes: 64 * 1024 };
 // Shorter than the time after which the server closes an idle connection.
 const idleMs = 50_000;
 
@@ -39,7 +37,7 @@ interface Sent {
   readonly method: 'GET' | 'POST';
   readonly path: string;
   readonly body?: string;
-  readonly timeoutMs: number;
+  readonly limits: AnswerLimits;
   readonly signal?: AbortSignal;
 }
 
@@ -56,6 +54,7 @@ interface Answer extends RefusedAnswer {
 export class HttpsTransport implements Transport {
   readonly #deps: TransportDeps;
   readonly #token: TokenFile;
+  readonly #answers = new Answers();
   /** By this random id the server counts what is under way for this process. */
   readonly #process = randomUUID();
   #connections: { readonly ca: string | undefined; readonly agent: HttpAgent };
@@ -66,14 +65,14 @@ export class HttpsTransport implements Transport {
     this.#connections = this.#connect(this.#authorities());
   }
 
-  async post(path: string, body: string, timeoutMs: number): Promise<Readonly<Record<string, unknown>>> {
-    const answer = await this.#send({ method: 'POST', path, body, timeoutMs });
+  async post(path: string, body: string, limits: AnswerLimits): Promise<Readonly<Record<string, unknown>>> {
+    const answer = await this.#send({ method: 'POST', path, body, limits });
     if (answer.status === 200 && answer.body !== undefined) return answer.body;
     throw refusal(answer);
   }
 
   async stream(path: string, signal: AbortSignal): Promise<AsyncIterable<string>> {
-    const answer = await this.#send({ method: 'GET', path, timeoutMs: streamTimeoutMs, signal });
+    const answer = await this.#send({ method: 'GET', path, limits: streamLimits, signal });
     if (answer.status === 200) return textsOf(answer.response);
     throw refusal(answer);
   }
@@ -107,7 +106,8 @@ export class HttpsTransport implements Transport {
   async #once(sent: Sent, token: string): Promise<Answer> {
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
     const request = this.#open(sent, token, resolve);
-    const timer = setTimeout(() => request.destroy(silence(sent.timeoutMs)), sent.timeoutMs);
+    const { timeoutMs } = sent.limits;
+    const timer = setTimeout(() => request.destroy(silence(timeoutMs)), timeoutMs);
     request.on('error', (error) => {
       reject(request.reusedSocket && isBroken(error) ? new StaleConnectionError(error) : error);
     });
@@ -116,7 +116,7 @@ export class HttpsTransport implements Transport {
       const response = await promise;
       const { statusCode: status = 0, headers } = response;
       const isStream = sent.method === 'GET' && status === 200;
-      const body = isStream ? undefined : parsedObject(headers['content-type'], await textOf(response));
+      const body = isStream ? undefined : await this.#answers.read(response, sent.limits);
       return { status, headers, body, response };
     } finally {
       clearTimeout(timer);
@@ -191,17 +191,6 @@ class StaleConnectionError extends Error {
 function isBroken(error: Error): boolean {
   const { code } = networkFault(error);
   return code === 'ECONNRESET' || code === 'EPIPE';
-}
-
-async function textOf(response: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of response as AsyncIterable<Buffer>) {
-    length += chunk.length;
-    if (length > maxAnswerBytes) throw new Error(`the answer of the server is longer than ${maxAnswerBytes} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
 }
 
 async function* textsOf(response: IncomingMessage): AsyncGenerator<string, void> {

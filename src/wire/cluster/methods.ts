@@ -58,13 +58,28 @@ export interface ClusterMethod<Request, Result> {
   readonly flight: Flight;
   /** How long the controller waits for the answer. */
   readonly timeoutMs: number;
+  /** More than any answer has. */
+  readonly maxAnswerBytes: number;
 }
 
 const usualTimeoutMs = 10_000;
 // A restore of a whole environment takes seconds, and nothing is gained by asking again meanwhile.
 const longTimeoutMs = 60_000;
 
-type MethodOptions = Partial<Pick<ClusterMethod<unknown, unknown>, 'limits' | 'flight' | 'timeoutMs'>>;
+/** How large answers may be. JSON can need six times the length of a value. */
+const maxAnswerBytes = {
+  usual: 4 * mebibyte,
+  /** Names and sizes of all keys of an environment, states of 10,000 ids, or names of 10,000 resources. */
+  names: 16 * mebibyte,
+  /** Names for 250 SecretSyncs, and 2 MiB of values. */
+  reads: 32 * mebibyte,
+  /** All values of an environment are at most 16 MiB. */
+  values: 112 * mebibyte,
+} as const;
+
+type MethodOptions = Partial<
+  Pick<ClusterMethod<unknown, unknown>, 'limits' | 'flight' | 'timeoutMs' | 'maxAnswerBytes'>
+>;
 
 function method<Request extends z.ZodType, Result extends z.ZodType>(
   request: Request,
@@ -77,6 +92,7 @@ function method<Request extends z.ZodType, Result extends z.ZodType>(
     limits: clusterBodyLimits.usual,
     flight: 'others',
     timeoutMs: usualTimeoutMs,
+    maxAnswerBytes: maxAnswerBytes.usual,
     ...options,
   } as unknown as ClusterMethod<z.output<Request>, z.output<Result>>;
 }
@@ -95,10 +111,21 @@ const ofSnapshot = { asker, source: restoreSource };
 /** All methods, by their path. */
 export const clusterMethods = {
   hello: method(hello, helloAnswer, { flight: 'hello' }),
-  compare: method(stateQuestion, presentState, { limits: clusterBodyLimits.compare }),
-  reads: method(readsQuestion, readsAnswer, { limits: clusterBodyLimits.reads, flight: 'reads' }),
-  states: method(revisionQuestion, foundState, granted),
-  values: method(valuesQuestion, values, { limits: clusterBodyLimits.values, flight: 'values' }),
+  compare: method(stateQuestion, presentState, {
+    limits: clusterBodyLimits.compare,
+    maxAnswerBytes: maxAnswerBytes.names,
+  }),
+  reads: method(readsQuestion, readsAnswer, {
+    limits: clusterBodyLimits.reads,
+    flight: 'reads',
+    maxAnswerBytes: maxAnswerBytes.reads,
+  }),
+  states: method(revisionQuestion, foundState, { ...granted, maxAnswerBytes: maxAnswerBytes.names }),
+  values: method(valuesQuestion, values, {
+    limits: clusterBodyLimits.values,
+    flight: 'values',
+    maxAnswerBytes: maxAnswerBytes.values,
+  }),
 
   'resources/service-tokens/find': method(owned, tokenOrGone.optional()),
   'resources/service-tokens/serial-of': method(strict({ asker: owner, token: plaintext }), count.optional()),
@@ -124,7 +151,7 @@ export const clusterMethods = {
   'resources/restores/plan': method(
     strict({ ...ofSnapshot, options: restoreOptions, hashes: planHashes }),
     resourcePlan,
-    long,
+    { ...long, maxAnswerBytes: maxAnswerBytes.names },
   ),
   'resources/restores/restore': method(
     strict({ ...ofSnapshot, options: restoreOptions, planHash: planHash.nullable() }),
@@ -149,11 +176,11 @@ export const clusterMethods = {
 
   'sync-states/report': method(strict({ reports: syncStateReports }), refusedReports, reports),
   'sync-states/forget': method(strict({ uids }), nothing, reports),
-  'sync-states/reported': method(strict({ after }), reportedPage),
+  'sync-states/reported': method(strict({ after }), reportedPage, { maxAnswerBytes: maxAnswerBytes.names }),
   'sync-states/seen': method(empty, nothing),
 
   'waiting-restores/forget': method(strict({ uids }), nothing, reports),
-  'waiting-restores/reported': method(strict({ after }), reportedPage),
+  'waiting-restores/reported': method(strict({ after }), reportedPage, { maxAnswerBytes: maxAnswerBytes.names }),
 } as const;
 
 export type ClusterMethodName = keyof typeof clusterMethods;

@@ -59,7 +59,7 @@ function send(response: ServerResponse, status: number, body: object, headers: R
 
 const problem = (code: string, detail = 'what to do'): object => ({ code, detail, status: 0 });
 const post = async (transport: HttpsTransport, timeoutMs = 5_000): Promise<unknown> =>
-  await transport.post('/hello', '{"a":"é"}', timeoutMs);
+  await transport.post('/hello', '{"a":"é"}', { timeoutMs, maxAnswerBytes: 1_000 });
 
 describe('a request', () => {
   test('has the token, the cluster, the process and the body', async () => {
@@ -244,6 +244,22 @@ describe('an answer', () => {
     await expect(post(transport)).rejects.toMatchObject({
       code: 'store_unavailable',
       detail: expect.stringContaining('KEYFRAME_SERVER_URL'),
+    });
+  });
+
+  test.each([
+    ['with its length', { 'content-length': '1016' }],
+    ['without its length', {}],
+  ])('that is larger than any of its method is none, %s', async (_, headers) => {
+    const body = JSON.stringify({ result: 'a'.repeat(1_003) });
+    const transport = await serve((_request, response) => {
+      response.writeHead(200, { 'content-type': 'application/json', ...headers });
+      response.write(body.slice(0, 10));
+      response.end(body.slice(10));
+    });
+    await expect(post(transport)).rejects.toMatchObject({
+      code: 'store_unavailable',
+      detail: expect.stringContaining('more than the 1000 bytes'),
     });
   });
 
