@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { connectOverHttps } from '../../src/agent/backend.ts';
 import type { Backend } from '../../src/controller/backend/backend.ts';
 import type { GrantRule } from '../../src/domain/grants.ts';
-import { refOf } from '../../src/domain/secret-states.ts';
 import type { SourcesQuestion } from '../../src/domain/source-reads.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { createLogger } from '../../src/observability/logger.ts';
@@ -19,6 +18,9 @@ import { throughput } from './rounds.ts';
 
 const namespacesPerCluster = 5;
 const keysPerEnvironment = 10;
+// What a controller has memory for at first.
+const maxKeys = 1_000;
+const selection = { rules: [{}], templateNames: [], maxBytes: 1024 * 1024 };
 
 /** How large a fleet is. */
 export interface FleetSize {
@@ -98,18 +100,8 @@ export class AgentCluster {
 
   /** Reads the source of a SecretSync with its values, as a controller does. */
   async read(index: number): Promise<void> {
-    const question = this.#questionOf(index);
-    const { sources } = await this.backend.sources.read(question);
-    const [asked] = question.sources;
-    const [read] = sources;
-    if (asked === undefined || read?.token === undefined || read.state === undefined || !('secrets' in read.state))
-      throw new Error('a SecretSync of the bench was not read');
-    const { name, slugs, credential } = asked;
-    const { environmentId } = read.state;
-    const source = { name, slugs, credential, asker: question.asker, tokenId: read.token.id, environmentId };
-    const keys = read.state.secrets.map(({ key }) => key);
-    const values = await this.backend.sources.values({ source, state: refOf(read.state), keys });
-    if (values.size !== keysPerEnvironment)
+    const { sources } = await this.backend.sources.read(this.#questionOf(index));
+    if (sources[0]?.values?.size !== keysPerEnvironment)
       throw new Error('the values of a SecretSync of the bench are not all there');
   }
 
@@ -132,7 +124,7 @@ export class AgentCluster {
       state: 'newest',
       recordedId: environment.id,
     } as const;
-    return { asker: { ...named, grants, ownGrant: undefined }, sources: [source], maxKeys: 1_000 };
+    return { asker: { ...named, grants, ownGrant: undefined }, sources: [source], maxKeys, selection };
   }
 }
 
