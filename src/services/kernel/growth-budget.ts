@@ -25,6 +25,8 @@ const defaultGrowthLimits: GrowthLimits = {
   snapshotsPerEnvironment: 2000,
 };
 
+// The row of a claim with its index, and the entry in the audit.
+const claimBytes = 1024;
 const daySeconds = 24 * 60 * 60;
 // Beyond this many the least recently used caller is dropped, so that callers cannot fill the memory.
 const maxCallers = 10_000;
@@ -75,6 +77,15 @@ export class GrowthBudget {
       );
     }
     this.charge(callerId, growth);
+  }
+
+  /**
+   * Counts the end of a resource that made nothing. A cluster can name any number of resources, so that it is the caller. Call
+   * it in the transaction. Throws DomainError limit_exceeded.
+   */
+  chargeEnd(cluster: string): void {
+    const { callerBytesPerDay } = this.#limits;
+    if (callerBytesPerDay > 0) this.#chargeCaller(`cluster ${cluster}`, claimBytes, callerBytesPerDay);
   }
 
   #chargeCaller(id: string, bytes: number, bytesPerDay: number): void {

@@ -37,11 +37,13 @@ import { deletedMeanwhile } from '../tenancy/organizations.ts';
 import { undeleteCommand } from '../tenancy/tenant-undeletion.ts';
 import { placeOf } from '../access/refusals.ts';
 import type { OwnAccess } from './access.ts';
+import type { GrowthBudget } from '../kernel/growth-budget.ts';
 import { appointFirstOwners } from './first-owners.ts';
 
 export interface ResourceEnvironmentsDeps {
   readonly database: Pick<Database, 'transactionPool' | 'pool'>;
   readonly audit: Pick<AuditLog, 'recordFailure'>;
+  readonly budget: Pick<GrowthBudget, 'chargeEnd'>;
 }
 
 /** A path whose environment exists, with nothing of it deleted. */
@@ -142,6 +144,7 @@ export class ResourceEnvironments {
   ): Promise<boolean> {
     const { caller, action } = access;
     const { principal } = caller;
+    const { budget } = this.#deps;
     const slugs = { organization, project, environment };
     return auditedFailure(this.#deps.audit, { caller, organizationId: null, action, target: {} }, async (note) => {
       for (const [field, slug] of Object.entries(slugs)) checkSlug(field, slug);
@@ -151,8 +154,13 @@ export class ResourceEnvironments {
           await holdTenant(tx, slugs);
         },
         async change(tx) {
-          await claimOnce(tx, principal, { operation: 'environment_end', serial: 1, organizationId: null });
+          const isNew = await claimOnce(tx, principal, {
+            operation: 'environment_end',
+            serial: 1,
+            organizationId: null,
+          });
           const claimed = await readClaimedEnvironment(tx, principal);
+          if (isNew && claimed === undefined) budget.chargeEnd(principal.cluster);
           if (claimed === undefined || claimed === 'gone') return { result: false, audit: null };
           checkNamed(slugs, claimed);
           const { organizationId, environmentId } = claimed;

@@ -15,7 +15,7 @@ import type { AuditLog, AuditTarget } from '../audit/audit-log.ts';
 import { auditedFailure, successRecord } from '../audit/audited.ts';
 import { checkDescription, checkName, checkUuid } from '../kernel/checks.ts';
 import type { EnvironmentQueue } from '../kernel/environment-queue.ts';
-import type { SnapshotBudget } from '../kernel/growth-budget.ts';
+import type { GrowthBudget, SnapshotBudget } from '../kernel/growth-budget.ts';
 import { changeEnvironment, makeChange } from '../change/change.ts';
 import type { EnvironmentPlaceAccess, OwnAccess } from './access.ts';
 
@@ -25,7 +25,7 @@ export type RecordOrGone = ClaimedSnapshotRecord | 'gone';
 export interface ResourceSnapshotsDeps {
   readonly database: Pick<Database, 'transactionPool' | 'pool'>;
   readonly queue: Pick<EnvironmentQueue, 'run'>;
-  readonly budget: SnapshotBudget;
+  readonly budget: SnapshotBudget & Pick<GrowthBudget, 'chargeEnd'>;
   readonly audit: Pick<AuditLog, 'recordFailure'>;
 }
 
@@ -132,7 +132,8 @@ export class ResourceSnapshots {
     const call = { caller, action, organizationId: null, target: { snapshotId: null } };
     return auditedFailure(this.#deps.audit, call, () =>
       makeChange(this.#deps, access, async (tx) => {
-        await claimOnce(tx, caller.principal, { operation: 'snapshot', serial: 1, organizationId: null });
+        const claim: Claim = { operation: 'snapshot', serial: 1, organizationId: null };
+        if (await claimOnce(tx, caller.principal, claim)) this.#deps.budget.chargeEnd(access.owner.cluster);
         const result = (await readClaimedSnapshot(tx, caller.principal)) ?? 'gone';
         return { result, audit: successRecord(call) };
       }),

@@ -38,6 +38,7 @@ import { type AuditLog, auditRecord, type AuditTarget } from '../audit/audit-log
 import { auditedFailure } from '../audit/audited.ts';
 import { checkName, checkWhole } from '../kernel/checks.ts';
 import { makeChange } from '../change/change.ts';
+import type { GrowthBudget } from '../kernel/growth-budget.ts';
 import type { OwnAccess, PlaceAccess } from './access.ts';
 import {
   checkMintable,
@@ -54,6 +55,7 @@ import {
 export interface ResourceTokensDeps {
   readonly database: Pick<Database, 'transactionPool' | 'pool'>;
   readonly audit: Pick<AuditLog, 'recordFailure'>;
+  readonly budget: Pick<GrowthBudget, 'chargeEnd'>;
 }
 
 const maxSerial = 2_147_483_647;
@@ -225,7 +227,8 @@ export class ResourceTokens {
     await this.#changeOwn(access, {}, async (tx, known) => {
       // A call that mints the first serial at this moment comes before this or sees the end.
       const once = { serial: 1, organizationId: known?.organizationId ?? null };
-      await claimOnce(tx, caller.principal, { operation: 'token', ...once });
+      const isNew = await claimOnce(tx, caller.principal, { operation: 'token', ...once });
+      if (isNew && known === undefined) this.#deps.budget.chargeEnd(owner.cluster);
       const held = known ?? (await holdResourceToken(tx, owner));
       await claimOnce(tx, caller.principal, { operation: 'token_end', ...once });
       if (held === undefined) return undefined;
