@@ -99,6 +99,17 @@ export class ServerProcess {
     }
   }
 
+  /** Why it is not ready, as /readyz says; undefined if it is, or does not answer. */
+  async unreadiness(): Promise<string | undefined> {
+    try {
+      const answer = await fetch(`${this.metricsUrl}/readyz`);
+      const text = await answer.text();
+      return answer.ok ? undefined : text;
+    } catch {
+      return undefined;
+    }
+  }
+
   /** Its metrics in the text format of Prometheus. */
   async metrics(): Promise<string> {
     const answer = await fetch(`${this.metricsUrl}/metrics`);

@@ -24,7 +24,7 @@ export function createEncodedDatabase(encoding: string): Promise<TestDatabase> {
 }
 
 /** A copy of a database that nothing is connected to, as a restored backup is one. */
-export function copyTestDatabase({ url }: TestDatabase): Promise<TestDatabase> {
+export function copyTestDatabase({ url }: Pick<TestDatabase, 'url'>): Promise<TestDatabase> {
   return create(` TEMPLATE ${new URL(url).pathname.slice(1)}`);
 }
 
