@@ -1,4 +1,4 @@
-/** @default The keys that sign a cluster's ServiceAccount tokens reach the server, also a second one. */
+/** The keys that sign a cluster's ServiceAccount tokens reach the server, also a second one. */
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createLocalJWKSet, decodeProtectedHeader, type JSONWebKeySet, jwtVerify } from 'jose';

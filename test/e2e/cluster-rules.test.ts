@@ -1,4 +1,4 @@
-/** @default An organization narrows and widens what the cluster may do, and an instance admin disables and enables it. */
+/** An organization narrows and widens what the cluster may do, and an instance admin disables and enables it. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { CliRunner } from '../support/cli/cli.ts';

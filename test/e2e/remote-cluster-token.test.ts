@@ -1,4 +1,4 @@
-/** @default A real API server signs the token that proves a remote cluster, until it signs with another key. */
+/** A real API server signs the token that proves a remote cluster, until it signs with another key. */
 import { randomUUID } from 'node:crypto';
 import { delimiter, dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';

@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from 'jose';
 import { connectOverHttps } from '../../src/agent/backend.ts';
 import type { Backend } from '../../src/controller/backend/backend.ts';
 import type { Asker } from '../../src/domain/asker.ts';
@@ -11,6 +12,7 @@ import type { GrantedKindName } from '../../src/domain/kinds.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { createLogger } from '../../src/observability/logger.ts';
 import { openDatabase } from '../../src/store/database.ts';
+import { requestToken } from '../../tools/devcluster/cluster/controller-account.ts';
 import { runTool } from '../../tools/devcluster/cluster/run-tool.ts';
 import { Api } from '../../tools/start/api.ts';
 import { registerCluster } from '../../tools/start/remote-cluster.ts';
@@ -106,6 +108,17 @@ test('a change reaches the Secrets of both clusters', async () => {
   expect([await ours.values(), await theirs.values()]).toEqual([values[1], values[1]]);
 });
 
+test('the keys of the home cluster reach the server from its API server', async () => {
+  const signed = await waitFor('the issuer of the home cluster', async () => {
+    const sql = 'SELECT iss, keys FROM trusted_issuer WHERE cluster = $1';
+    const [row] = await query<{ iss: string; keys: JSONWebKeySet }>(stack.databaseUrl, sql, [homeName]);
+    return row;
+  });
+  const token = await requestToken(stack.kube, { namespace: 'default', name: 'default', seconds: 600 });
+  const { payload } = await jwtVerify(token, createLocalJWKSet(signed.keys), { issuer: signed.iss });
+  expect(payload.sub).toBe('system:serviceaccount:default:default');
+});
+
 test('registering the cluster again as it is changes nothing', async () => {
   const api = new Api(stack.api.url, stack.adminToken);
   await registerCluster(api, remote.kube, remoteName);
@@ -134,6 +147,40 @@ test('a cluster that is disabled keeps its Secrets and says so, and follows once
   await cli.output(['cluster', 'enable', remoteName]);
   await waitForTheirs(after);
   await theirs.syncs.waitForReason('app', 'Synced');
+});
+
+describe('what users see of both clusters', () => {
+  const place = (): readonly string[] => {
+    const { organization, project, name } = ours.site.environment.ref;
+    return ['-o', organization, '-p', project, '-e', name];
+  };
+
+  test('`wait --converged` ends when the Secrets of both have the revision', async () => {
+    const values = { A: randomUUID() };
+    const { revision } = await ours.site.environment.change(values);
+    const args = ['wait', '--converged', '--revision', String(revision), ...place(), '--within', '60s'];
+    expect(await cli.json(args)).toMatchObject({ revision, consumers: { reached: 2, exempt: [] } });
+    expect([await ours.values(), await theirs.values()]).toEqual([values, values]);
+  });
+
+  test('while the remote controller stands still, the wait names its SecretSync, which the consumers show as behind', async () => {
+    using suspension = new DisposableStack();
+    suspension.defer(() => remote.controller.resume());
+    remote.controller.suspend();
+    const values = { A: randomUUID() };
+    const { revision } = await ours.site.environment.change(values);
+    const { code, stderr } = await cli.run(['wait', '--converged', ...place(), '--within', '8s']);
+    expect(code).toBe(9);
+    expect(stderr).toContain('Only 1 of 2 consumers have reached revision');
+    expect(stderr).toContain(`SecretSync default/app in cluster ${remoteName}: the Secret holds revision`);
+    expect(stderr).not.toContain(`in cluster ${homeName}: the Secret holds`);
+    type Listed = { readonly consumers: readonly { readonly cluster: string; readonly syncedRevision: number }[] };
+    const { consumers } = await cli.json<Listed>(['consumers', ...place()]);
+    const held = Object.fromEntries(consumers.map(({ cluster, syncedRevision }) => [cluster, syncedRevision]));
+    expect(held).toEqual({ [homeName]: revision, [remoteName]: revision - 1 });
+    suspension.dispose();
+    await waitForTheirs(values);
+  });
 });
 
 describe('a stolen token of a controller', () => {
