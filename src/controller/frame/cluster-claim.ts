@@ -82,7 +82,7 @@ export class ClusterClaim {
     const refusal = this.#helloRefusal ?? this.#refusal;
     if (refusal !== undefined) return refusal;
     const isWaiting = this.#isLeading && !this.#mayWork;
-    return isWaiting ? clusterNameUnconfirmed(this.#deps.name ?? '') : undefined;
+    return isWaiting ? clusterNameUnconfirmed(this.#name()) : undefined;
   }
 
   /** What to do if nothing is done for this cluster; the resources report it too. Undefined if it is enabled. */
@@ -101,21 +101,15 @@ export class ClusterClaim {
     this.hello();
   }
 
-  /** Says hello now. */
+  /** Says hello now. Call it when the state of the cluster has changed: the answer has what an enabled cluster needs. */
   hello(): void {
     this.#queue.add(helloKey);
   }
 
-  /** Call it when this process starts to lead. Without a configured name it may work at once. */
+  /** Call it when this process starts to lead. It may work when its claim is answered, or cannot be. */
   lead(): void {
     this.#isLeading = true;
-    if (this.#deps.name === undefined && this.#helloRefusal === undefined) this.#settle('ours');
     this.hello();
-  }
-
-  /** Call it when the state of the cluster has changed: the answer has what an enabled cluster needs. */
-  greet(): void {
-    this.#queue.add(helloKey);
   }
 
   /** Call it when this process stops leading. */

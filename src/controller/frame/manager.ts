@@ -188,7 +188,7 @@ export class Manager implements Controller {
     this.#unsubscribe = this.#backend.changes.subscribe({
       onEvent: (change) => {
         for (const event of controllerEvents(change)) this.#events.publish(event);
-        if (change.kind === 'cluster') this.#claim.greet();
+        if (change.kind === 'cluster') this.#claim.hello();
       },
       onReady: () => {
         // Earlier commits may not have been reported.

@@ -244,12 +244,17 @@ test('the answer to a standby does not count for the term that begins before it 
   expect(harness.reconciled).toEqual([]);
 });
 
-test('a cluster without a configured name claims its uid, and works before the answer', async () => {
+test('a cluster without a configured name claims its uid, and works after the answer', async () => {
   const answer = Promise.withResolvers<Claimed>();
   await start(answer.promise, { clusterName: 'uid' });
   expect(claims).toEqual([['uid-of-this', 'uid-of-this']]);
-  expect([harness.controller.ready(), harness.values()]).toEqual([undefined, values]);
+  expect([harness.controller.ready(), harness.values()]).toEqual([
+    "the database has not confirmed the cluster's name uid-of-this yet",
+    undefined,
+  ]);
   answer.resolve('ours');
+  await settled();
+  expect([harness.controller.ready(), harness.values()]).toEqual([undefined, values]);
 });
 
 test.each(['disabled', 'forgotten'] as const)('a controller of a %s cluster warns, and is ready', async (state) => {
