@@ -71,7 +71,7 @@ describe.each(adaptersOfRun)('for controllers %s, an older state does not win', 
   /** Stops the older controller when the environment has been read for it: its reading is audited, or is answered. */
   function holdRead(): Stopped {
     if ('database' in olderBackend) return olderBackend.database.hold(runs(/INSERT INTO\s+"?audit_entry/i));
-    return olderBackend.server.hold(({ path }) => path.endsWith('/cluster/values'), { when: 'after' });
+    return olderBackend.server.hold(({ path }) => path.endsWith('/cluster/reads'), { when: 'after' });
   }
 
   /** The values of COUNT that the Secret has had, in order. */
