@@ -1,8 +1,8 @@
 import type pg from 'pg';
-import { queryRows } from './database.ts';
+import { queryRows, type Statement } from './database.ts';
 import { type FederationIssuer, issuerColumns, type IssuerRow, issuerOf } from './federations.ts';
 import type { ClusterRegistrationModel, InstanceModel, TrustedIssuerModel } from './generated/models.ts';
-import { raw, sql } from './sql.ts';
+import { sql } from './sql.ts';
 import type { Transaction } from './transaction.ts';
 import type { TrustedIssuerContent } from './trusted-issuers.ts';
 
@@ -21,6 +21,17 @@ export interface ClusterProof extends Readonly<Pick<ClusterRegistrationModel, 's
 
 type ProofRow = IssuerRow & Omit<ClusterProof, 'issuer'> & Readonly<Pick<ClusterRegistrationModel, 'cluster'>>;
 
+// Each request of a remote controller needs it.
+const proofs: Statement = {
+  name: 'cluster-proofs',
+  text: `SELECT r.cluster, r.subject, instance.id AS instance, ${issuerColumns},
+      i.disabled_at IS NOT NULL AS "isDisabled", clock_timestamp() AS now,
+      NOT EXISTS (SELECT FROM cluster c
+        WHERE c.name = r.cluster AND c.seen_at > clock_timestamp() - interval '90 seconds') AS "isAway"
+    FROM cluster_registration r JOIN trusted_issuer i ON i.id = r.issuer_id CROSS JOIN instance
+    WHERE r.cluster = ANY($1::text[])`,
+};
+
 /**
  * How the controllers of clusters prove that they are of them, with one statement; in the order of the names, undefined for
  * a cluster that is not registered.
@@ -29,16 +40,7 @@ export async function findClusterProofs(
   pool: pg.Pool,
   clusters: readonly string[],
 ): Promise<(ClusterProof | undefined)[]> {
-  const rows = await queryRows<ProofRow>(
-    pool,
-    sql`
-      SELECT r.cluster, r.subject, instance.id AS instance, ${raw(issuerColumns)},
-        i.disabled_at IS NOT NULL AS "isDisabled", clock_timestamp() AS now,
-        NOT EXISTS (SELECT FROM cluster c
-          WHERE c.name = r.cluster AND c.seen_at > clock_timestamp() - interval '90 seconds') AS "isAway"
-      FROM cluster_registration r JOIN trusted_issuer i ON i.id = r.issuer_id CROSS JOIN instance
-      WHERE r.cluster = ANY(${clusters}::text[])`,
-  );
+  const rows = await queryRows<ProofRow>(pool, proofs, [clusters]);
   const byName = new Map(rows.map((row) => [row.cluster, row]));
   return clusters.map((cluster) => {
     const row = byName.get(cluster);
