@@ -1,9 +1,10 @@
-import { DomainError } from '../domain/errors/domain-error.ts';
+import { copyOf, DomainError } from '../domain/errors/domain-error.ts';
 import type { SourcesAnswer, SourcesQuestion } from '../domain/source-reads.ts';
 import { namespaceGrants } from '../wire/cluster/asker.ts';
 import { clusterBodyLimits, maxUnderWay } from '../wire/cluster/methods.ts';
 import { maxReadItems, type ReadItem, readItem, type ReadOutcome, type ReadsAnswer } from '../wire/cluster/reads.ts';
 import { encodeInput } from '../wire/parse-input.ts';
+import { strangeAnswer } from './answer-errors.ts';
 import { type Parcel, parcelOf, Room } from './parcels.ts';
 
 interface ReadCalls {
@@ -93,7 +94,7 @@ export class Reads {
       for (const waiting of again) waiting.isAgain = true;
       this.#waiting = [...again, ...this.#waiting];
     } catch (error) {
-      for (const { reject } of members) reject(copyOf(error));
+      for (const { reject } of members) reject(error instanceof DomainError ? copyOf(error) : error);
     }
     this.#underWay -= 1;
     this.#begin();
@@ -156,18 +157,4 @@ function settle({ resolve, reject }: Waiting, outcome: ReadOutcome | undefined):
     default:
       return false;
   }
-}
-
-function strangeAnswer(what: string): DomainError {
-  return new DomainError('store_unavailable', `the answer of the server of Keyframe ${what}; check what lies between`);
-}
-
-function copyOf(error: unknown): unknown {
-  if (!(error instanceof DomainError)) return error;
-  const { code, detail, fields, retryAfterSeconds } = error;
-  return new DomainError(code, detail, {
-    cause: error,
-    fields,
-    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
-  });
 }
