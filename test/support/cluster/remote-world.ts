@@ -58,6 +58,7 @@ export class RemoteWorld {
   readonly #places: Place[] = [];
   #databaseUrl: string;
   #adminToken: string;
+  #audience = '';
 
   private constructor(resources: AsyncDisposableStack, stack: Stack, { way, kube, tokenFile }: Ways) {
     this.#resources = resources;
@@ -105,6 +106,8 @@ export class RemoteWorld {
       env: { CLUSTER_NAME: clusterName, CLUSTER_TOKEN_FILE: this.#tokenFile },
     };
     const { stack } = this;
+    // A long series lasts longer than a token.
+    await this.#renewToken();
     this.controller = isRefused ? await stack.spawnController(options) : await stack.startController(options);
   }
 
@@ -169,9 +172,14 @@ export class RemoteWorld {
     const body = { iss: issuer, keys, subject: this.stack.controllerUser, uid: metadata.uid };
     const path = `/clusters/${clusterName}`;
     type Registered = { readonly registration: { readonly audience: string } };
-    const { audience } = (await this.admin.call<Registered>('PUT', path, body)).registration;
+    this.#audience = (await this.admin.call<Registered>('PUT', path, body)).registration.audience;
+    await this.#renewToken();
+  }
+
+  async #renewToken(): Promise<void> {
     const [, , namespace = '', name = ''] = this.stack.controllerUser.split(':');
-    writeFileSync(this.#tokenFile, await requestToken(kube, { namespace, name, seconds: tokenSeconds, audience }));
+    const account = { namespace, name, seconds: tokenSeconds, audience: this.#audience };
+    writeFileSync(this.#tokenFile, await requestToken(this.stack.kube, account));
   }
 
   async decide(what: 'disable' | 'enable'): Promise<void> {
