@@ -82,13 +82,6 @@ const faults: Readonly<Record<string, Fault>> = {
     expect(await world.held()).toEqual(before);
     await world.decide('enable');
   },
-  'the cluster is forgotten and registered again': async () => {
-    await world.forget();
-    await world.change();
-    await pause(500);
-    await world.register();
-    await world.allowAll();
-  },
   'the server is replaced by the former release': replaceByFormer,
   'the server is restored from a backup': restoreFromBackup,
 };

@@ -186,10 +186,6 @@ export class RemoteWorld {
     await this.admin.call('POST', `/clusters/${clusterName}/${what}`);
   }
 
-  async forget(): Promise<void> {
-    await this.admin.call('DELETE', `/clusters/${clusterName}`);
-  }
-
   /** Allows the cluster an environment, and no other one of its organization. */
   async allow(index: number): Promise<void> {
     const { project, name } = this.#place(index).environment.ref;
@@ -199,10 +195,6 @@ export class RemoteWorld {
   /** Allows the cluster nothing in the organization of an environment. */
   async deny(index: number): Promise<void> {
     await this.#setRules(index, []);
-  }
-
-  async allowAll(): Promise<void> {
-    for (const index of this.#places.keys()) await this.allow(index);
   }
 
   // ---------------------------------------------------------------------------------------------- changes, and what follows
