@@ -12,6 +12,8 @@ export interface ClusterCall {
   readonly room: ReadRoom;
   /** Called with an error that is no DomainError, and that does not end the request. */
   readonly onBug: (error: unknown) => void;
+  /** Aborted when the controller no longer waits for the answer. */
+  readonly gone: AbortSignal;
 }
 
 type Handlers = {
@@ -31,11 +33,12 @@ export const clusterHandlers: Handlers = {
     return { ...answer, isHome: cluster.isHome, fingerprintKey };
   },
   compare: async ({ port }, question) => await port.changes.compare(question),
-  reads: async ({ port, room, onBug }, question) => {
+  reads: async ({ port, room, onBug, gone }, question) => {
     await room.enter(keysToRead(question.items) * bytesOfKey + valuesToRead(question.items));
     return await readItems(question, {
       read: async (one, answer) => await port.sources.readForAnswer(one, answer),
       onBug,
+      gone,
     });
   },
   states: async ({ port, room }, question) => {

@@ -9,6 +9,8 @@ export interface ReadItemsDeps {
   readonly read: (question: SourcesQuestion, room: AnswerRoom) => Promise<SourcesAnswer>;
   /** Called with an error that is no DomainError. */
   readonly onBug: (error: unknown) => void;
+  /** Aborted when the controller no longer waits. */
+  readonly gone: AbortSignal;
   /** How long the items may take, once one of them has a result. */
   readonly limitMs?: number;
   readonly maxKeys?: number;
@@ -23,14 +25,16 @@ const startedInTurn = 10;
 
 /**
  * Reads the sources of many SecretSyncs. It answers once all are read, or after 2 seconds if one is: then the others get
- * `again`, and end at their next step. So does what is beyond the size of an answer. The first item that is read is always in it.
+ * `again`, and end at their next step, as all do if the controller no longer waits. So does what is beyond the size of an answer. The first item that is read is always in it.
  */
 export async function readItems(question: ReadsQuestion, deps: ReadItemsDeps): Promise<ReadsAnswer> {
-  const { limitMs = defaultLimitMs } = deps;
+  const { limitMs = defaultLimitMs, gone } = deps;
   const batch = new Batch(question, deps);
   const due = Promise.withResolvers<void>();
   const timer = setTimeout(due.resolve, limitMs);
-  await Promise.race([batch.done, Promise.all([due.promise, batch.first])]);
+  const left = Promise.withResolvers<void>();
+  gone.addEventListener('abort', () => left.resolve(), { once: true });
+  await Promise.race([batch.done, Promise.all([due.promise, batch.first]), left.promise]);
   clearTimeout(timer);
   return { items: batch.close() };
 }

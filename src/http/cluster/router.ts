@@ -77,6 +77,7 @@ function methodHandler(name: ClusterMethodName, deps: MethodDeps): RequestHandle
         port: clusterPorts.of(cluster.name, address),
         cluster,
         room: readRoomOf(work),
+        gone: signalOfClose(response),
         onBug: (error) => {
           logger.error({ requestId: contextOf(request).id, ...errorFields(error) }, 'a read of a cluster failed');
         },
@@ -95,6 +96,13 @@ function methodHandler(name: ClusterMethodName, deps: MethodDeps): RequestHandle
     }
   };
   return (request, response) => workLimit.during(response, (work) => serve(request, response, work));
+}
+
+/** Aborted when the response is sent or its client is gone. */
+function signalOfClose(response: Response): AbortSignal {
+  const controller = new AbortController();
+  response.once('close', () => controller.abort());
+  return controller.signal;
 }
 
 function itemsOf(asked: object): number {

@@ -30,7 +30,13 @@ export function overTheWire(connect: ConnectBackend, { clock, isHome, hasGreeted
     const handle = clusterHandlers[name] as unknown as (call: ClusterCall, request: object) => Promise<unknown>;
     const principal = { name: cluster, isHome: isHome() } as ClusterPrincipal;
     const port = { ...connect(() => cluster), fingerprintKey: () => fingerprintKeyFor(cluster) };
-    const call = { port, cluster: principal, room, onBug: () => undefined } as unknown as ClusterCall;
+    const call = {
+      port,
+      cluster: principal,
+      room,
+      onBug: () => undefined,
+      gone: new AbortController().signal,
+    } as unknown as ClusterCall;
     const asked = ids.restored(parseInput('body', method.request, JSON.parse(body)));
     return await answerOf(method, { cluster: principal, asked, run: () => handle(call, asked) });
   };

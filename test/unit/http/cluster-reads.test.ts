@@ -30,10 +30,10 @@ const onBug = (error: unknown): never => {
 async function outcomes(
   items: readonly ReadItem[],
   read: (question: SourcesQuestion, room: AnswerRoom) => Promise<SourcesAnswer>,
-  more: { limitMs?: number; maxKeys?: number; namespaces?: ReadsQuestion['namespaces'] } = {},
+  more: { gone?: AbortSignal; limitMs?: number; maxKeys?: number; namespaces?: ReadsQuestion['namespaces'] } = {},
 ): Promise<Record<string, string>> {
-  const { namespaces = [], ...options } = more;
-  const answer = await readItems({ namespaces, items }, { read, onBug, ...options });
+  const { namespaces = [], gone = new AbortController().signal, ...options } = more;
+  const answer = await readItems({ namespaces, items }, { read, onBug, gone, ...options });
   return Object.fromEntries(items.map(({ asker }, index) => [asker.name, answer.items[index]?.outcome ?? 'none']));
 }
 
@@ -44,6 +44,7 @@ describe('a request for many SecretSyncs', () => {
       { namespaces: [], items },
       {
         onBug,
+        gone: new AbortController().signal,
         read: async ({ asker: { name } }) => {
           if (name === 'a') await new Promise((resolve) => setTimeout(resolve, 20));
           if (name === 'b') throw new DomainError('not_found', 'no environment');
@@ -111,6 +112,24 @@ describe('a request for many SecretSyncs', () => {
     expect(ends).toEqual(['slow: overloaded']);
   });
 
+  test('ends all of them when the controller no longer waits', async () => {
+    const gone = new AbortController();
+    const ended = Promise.withResolvers<string>();
+    const read = async (_: SourcesQuestion, room: AnswerRoom): Promise<SourcesAnswer> => {
+      await turn();
+      try {
+        room.expectOpen();
+      } catch (error) {
+        ended.resolve((error as DomainError).code);
+      }
+      return answerOf(1);
+    };
+    const answered = outcomes([itemOf('a')], read, { gone: gone.signal });
+    gone.abort();
+    expect(await answered).toEqual({ a: 'again' });
+    expect(await ended.promise).toBe('overloaded');
+  });
+
   test('gives other requests their turn while it starts its items', async () => {
     let started = 0;
     const seen: number[] = [];
@@ -171,6 +190,7 @@ describe('a request for many SecretSyncs', () => {
       { namespaces: [], items: [itemOf('bad'), itemOf('good')] },
       {
         onBug: (error) => void bugs.push(error),
+        gone: new AbortController().signal,
         read: ({ asker: { name } }) => (name === 'bad' ? Promise.reject(bug) : Promise.resolve(answerOf(1))),
       },
     );
