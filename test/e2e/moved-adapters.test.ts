@@ -1,4 +1,4 @@
-/** @default SecretSyncs with rollouts move between the adapters without a restart and without a write. */
+/** SecretSyncs with rollouts move between the adapters without a restart and without a write. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';

@@ -1,4 +1,4 @@
-/** @default A controller over HTTPS loses nothing and leaves nothing stale, whatever happens between it and the server. */
+/** A controller over HTTPS loses nothing and leaves nothing stale, whatever happens between it and the server. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
