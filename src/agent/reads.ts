@@ -129,7 +129,10 @@ function addTo({ members, items, namespaces }: Group, room: Room, waiting: Waiti
   return true;
 }
 
-/** Without the selection if that has no room in a request: the values are asked for separately then. Throws DomainError invalid_input. */
+/**
+ * Leaves out a selection that has no room in a request: the values are asked for separately then. Throws DomainError
+ * invalid_input.
+ */
 function itemOf({ sources, maxKeys, selection }: SourcesQuestion, asker: ReadItem['asker']): Parcel {
   try {
     const item = parcelOf(encodeInput('body', readItem, { asker, sources, maxKeys, selection }));

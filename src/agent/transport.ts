@@ -48,8 +48,8 @@ interface Answer extends RefusedAnswer {
 
 /**
  * Sends the requests of this process to the server. A request that is refused with 401 is sent once more if the file has
- * another token then, or had one before that the server accepted. One that fails on a connection which the server had closed is sent once more, because each method can
- * be repeated. Nothing else is sent again: that is the matter of the work queues.
+ * another token then, or had one before that the server accepted. One that fails on a connection which the server had closed
+ * is sent once more, because each method can be repeated. Nothing else is sent again: that is the matter of the work queues.
  */
 export class HttpsTransport implements Transport {
   readonly #deps: TransportDeps;
