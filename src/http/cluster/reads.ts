@@ -3,7 +3,7 @@ import { DomainError } from '../../domain/errors/domain-error.ts';
 import type { SourcesAnswer, SourcesQuestion } from '../../domain/source-reads.ts';
 import type { AnswerRoom } from '../../services/cluster/sources.ts';
 import type { ReadItem, ReadOutcome, ReadsAnswer, ReadsQuestion } from '../../wire/cluster/reads.ts';
-import { AnswerLimits, maxValueBytes } from './answer-limits.ts';
+import { ReadsRoom, maxValueBytes } from './reads-room.ts';
 
 export interface ReadItemsDeps {
   readonly read: (question: SourcesQuestion, room: AnswerRoom) => Promise<SourcesAnswer>;
@@ -59,7 +59,7 @@ class Batch {
   readonly #outcomes: (ReadOutcome | undefined)[];
   readonly #first = Promise.withResolvers<void>();
   readonly #done = Promise.withResolvers<void>();
-  readonly #room = new AnswerLimits();
+  readonly #room = new ReadsRoom();
   #next = 0;
   #reading = 0;
   #isStarting = false;

@@ -7,7 +7,7 @@ import type { SecretSync, SecretSyncStatus } from '../../../src/controller/gener
 import type { Hello, HelloAnswer, NameHolder } from '../../../src/domain/clusters.ts';
 import type { DomainError } from '../../../src/domain/errors/domain-error.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
-import { AnswerLimits } from '../../../src/http/cluster/answer-limits.ts';
+import { ReadsRoom } from '../../../src/http/cluster/reads-room.ts';
 import { ClusterSources } from '../../../src/services/cluster/sources.ts';
 import type { PortAdapter } from '../../support/api/adapters.ts';
 import { fingerprintKeyFor, secretSync, type SyncOptions } from './builders.ts';
@@ -223,7 +223,7 @@ function sourcesOf(sources: ClusterSources, hasValuesInAnswers: boolean): Source
   if (!hasValuesInAnswers) return sources;
   const unexpected = (): Promise<never> => Promise.reject(new Error('values were asked for that the answer has'));
   return {
-    read: (question) => sources.readForAnswer(question, new AnswerLimits()),
+    read: (question) => sources.readForAnswer(question, new ReadsRoom()),
     find: unexpected,
     values: unexpected,
   };

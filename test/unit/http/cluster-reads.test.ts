@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import { DomainError } from '../../../src/domain/errors/domain-error.ts';
 import type { SourcesAnswer, SourcesQuestion } from '../../../src/domain/source-reads.ts';
 import { keysToRead, readItems, valuesToRead } from '../../../src/http/cluster/reads.ts';
-import { AnswerLimits } from '../../../src/http/cluster/answer-limits.ts';
+import { ReadsRoom } from '../../../src/http/cluster/reads-room.ts';
 import type { AnswerRoom } from '../../../src/services/cluster/sources.ts';
 import type { ReadItem, ReadsQuestion } from '../../../src/wire/cluster/reads.ts';
 
@@ -215,11 +215,11 @@ test('the values of one answer have two mebibytes', () => {
   expect(valuesToRead([itemOf('without')])).toBe(0);
   expect(valuesToRead([item, itemOf('without')])).toBe(1_000_000);
   expect(valuesToRead([item, item, item])).toBe(2 * 1024 * 1024);
-  const room = new AnswerLimits();
+  const room = new ReadsRoom();
   expect([1_000_000, 1_000_000, 97_152, 1].map((bytes) => room.takeValues(bytes))).toEqual([true, true, true, false]);
 });
 
 test('the globs of one answer are compared a limited number of times', () => {
-  const room = new AnswerLimits();
+  const room = new ReadsRoom();
   expect([200_000, 60_000, 50_000].map((count) => room.takeComparisons(count))).toEqual([true, false, true]);
 });

@@ -5,7 +5,7 @@ import { Plaintext } from '../../../src/domain/plaintext.ts';
 import { type FoundState, refOf } from '../../../src/domain/secret-states.ts';
 import type { AdmittedSource, AskedSource, SourcesAnswer } from '../../../src/domain/source-reads.ts';
 import type { DomainError } from '../../../src/domain/errors/domain-error.ts';
-import { AnswerLimits } from '../../../src/http/cluster/answer-limits.ts';
+import { ReadsRoom } from '../../../src/http/cluster/reads-room.ts';
 import { AuthenticationRefusal } from '../../../src/services/access/authentication.ts';
 import { ClusterSources } from '../../../src/services/cluster/sources.ts';
 import { FakeServices, serviceToken } from '../controller/fake-services.ts';
@@ -201,7 +201,7 @@ describe('the values of a source', () => {
 
 describe('a read for another process', () => {
   test('ends at its next step once the answer was sent without it', async () => {
-    const room = new AnswerLimits();
+    const room = new ReadsRoom();
     services.onStep = (step) => {
       steps.push(step);
       if (step === 'after authentication') room.close();

@@ -7,7 +7,7 @@ export const maxValueBytes = 2 * 1024 * 1024;
 const maxComparisons = 250_000;
 
 /** The room of one answer to a controller, which several reads share. */
-export class AnswerLimits implements AnswerRoom {
+export class ReadsRoom implements AnswerRoom {
   #valueBytes = maxValueBytes;
   #comparisons = maxComparisons;
   #isClosed = false;
