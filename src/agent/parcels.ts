@@ -3,12 +3,14 @@ import type { BodyLimits } from '../wire/contract/body-limits.ts';
 /** An element of a list in a request, as JSON. */
 export interface Parcel {
   readonly text: string;
+  readonly bytes: number;
   /** Members of objects and elements of arrays, as the server counts them. */
   readonly entries: number;
 }
 
 export function parcelOf(json: unknown): Parcel {
-  return { text: JSON.stringify(json), entries: entriesOf(json) };
+  const text = JSON.stringify(json);
+  return { text, bytes: Buffer.byteLength(text), entries: entriesOf(json) };
 }
 
 /** The room of one request. */
@@ -24,7 +26,7 @@ export class Room {
 
   /** Takes room for all of these, or for none. */
   take(parcels: readonly Parcel[]): boolean {
-    const bytes = parcels.reduce((sum, { text }) => sum + Buffer.byteLength(text) + 1, this.#bytes);
+    const bytes = parcels.reduce((sum, parcel) => sum + parcel.bytes + 1, this.#bytes);
     const entries = parcels.reduce((sum, parcel) => sum + parcel.entries + 1, this.#entries);
     if (bytes > this.#limits.maxBytes || entries > this.#limits.maxEntries) return false;
     this.#bytes = bytes;

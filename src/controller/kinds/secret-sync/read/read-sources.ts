@@ -161,9 +161,9 @@ async function ask(
   const tokenDeps = { ...deps, secretsClient: sharedSecrets(deps) };
   const presented = await presentTokens(tokenDeps, asked);
   let sources = asked.map((source, index): PresentedSource => ({ ...source, presented: at(presented, index) }));
+  const { maxKeys } = reads;
+  const selection = selectionOf(asked, reads);
   for (;;) {
-    const selection = selectionOf(asked, reads);
-    const { maxKeys } = reads;
     const answer = await deps.sources.read({ asker, maxKeys, sources: sources.map(askedSource), selection });
     const { refusal, isReplaced } = answer;
     const newer = refusal === undefined ? undefined : await withNewerToken(tokenDeps, sources, refusal);
