@@ -1,4 +1,4 @@
-import { globTest, type KeySelection, selectionTest } from './key-globs.ts';
+import { globTest, hasWildcard, type KeySelection, selectionTest } from './key-globs.ts';
 
 /** Which keys of an environment a Secret gets, and how it names them: `spec.keys` of a SecretSync. */
 export interface KeyRules extends KeySelection {
@@ -60,6 +60,6 @@ export function neededKeys(sources: readonly OfferedKeys[], templateNames: Reado
 export function comparisonsOf(sources: readonly OfferedKeys[]): number {
   return sources.reduce((sum, { rules, keys }) => {
     const globs = [rules.include, rules.exclude, rules.hidden].flatMap((list) => list ?? []);
-    return sum + keys.length * (1 + globs.filter((glob) => /[*?]/.test(glob)).length);
+    return sum + keys.length * (1 + globs.filter(hasWildcard).length);
   }, 0);
 }

@@ -29,9 +29,14 @@ export function validateKeyGlob(glob: string): string | undefined {
 /** Checks the number of globs in a list. Returns undefined if it is valid, else a validation message. */
 export function validateGlobCount(globs: readonly string[]): string | undefined {
   if (globs.length > globLimits.globs) return `must have at most ${globLimits.globs} entries`;
-  return globs.filter((glob) => /[*?]/.test(glob)).length > globLimits.wildcardGlobs
+  return globs.filter(hasWildcard).length > globLimits.wildcardGlobs
     ? `must have at most ${globLimits.wildcardGlobs} entries with "*" or "?"`
     : undefined;
+}
+
+/** Whether a glob can match several keys. */
+export function hasWildcard(glob: string): boolean {
+  return /[*?]/.test(glob);
 }
 
 /** The test for a selection; undefined selects all keys. */
@@ -58,8 +63,8 @@ type EndIn = (key: string, from: number) => number;
  * right. `validateKeyGlob` and the definition of SecretSync bound the number and length of globs, and so the cost.
  */
 export function globTest(globs: readonly string[]): KeyTest {
-  const exact = new Set(globs.filter((glob) => !/[*?]/.test(glob)));
-  const others = globs.filter((glob) => /[*?]/.test(glob)).map(globOf);
+  const exact = new Set(globs.filter((glob) => !hasWildcard(glob)));
+  const others = globs.filter(hasWildcard).map(globOf);
   return (key) => exact.has(key) || others.some((glob) => matches(glob, key));
 }
 
