@@ -25,7 +25,8 @@ const startedInTurn = 10;
 
 /**
  * Reads the sources of many SecretSyncs. It answers once all are read, or after 2 seconds if one is: then the others get
- * `again`, and end at their next step, as all do if the controller no longer waits. So does what is beyond the size of an answer. The first item that is read is always in it.
+ * `again`, and end at their next step, as all do if the controller no longer waits. What is beyond the size of an answer gets
+ * `again` too. The first item that is read is always in it.
  */
 export async function readItems(question: ReadsQuestion, deps: ReadItemsDeps): Promise<ReadsAnswer> {
   const { limitMs = defaultLimitMs, gone } = deps;
@@ -33,6 +34,7 @@ export async function readItems(question: ReadsQuestion, deps: ReadItemsDeps): P
   const due = Promise.withResolvers<void>();
   const timer = setTimeout(due.resolve, limitMs);
   const left = Promise.withResolvers<void>();
+  if (gone.aborted) left.resolve();
   gone.addEventListener('abort', () => left.resolve(), { once: true });
   await Promise.race([batch.done, Promise.all([due.promise, batch.first]), left.promise]);
   clearTimeout(timer);

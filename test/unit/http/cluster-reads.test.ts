@@ -130,6 +130,14 @@ describe('a request for many SecretSyncs', () => {
     expect(await ended.promise).toBe('overloaded');
   });
 
+  test('ends them also if the controller had left before they began', async () => {
+    const read = async (): Promise<SourcesAnswer> => {
+      await turn();
+      return answerOf(1);
+    };
+    expect(await outcomes([itemOf('a')], read, { gone: AbortSignal.abort() })).toEqual({ a: 'again' });
+  });
+
   test('gives other requests their turn while it starts its items', async () => {
     let started = 0;
     const seen: number[] = [];
